@@ -332,7 +332,7 @@ def test_a_large_diff_keeps_its_budget(indexed: Path, most: int) -> None:
     assert estimate(json.dumps(content, ensure_ascii=False)) <= most
     shown = sum(len(content[name]) for name in ("changes", "reached", "tests", "unseen"))
     assert content["left_out"] > 0
-    assert f"{content['left_out']} more (" in text
+    assert f"{content['left_out']} left out (" in text
     assert "raise max_tokens" in text
     assert shown + content["left_out"] >= len(names) + 60
 

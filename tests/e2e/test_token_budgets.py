@@ -166,7 +166,7 @@ def test_what_a_change_reaches_is_counted_by_list(run: object, share: float) -> 
     shown = [len(part[name]) for name in lists if rest[name]]
     assert not shown or max(shown) - min(shown) <= 1  # lists take turns
     words = {"changes": "symbols", "reached": "places", "tests": "tests", "unseen": "notes"}
-    assert all(f"{n} {words[name]}" in ran.err for name, n in part["left_out_of"].items())
+    assert all(f"{words[name]} {n}" in ran.err for name, n in part["left_out_of"].items())
 
 
 def test_one_hit_that_is_too_long_is_shown_by_its_place(run: object) -> None:

@@ -189,6 +189,7 @@ def test_a_model_that_thinks_for_long_is_waited_for(
 ) -> None:
     """The limit of a search would be over long before."""
     monkeypatch.setattr(mcp_route, "_MORE_S", 0.0)
+    monkeypatch.setattr(mcp_route, "MOST_S", 0.0)
     may_answer = Event()
 
     def reply(_: object) -> bytes:

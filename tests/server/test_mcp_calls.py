@@ -8,9 +8,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import httpx
@@ -198,6 +200,46 @@ def test_a_first_index_under_way_is_searched_by_words(config: ServerConfig, shop
     assert outline.structured_content["indexing"]
     assert read.structured_content["text"].startswith("# Shop")
     assert told == [(0, None)]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_whoever_listens_waits_for_a_first_index_and_hears_how_far_it_is(
+    config: ServerConfig, shop: Path, era: Era
+) -> None:
+    variables = {**os.environ, "FATHOM_INDEX__WAIT_S": str(int(LONG_S))}
+    told: list[tuple[float, float | None]] = []
+    may_begin = Event()
+
+    async def hear(done: float, total: float | None, message: str | None) -> None:
+        told.append((done, total))
+
+    async def talk(client: Client, state: ServerState) -> list[Any]:
+        calls = [
+            asyncio.ensure_future(client.call_tool("map", {}, progress_callback=hear)),
+            asyncio.ensure_future(client.call_tool("related", {"target": "shop/orders.py"}, progress_callback=hear)),
+        ]
+        silent = await client.call_tool("map", {})
+        # Both listen to the job now: each of its listeners is one of them.
+        channel = state.jobs.channel(state.jobs.listed("shop")[0].id)
+        assert channel is not None
+        assert await happens(lambda: len(channel._listeners) == 2)
+        may_begin.set()
+        return [silent, *await asyncio.gather(*calls)]
+
+    with shops(replace(config, variables=variables), shop, index=False) as (address, state):
+        folder = locate(str(shop)).index_folder
+        folder.make()
+        with ThreadPoolExecutor(1) as threads, ExitStack() as lock:
+            lock.enter_context(writer_lock(folder))  # the job waits for it
+            opening = threads.submit(lambda: (may_begin.wait(LONG_S), lock.close()))
+            state.jobs.submit("shop", str(shop))
+            silent, outline, related = ask(address, era, lambda client: talk(client, state))
+            opening.result()
+    assert silent.structured_content["indexing"]
+    assert "shop/pricing.py" in outline.structured_content["outline"]
+    assert related.structured_content["edges"]
+    assert len(told) > 2
+    assert max(told)[0] == max(told)[1] > 0  # at last all files
 
 
 def test_no_project_at_all(server: httpx.Client) -> None:

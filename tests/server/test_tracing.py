@@ -20,6 +20,7 @@ from codefathom import telemetry
 from codefathom.server.metrics import tracing
 from codefathom.server.server_config import ServerConfig
 
+from .agents import META, call, post
 from .conftest import Serve
 from .test_projects import add, index
 from .test_routes_ask import CITED, QUESTION, asked_of, spoken
@@ -76,6 +77,22 @@ def test_a_search_is_a_request_with_stages(
     for name in ("vectors", "candidates"):
         assert is_inside(named(spans, name), rank)
     assert search.start_time <= rank.start_time < rank.end_time <= search.end_time
+
+
+@pytest.mark.parametrize("meta", [{}, {"traceparent": 5}, {"traceparent": "x"}, {"tracestate": ["a"]}])
+def test_a_call_of_a_tool_goes_on_with_the_trace_in_its_meta(
+    spans: InMemorySpanExporter, config: ServerConfig, serve: Serve, shop: Path, meta: dict[str, object]
+) -> None:
+    """The context of W3C stands in `_meta`, where the protocol has it; what is none there changes nothing."""
+    message = call("search", query="where are orders priced")
+    message["params"]["_meta"] = {**META, "traceparent": f"00-{TRACE}-b7ad6b7169203331-01", **meta}
+    with serve(config) as server:
+        add(server, shop)
+        index(shop)
+        spans.clear()
+        assert post(server, message).json()["result"]["structuredContent"]["hits"]
+    assert (f"{named(spans, 'search').context.trace_id:032x}" == TRACE) is ("traceparent" not in meta)
+    assert is_inside(named(spans, "rank"), named(spans, "search"))
 
 
 def test_an_error_is_marked(spans: InMemorySpanExporter, config: ServerConfig, serve: Serve, shop: Path) -> None:

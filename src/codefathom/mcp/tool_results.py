@@ -205,10 +205,10 @@ def _first_of_impact(impact: Impact, n: int) -> Mapping[str, Any]:
         "unseen": list(part.unseen),
     }
     left = n_items(impact) - n + impact.n_reached - len(impact.reached)
-    rest = ", ".join(f"{number} {_IMPACT_TITLES[name]}" for name, number in left_out(impact, part).items())
+    rest = ", ".join(f"{_IMPACT_TITLES[name]} {number}" for name, number in left_out(impact, part).items())
     texts = [impact.completeness] if impact.completeness else []
     texts += [_titled(_IMPACT_TITLES[name], items) for name, items in lists.items() if items]
-    texts += [f"{left} more ({rest}): raise max_tokens"] if left else []
+    texts += [f"{left} left out{f' ({rest})' * bool(rest)}; raise max_tokens"] if left else []
     shape = {**lists, "completeness": impact.completeness, "left_out": left}
     return tool_result("\n\n".join(texts), shape)
 

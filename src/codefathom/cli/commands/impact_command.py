@@ -64,9 +64,9 @@ def _write(impact: Impact, options: ImpactOptions, face: Face) -> None:
 
     n = write_items(ItemList(n_items(listed), text, "results"), options.max_tokens, face)
     rest = left_out(listed, first_items(listed, n))
-    parts = [f"{number} {_LISTS[name]}" for name, number in rest.items()]
+    parts = [f"{_LISTS[name]} {number}" for name, number in rest.items()]
     if parts:
-        face.note(f"the results that are left out: {', '.join(parts)}")
+        face.note(f"left out of each list: {', '.join(parts)}")
 
 
 def _lines(part: Impact, n_beyond: int, style: Style) -> Iterator[str]:

@@ -16,13 +16,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from codefathom.mcp.protocol import STATELESS, VERSION_KEY
 from codefathom.server.http.error_responses import PROBLEM
 from codefathom.server.http.problem_json import NotInstalledError
+from codefathom.server.mcp.index_wait import MOST_S
 from codefathom.server.mcp.tool_turns import ToolTurns
 from codefathom.server.state import ServerState
 from codefathom.system.extras import EXTRAS, install_line
 
 _EXTRA = "mcp"
 _SDK_SIDE = "codefathom.server.mcp.mcp_sessions"
-_MORE_S = 10.0  # beside the time for the request and for its search
+_MORE_S = 10.0  # beside the time for the request, for a first index and for its search
 _JSON, _STREAM = "application/json", "text/event-stream"
 _PARAMETERS = {
     "name": "search",
@@ -81,7 +82,7 @@ class McpEndpoint:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, in limited time unless a model writes the answer."""
         config = self._state.config
-        with anyio.move_on_after(config.read_timeout_s + config.search_timeout_s + _MORE_S) as time_limit:
+        with anyio.move_on_after(config.read_timeout_s + MOST_S + config.search_timeout_s + _MORE_S) as time_limit:
             scope["state"]["time_limit"] = time_limit  # an answer lifts it
             await self._sessions.answer(scope, receive, send)
 

@@ -90,7 +90,8 @@ def tool_server(turns: ToolTurns) -> Server[Any]:
         if params.name == "ask":
             scope["state"]["time_limit"].deadline = math.inf
         client = caller.name or (scope.get("client") or ("",))[0]
-        request = ToolRequest(caller, client, params.name, params.arguments or {})
+        is_heard = "progress_token" in (params.meta or {})
+        request = ToolRequest(caller, client, params.name, params.arguments or {}, is_heard)
         departure: _Departure = scope["state"]["departure"]
         result: ToolResult = {"content": [], "isError": True}  # for a client that has left: nobody reads it
         async with anyio.create_task_group() as tasks:

@@ -50,7 +50,7 @@ class ServedProjects:
         indexing: dict[str, FirstIndex] = {}
         failed: dict[str, FathomError] = {}
         with ExitStack() as stack:
-            for project in named_projects(names or self._owners(), visible):
+            for project in resolve_projects(names or self._owners(), visible):
                 try:
                     engine = stack.enter_context(indexed(self._state, project.id, self._caller))
                     engines[project.id] = _SearchedElsewhere(
@@ -90,7 +90,7 @@ class ServedProjects:
         return impact(self._state, self._caller, project_id, wish, self._lease.until, end=self._lease.end)
 
 
-def named_projects(names: Sequence[str], visible: Sequence[ServedProject]) -> list[ServedProject]:
+def resolve_projects(names: Sequence[str], visible: Sequence[ServedProject]) -> list[ServedProject]:
     """Return the projects of these ids or names; without one, the only project that there is.
 
     Raises UsageError for one that is not among those that the caller may see, and where none is named among several.

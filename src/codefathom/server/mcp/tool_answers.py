@@ -17,7 +17,7 @@ from codefathom.server.answers.answer_runs import AnswerError, AnswerTask
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.sse import events_after
-from codefathom.server.mcp.served_projects import named_projects
+from codefathom.server.mcp.served_projects import resolve_projects
 from codefathom.server.routes.questions import ClientQuestion, begin
 from codefathom.server.state import ServerState
 
@@ -61,7 +61,7 @@ async def answered(state: ServerState, caller: Caller, arguments: Mapping[str, A
 
 def _question(state: ServerState, caller: Caller, arguments: Mapping[str, Any]) -> ClientQuestion:
     visible = state.projects.listed(caller)
-    projects = named_projects(texts(arguments, "projects"), visible)
+    projects = resolve_projects(texts(arguments, "projects"), visible)
     names = tuple(project.id for project in projects)
     return ClientQuestion(text_of(arguments, "question"), names, names_paths=len(visible) > 1)
 

@@ -13,10 +13,12 @@ from anyio import to_thread
 
 from codefathom.errors import FathomError
 from codefathom.mcp.call_control import CallControl
+from codefathom.mcp.tool_arguments import texts
 from codefathom.mcp.tool_calls import ToolCalls, ToolResult
 from codefathom.mcp.tool_list import tool_named, tools
 from codefathom.mcp.tool_results import refusal_result
 from codefathom.server.http.auth import Caller
+from codefathom.server.mcp.index_wait import wait_for_index
 from codefathom.server.mcp.served_projects import SearchLease, ServedProjects
 from codefathom.server.mcp.tool_answers import Report, answered, has_model
 from codefathom.server.searches.search_end import SearchEnd
@@ -26,6 +28,7 @@ from codefathom.types import Progress
 if TYPE_CHECKING:
     from codefathom.mcp.tool_list import ToolSpec
 
+_PATIENT = ("related", "map")  # tools that need an index; the others work without one, or say that there is none
 _LET_FINISH_S = 1.0  # a search that needs no longer costs less than the process that would have to be replaced
 # Arguments that hold paths, also under the names that other tools of this kind use.
 _PATHS = {"path", "file_path", "filePath", "target", "paths", "files", "directory_filter", "directoryFilter"}
@@ -39,6 +42,7 @@ class ToolRequest:
     client: str  # whose turn it is among those who wait
     name: str
     arguments: Mapping[str, Any]
+    is_heard: bool = False  # by somebody who wants to know how far it is
 
 
 class ToolTurns:
@@ -63,18 +67,12 @@ class ToolTurns:
         """
         if request.name == "ask":
             return await answered(self._state, request.caller, request.arguments, report)
-        limit_s = self._state.config.search_timeout_s
-        end, news = SearchEnd(), _News(report)
-        until = monotonic() + limit_s
-        projects = ServedProjects(self._state, request.caller, _paths(request.arguments), SearchLease(end, until))
-        control = CallControl(is_cancelled=end.has_come, on_progress=news.tell)
-
-        def work() -> ToolResult:
-            return ToolCalls(projects).call(request.name, request.arguments, control=control)
-
+        news = _News(report)
         telling = asyncio.ensure_future(news.pass_on())
         try:
-            result = await self._state.search_queue.run(request.client, work, limit_s)
+            if request.is_heard and request.name in _PATIENT:
+                await wait_for_index(self._state, request.caller, _names(request.arguments), news.tell)
+            result = await self._in_turn(request, news)
             news.end()
             await telling
             return result
@@ -82,6 +80,19 @@ class ToolTurns:
             return refusal_result(error)
         finally:
             telling.cancel()
+
+    async def _in_turn(self, request: ToolRequest, news: _News) -> ToolResult:
+        limit_s, end = self._state.config.search_timeout_s, SearchEnd()
+        until = monotonic() + limit_s
+        projects = ServedProjects(self._state, request.caller, _paths(request.arguments), SearchLease(end, until))
+        control = CallControl(is_cancelled=end.has_come, on_progress=news.tell)
+
+        def work() -> ToolResult:
+            return ToolCalls(projects).call(request.name, request.arguments, control=control)
+
+        try:
+            return await self._state.search_queue.run(request.client, work, limit_s)
+        finally:
             end.come()
             asyncio.get_running_loop().call_later(_LET_FINISH_S, end.enforce)
 
@@ -89,11 +100,18 @@ class ToolTurns:
         return await to_thread.run_sync(has_model, self._state, caller)
 
 
+def _names(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    try:
+        return texts(arguments, "projects")
+    except FathomError:  # told by the call itself
+        return ()
+
+
 def _paths(arguments: Mapping[str, Any]) -> list[str]:
     """Return the paths in the arguments of a tool, which may begin with the name of a project."""
     values = [value for name, value in arguments.items() if name in _PATHS]
-    texts = [text for value in values for text in (value if isinstance(value, list) else [value])]
-    return [text for text in texts if isinstance(text, str)]
+    items = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    return [text for text in items if isinstance(text, str)]
 
 
 class _News:

@@ -1,0 +1,51 @@
+"""The first index of a project that a job makes, waited for by a caller who hears how far it is; no thread is held."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+import anyio
+from anyio import to_thread
+
+from codefathom.errors import FathomError
+from codefathom.server.http.auth import Caller
+from codefathom.server.http.problem_json import NotIndexedError
+from codefathom.server.http.sse import Channel, events_after
+from codefathom.server.mcp.served_projects import resolve_projects
+from codefathom.server.routes.search_requests import indexed
+from codefathom.server.state import ServerState
+from codefathom.types import Progress
+
+MOST_S = 40.0
+
+
+async def wait_for_index(
+    state: ServerState, caller: Caller, names: Sequence[str], tell: Callable[[Progress], None]
+) -> None:
+    """Return once the jobs that make the first indexes of these projects have ended, or some time is over.
+
+    Each step is told. What is wrong with the names is for the call itself to say.
+    """
+    with anyio.move_on_after(MOST_S):
+        for channel in await to_thread.run_sync(_channels, state, caller, names):
+            async for event in events_after(channel):
+                step = json.loads(event.data) if event is not None and event.data else {}
+                if isinstance(step, dict) and "current" in step:
+                    tell(Progress(step["phase"], step["current"], step["total"]))
+
+
+def _channels(state: ServerState, caller: Caller, names: Sequence[str]) -> list[Channel]:
+    """Return the events of the jobs that make an index where there is none."""
+    channels: list[Channel | None] = []
+    try:
+        for project in resolve_projects(names, state.projects.listed(caller)):
+            try:
+                with indexed(state, project.id, caller):
+                    pass
+            except NotIndexedError:
+                job = state.jobs.active(project.id)
+                channels.append(None if job is None else state.jobs.channel(job.id))
+    except FathomError:
+        return []
+    return [channel for channel in channels if channel is not None]
