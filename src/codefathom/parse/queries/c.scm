@@ -1,3 +1,4 @@
+; inherits: _c
 ; C: what looks like a prototype within a function is a local variable, and so left out.
 
 (compound_statement
@@ -66,13 +67,3 @@
 
 ; Local names.
 [(function_definition) (compound_statement) (for_statement)] @local.scope
-(parameter_declaration declarator: (identifier) @local.value)
-(parameter_declaration declarator: (pointer_declarator declarator: (identifier) @local.value))
-(parameter_declaration
-  declarator: (function_declarator
-    declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @local.value))))
-(declaration) @local.declaration
-(declaration declarator: (identifier) @local.value)
-(declaration declarator: (pointer_declarator declarator: (identifier) @local.value))
-(init_declarator declarator: (identifier) @local.value)
-(init_declarator declarator: (pointer_declarator declarator: (identifier) @local.value))

@@ -1,3 +1,4 @@
+; inherits: _c
 ; C++: a function defined outside its class belongs to the scopes that its name gives.
 ; What looks like a prototype within a function is a local variable, and so left out.
 
@@ -154,16 +155,6 @@
   (function_definition) (compound_statement) (lambda_expression) (for_statement) (for_range_loop) (catch_clause)
 ] @local.scope
 (field_declaration_list) @local.barrier
-(parameter_declaration declarator: (identifier) @local.value)
-(parameter_declaration declarator: (pointer_declarator declarator: (identifier) @local.value))
-(parameter_declaration
-  declarator: (function_declarator
-    declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @local.value))))
-(declaration) @local.declaration
-(declaration declarator: (identifier) @local.value)
-(declaration declarator: (pointer_declarator declarator: (identifier) @local.value))
-(init_declarator declarator: (identifier) @local.value)
-(init_declarator declarator: (pointer_declarator declarator: (identifier) @local.value))
 (optional_parameter_declaration declarator: (identifier) @local.value)
 (parameter_declaration declarator: (reference_declarator (identifier) @local.value))
 (init_declarator declarator: (reference_declarator (identifier) @local.value))
