@@ -85,7 +85,15 @@ def cut(run: str) -> list[str]:
         costs[start], ends[start] = min(
             ((words.cost(run[start:end]) + costs[end], end) for end in longest_first), key=lambda pair: pair[0]
         )
-    return [piece for piece in _pieces(run, ends) if piece in words.glossary or piece in words.learned]
+    return list(_certain(list(_pieces(run, ends)), words))
+
+
+def _certain(pieces: Sequence[str], words: Vocabulary) -> Iterator[str]:
+    """Yield the known pieces, but no single character beside an unknown one: both are an unknown word (面包: bread)."""
+    is_known = [True, *(piece in words.glossary or piece in words.learned for piece in pieces), True]
+    for piece, before, own, after in zip(pieces, is_known, is_known[1:], is_known[2:], strict=False):
+        if own and (len(piece) > 1 or (before and after)):
+            yield piece
 
 
 def _pieces(run: str, ends: Sequence[int]) -> Iterator[str]:
