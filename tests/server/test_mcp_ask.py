@@ -184,6 +184,7 @@ def test_it_counts_among_the_answers_of_the_server_and_not_among_its_searches(co
     assert "try again in a moment" in busy["content"][0]["text"]
 
 
+@pytest.mark.long  # it waits for a limit that must not be reached before the model is asked, on a busy machine either
 def test_a_model_that_thinks_for_long_is_waited_for(
     config: ServerConfig, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,11 +200,11 @@ def test_a_model_that_thinks_for_long_is_waited_for(
     async def talk(client: Client) -> Any:
         await client.list_tools()  # the library is here now
         call = asyncio.ensure_future(client.call_tool("ask", {"question": QUESTION}))
-        await asyncio.to_thread(sleep, 4.0)
+        await asyncio.to_thread(sleep, 50.0)
         may_answer.set()
         return await call
 
-    limits = {"search_timeout_s": 1.5, "read_timeout_s": 1.5}
+    limits = {"search_timeout_s": 20.0, "read_timeout_s": 20.0}
     with asked_of(config, Turn(reply=reply), folders=(shop,), **limits) as (address, _, _):
         assert ask(address, "2026-07-28", talk).structured_content["places"]
 
