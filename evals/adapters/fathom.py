@@ -10,6 +10,7 @@ from pathlib import Path
 
 import codefathom
 from codefathom import Engine
+from codefathom.errors import UsageError
 from evals.metrics import Found
 from evals.tool import Size, folder_bytes
 
@@ -49,8 +50,11 @@ class Fathom:
         self._engine().index()
 
     def search(self, question: str, limit: int) -> Sequence[Found]:
-        """Search by the default mode."""
-        hits = self._engine().search(question, limit=limit).hits
+        """Search by the default mode; a question that is refused (`@name` without such a file) finds nothing."""
+        try:
+            hits = self._engine().search(question, limit=limit).hits
+        except UsageError:
+            return []
         return [Found(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in hits]
 
     def command(self, question: str) -> list[str]:
