@@ -63,7 +63,7 @@ def test_what_is_here_is_given(run: Run, indexed: Path, question: str) -> None:
 
 
 def test_a_weak_context_is_short(run: Run, indexed: Path) -> None:
-    weak = json.loads(run(["context", "--json", "--max-files", "10", "encryption of a database backup"], indexed).out)
+    weak = json.loads(run(["context", "--json", "--max-files", "10", "migration of a database schema"], indexed).out)
     assert weak["weak"] is True
     assert 1 <= len(weak["files"]) <= 3
     assert any(note.startswith("weak: ") for note in weak["degraded"])

@@ -33,12 +33,13 @@ _EVIDENCE = frozenset(WEIGHTS) - {
 }
 _POSSIBLE = sum(WEIGHTS[name] for name in _EVIDENCE)
 WEAK = 0.2  # below, hits are called weak; docs/confidence.md has the share of weak hits for questions of either kind
-NOTHING = 0.02  # below, it is as good as certain: no question of a project itself, 28 % of the others
+NOTHING = 0.02  # below, it is as good as certain: no question of a project itself, a fifth of the others
 MAX_WEAK = 3  # hits or files that are shown where all are weak
 ANYWAY = '--anyway (over HTTP "anyway": true) shows what is nearest'
 UNANSWERABLE = f"nothing here seems to answer this; {ANYWAY}"
 _SURE = 0.8  # of the signal `definition`: the symbol of the question, as written
 _N_BEST = 3
+_SMALLEST = 60  # chunks; of smaller projects there were too few to learn from
 _LESS_THAN_SURE = 0.999  # what is estimated is never certain
 
 
@@ -82,7 +83,7 @@ def evidence(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> dict[str
         "unknown": query.unknown,  # share of the question that stands nowhere
         "defines": _defines(ranked),
         "foreign": len(query.foreign) / (1 + len(query.symbols)),  # symbols that the project does not define
-        "size": log(1 + query.n_chunks),  # more hits look right by chance where there is more to find
+        "size": log(1 + max(query.n_chunks, _SMALLEST)),  # more looks right by chance where there is more to find
     }
 
 
