@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from docs import plot
+from docs import plot, reliability_plot
 
 ROOT = Path(__file__).parents[3]
 
@@ -43,6 +43,24 @@ def test_the_readme_has_the_figures_of_the_pages() -> None:
     assert f"| first | {re.findall(r'0.[0-9]+', first)[0]} |" in (ROOT / "docs" / "ranking.md").read_text(
         encoding="utf-8"
     )
+
+
+def test_the_readme_has_the_figures_of_questions_from_history() -> None:
+    """The page gives each tool two columns: NDCG@10, and first places."""
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    page = (ROOT / "docs" / "benchmarks-mined.md").read_text(encoding="utf-8")
+    figures = re.findall(r"0\.\d+", next(line for line in page.splitlines() if line.startswith("| all |")))
+    for label, numbers in (("NDCG@10", figures[::2]), ("first hit right", figures[1::2])):
+        row = next(line for line in lines if line.startswith(f"| {label}, from history |"))
+        assert re.findall(r"0\.\d+", row) == numbers
+
+
+def test_the_plot_of_reliability_draws_what_it_is_given() -> None:
+    drawn = reliability_plot.picture([reliability_plot.Reliability("short <&>", [(0.0, 0.0), (0.5, 1.0)])])
+    root = ElementTree.fromstring(drawn)
+    places = [(mark.get("cx"), mark.get("cy")) for mark in root.iter("{http://www.w3.org/2000/svg}circle")]
+    assert places == [("60.0", "350.0"), ("210.0", "50.0")]  # the picture is 300 wide and high, from 60 and 50 on
+    assert "short <&>" in ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
 @pytest.mark.skipif(sys.platform == "win32" or shutil.which("sh") is None, reason="needs a pseudo terminal")
