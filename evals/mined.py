@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 
 from evals.benchmark import Corpus, Question
@@ -20,6 +21,7 @@ from evals.run import REPOSITORY, Run, Scored, run_tools
 
 MANIFEST = REPOSITORY / "training" / "order_sources.json"
 KEPT_APART = "K"  # the split of repositories that decide nothing
+ISSUE = "issue"  # the kind of whole messages of commits
 TOOLS = ("fathom", "semble", "bm25s")
 
 
@@ -30,11 +32,12 @@ def main() -> int:
     parser.add_argument("--peer-python", default=sys.executable, help="interpreter that has semble and bm25s")
     parser.add_argument("--page", type=Path)
     options = parser.parse_args()
-    runs = run_tools(TOOLS, corpora(options.questions, KEPT_APART), peer_python=options.peer_python, repeat=1).runs
+    apart = corpora(options.questions, KEPT_APART)
+    runs = run_tools(TOOLS, apart, peer_python=options.peer_python, repeat=1).runs
     for run in runs:
         print(f"{run.version}: NDCG@10 {ndcg(run.scored):.3f}")
     if options.page and runs:
-        options.page.write_text(page(runs), encoding="utf-8")
+        options.page.write_text(page(runs, apart), encoding="utf-8")
     return 0 if runs else 2
 
 
@@ -52,8 +55,8 @@ def _corpus(name: str, language: str, questions: Path) -> Corpus:
     return Corpus(name, language, folder / "tree", "", asked)
 
 
-def page(runs: Sequence[Run]) -> str:
-    """Return the page: each tool on each kind of question and in each language."""
+def page(runs: Sequence[Run], asked: Sequence[Corpus]) -> str:
+    """Return the page: each tool on each kind of question and in each language, and files of issues."""
     return "\n\n".join(
         (
             _HEAD.format(
@@ -64,6 +67,8 @@ def page(runs: Sequence[Run]) -> str:
             ).strip(),
             _table(runs, "kind of question", lambda one: one.category),
             _table(runs, "language", lambda one: one.language),
+            _ISSUES.strip(),
+            _files_of_issues(runs, asked),
             _END.strip(),
             "",
         )
@@ -79,6 +84,33 @@ def _table(runs: Sequence[Run], title: str, group_of: Callable[[Scored], str]) -
         cells = [cell for part in parts for cell in (number(ndcg(part), ".3f"), number(_first(part), ".3f"))]
         rows.append((name, str(len(parts[0])), *cells))
     return table((title, "questions", *heads), rows)
+
+
+def _files_of_issues(runs: Sequence[Run], asked: Sequence[Corpus]) -> str:
+    """Return for each tool how often the file of an issue, or one of several, is among the first files."""
+    rows = []
+    for run in runs:
+        cells = []
+        for is_one, n_first in ((True, 1), (True, 3), (True, 5), (False, 5)):
+            found = [
+                (corpus, float(0 < first <= n_first))
+                for corpus, n_files, first in _issues(run, asked)
+                if (n_files == 1) == is_one
+            ]
+            cells.append(number(100 * mean_of_groups(found, itemgetter(0), itemgetter(1))))
+        rows.append((run.tool, *cells))
+    return table(("", "one file: acc@1", "acc@3", "acc@5", "several: hit@5"), rows)
+
+
+def _issues(run: Run, asked: Sequence[Corpus]) -> Iterator[tuple[str, int, int]]:
+    """Yield for each issue its repository, the number of its files, and the place of the first of them; 0: none."""
+    answers_of = {outcome.name: outcome.answers for outcome in run.outcomes}
+    for corpus in asked:
+        for question, answer in zip(corpus.questions, answers_of[corpus.name], strict=True):
+            if question.category == ISSUE:
+                files = list(dict.fromkeys(place.path for place in answer.places))
+                wanted = {target.path for target in question.targets}
+                yield corpus.name, len(wanted), next((n for n, path in enumerate(files, 1) if path in wanted), 0)
 
 
 def _first(scored: Sequence[Scored]) -> float:
@@ -97,6 +129,11 @@ repositories. Kinds: subjects of commits with the code that they changed ("commi
 of the type that it is named after), names ("symbol"), and the words of names without their spelling ("keyword").
 
 Tools: {tools}. Machine: {machine}.
+"""
+_ISSUES = """
+Issues, as a user sees the list, tests and documents among it: how often the changed file is among the first one, three
+and five files (in percent, means over repositories), and for issues of several files how often one of them is among the
+first five.
 """
 _END = """
 A commit may well be right about files that its subject does not name, and a question may have other answers than the
