@@ -46,7 +46,7 @@ PULL = 30.0  # the same for the distance from the weights that the mined questio
 # Few repositories have older copies (`legacy`), of which `test` told before.
 UNMINED = {"test": -1.83, "prose": -2.24, "declaration": -2.82, "legacy": -1.8}
 MINED_KINDS = frozenset({"commit", "issue", "keyword", "symbol", "topic"})
-SHARPNESS = 4.0  # of the soft maximum over a file's candidates
+SHARPNESS = 8.0  # of the soft maximum over a file's candidates: the best one places a file, the others hardly count
 SHOWN = 10
 # No annotated question holds a stack trace, names a file, or is a long text; `evals.localize` asks those. `lexical`
 # orders the chunks of a file; files are ordered by the best of theirs (`file_lexical`), beside which it is learned as 0
