@@ -78,7 +78,7 @@ def test_a_cross_encoder_moves_hits_and_says_so(project: Path) -> None:
     folder = tiny.reranker(project.parent / "tiny")
     with opened(project) as engine:
         before = engine.search(QUESTION)
-    with opened(project, rerank__model=f"onnx:{folder}", rerank__weight=1.0, rerank__depth=5) as engine:
+    with opened(project, rerank__model=f"onnx:{folder}", rerank__weight=1.0, rerank__depth=10) as engine:
         after = engine.search(QUESTION)
         # The words of one kind of evidence are not mixed with another.
         assert engine.search(QUESTION, mode="lexical").hits[0].signals.keys() == {"lexical", "bm25"}
