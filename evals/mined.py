@@ -15,7 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from evals.benchmark import Corpus, Question
-from evals.metrics import Target, mean_of_groups
+from evals.metrics import Found, Target, mean_of_groups, meets
 from evals.report import machine, ndcg, number, table
 from evals.run import REPOSITORY, Run, Scored, run_tools
 
@@ -108,9 +108,9 @@ def _issues(run: Run, asked: Sequence[Corpus]) -> Iterator[tuple[str, int, int]]
     for corpus in asked:
         for question, answer in zip(corpus.questions, answers_of[corpus.name], strict=True):
             if question.category == ISSUE:
-                files = list(dict.fromkeys(place.path for place in answer.places))
-                wanted = {target.path for target in question.targets}
-                yield corpus.name, len(wanted), next((n for n, path in enumerate(files, 1) if path in wanted), 0)
+                files = [Found(path) for path in dict.fromkeys(place.path for place in answer.places)]
+                places = (n for n, file in enumerate(files, 1) if any(meets(file, one) for one in question.targets))
+                yield corpus.name, len(question.targets), next(places, 0)
 
 
 def _first(scored: Sequence[Scored]) -> float:

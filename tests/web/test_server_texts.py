@@ -118,7 +118,7 @@ def test_each_phrase_of_a_reason_has_a_text() -> None:
     connected = {phrase.format(times) for phrase in explain._CONNECTED.values() for times in ("", " {} times")}
     written = templates(explain, {"reason", "_path", "_words"})
     no_phrases = {text for text in written if not re.search("[a-z]{3}", text) or text.startswith(" {}")}
-    names = {"matches", "scope", "frame", "definition", "lexical", "vector", "overview"}  # of signals
+    names = {"matches", "scope", "frame", "named_file", "definition", "lexical", "vector", "overview"}  # of signals
     assert connected | (written - no_phrases - names) <= phrases()
 
 

@@ -140,7 +140,8 @@ def understand(query: Query, catalog: SearchCatalog, lexical: LexicalStore) -> R
 def _forms(query: RankingQuery, lexical: LexicalStore) -> dict[str, float]:
     """Return the forms of the words of a question that stand most often in the index, each with its weight."""
     term_of = {form: term for term in query.terms for form in usual_forms(term)}
-    counts = lexical.document_frequencies(term_of.keys() - set(query.terms))
+    # In their order: scores by words are sums, whose last bits depend on it.
+    counts = lexical.document_frequencies([form for form in term_of if form not in query.terms])
     by_term: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for form, n_chunks in counts.items():
         if n_chunks:

@@ -31,7 +31,7 @@ _EVIDENCE = frozenset(WEIGHTS) - {
     "named_file",
     "symbol_only",
 }
-_POSSIBLE = sum(WEIGHTS[name] for name in _EVIDENCE)
+_POSSIBLE = sum(weight for name, weight in WEIGHTS.items() if name in _EVIDENCE)
 WEAK = 0.2  # below, hits are called weak; docs/confidence.md has the share of weak hits for questions of either kind
 NOTHING = 0.02  # below, it is as good as certain: no question of a project itself, a fifth of the others
 MAX_WEAK = 3  # hits or files that are shown where all are weak
