@@ -41,7 +41,12 @@ QUESTIONS = (
 
 
 def test_the_page_tells_how_early_files_of_issues_come() -> None:
-    places = [["/trees/one/a.py"], ["x.py", "x.py", "y.py", "b.py"], ["1.py", "2.py", "3.py", "4.py", "5.py", "d.py"], ["a.py"]]
+    places = [
+        ["/trees/one/a.py"],
+        ["x.py", "x.py", "y.py", "b.py"],
+        ["1.py", "2.py", "3.py", "4.py", "5.py", "d.py"],
+        ["a.py"],
+    ]
     answers = tuple(
         Answer(question.text, tuple(map(Found, paths)), (1.0,))
         for question, paths in zip(QUESTIONS, places, strict=True)
