@@ -12,7 +12,6 @@ symbols.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
@@ -24,8 +23,8 @@ from typing import NamedTuple
 from codefathom import Engine
 from codefathom.types import Hit, Level, Symbol
 from evals.metrics import mean_of_groups
+from evals.mined import KEPT_APART, folders
 
-SOURCES = Path(__file__).parents[1] / "training" / "order_sources.json"
 LEVELS: tuple[Level, ...] = ("chunk", "symbol")
 MOST_NAMES = 60  # of one repository, evenly over the alphabet
 # Types that have members; other names of a type are none of their own.
@@ -70,8 +69,7 @@ def main() -> None:
 
 def set_k(mined: Path) -> list[Path]:
     """Return the trees of the mined repositories that no decision may be based on."""
-    sources = json.loads(SOURCES.read_text(encoding="utf-8"))
-    return [mined / source["name"].replace("/", "+") / "tree" for source in sources if source["split"] == "K"]
+    return [folder / "tree" for _, folder in folders(mined, KEPT_APART)]
 
 
 def measured(root: Path) -> Iterator[Outcome]:

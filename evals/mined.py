@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 
@@ -43,12 +43,16 @@ def main() -> int:
 
 def corpora(questions: Path, split: str) -> list[Corpus]:
     """Return the repositories of a split with the questions about each."""
+    return [_corpus(source["name"], source["language"], folder) for source, folder in folders(questions, split)]
+
+
+def folders(questions: Path, split: str) -> list[tuple[Mapping[str, str], Path]]:
+    """Return the repositories of a split as the manifest names them, each with its folder: `tree`, questions.jsonl."""
     sources = [source for source in json.loads(MANIFEST.read_text("utf-8")) if source["split"] == split]
-    return [_corpus(source["name"], source["language"], questions) for source in sources]
+    return [(source, questions / source["name"].replace("/", "+")) for source in sources]
 
 
-def _corpus(name: str, language: str, questions: Path) -> Corpus:
-    folder = questions / name.replace("/", "+")
+def _corpus(name: str, language: str, folder: Path) -> Corpus:
     with (folder / "questions.jsonl").open(encoding="utf-8") as lines:  # a text may hold other marks of a line's end
         rows = list(map(json.loads, lines))
     asked = tuple(Question(row["text"], row["kind"], tuple(map(Target, row["paths"]))) for row in rows)

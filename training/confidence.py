@@ -37,14 +37,10 @@ from scipy.optimize import minimize
 
 from codefathom import Engine
 from codefathom.providers.local.bundled import BundledEmbedder
-from codefathom.search.question.planner import overruled
-from codefathom.search.question.query import parse_query
-from codefathom.search.question.ranking_query import RankingQuery, understand
+from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.ranking.confidence import NOTHING, WEAK, evidence, is_certain, kind_of
 from codefathom.search.ranking.rank import Pool, rank
-from codefathom.search.request import SearchRequest
-from codefathom.search.retrieve import Lookup, gather
-from training.ranking import ROOT, options
+from training.ranking import ROOT, gathered, options
 
 CALIBRATION = ROOT / "src/codefathom/search/ranking/calibration.py"
 PAGE = ROOT / "docs/confidence.md"
@@ -212,7 +208,7 @@ def _ask(project: Project, others: Sequence[Project], n_far: Mapping[str, int], 
             for kind, text, paths in own:
                 yield from _ask_own(engine, about, kind, text, paths)
             for relation, kind, text in far:
-                yield from _asked(about, relation, kind, *_found(engine, text))
+                yield from _asked(about, relation, kind, *gathered(engine, text))
 
 
 def _ask_issues(repositories: Path) -> Iterator[Asked]:
@@ -226,18 +222,11 @@ def _ask_issues(repositories: Path) -> Iterator[Asked]:
 def _ask_own(
     engine: Engine, about: Callable[..., Asked], kind: str, text: str, paths: Sequence[str]
 ) -> Iterator[Asked]:
-    query, pool = _found(engine, text)
+    query, pool = gathered(engine, text)
     yield from _asked(about, OWN, kind, query, pool)
     if kind not in {"symbol", "keyword"}:
         without = [one for one in pool.candidates if not _lies_in(one.chunk.path, paths)]
         yield from _asked(about, NEAR, kind, query, pool._replace(candidates=without))
-
-
-def _found(engine: Engine, text: str) -> tuple[RankingQuery, Pool]:
-    sources = engine.opened.sources
-    request = SearchRequest(parse_query(text))
-    query = understand(request.query, sources.catalog, sources.lexical)
-    return query, gather(Lookup(request, overruled("hybrid", request.query), query), sources)
 
 
 def _asked(about: Callable[..., Asked], relation: str, kind: str, query: RankingQuery, pool: Pool) -> Iterator[Asked]:

@@ -29,8 +29,8 @@ from scipy.optimize import minimize
 from codefathom import Engine
 from codefathom.search.question.planner import overruled
 from codefathom.search.question.query import parse_query
-from codefathom.search.question.ranking_query import understand
-from codefathom.search.ranking.rank import by_place, saturated, score_of
+from codefathom.search.question.ranking_query import RankingQuery, understand
+from codefathom.search.ranking.rank import Pool, by_place, saturated, score_of
 from codefathom.search.ranking.signals import NAMES, SIGNALS, Candidate, signals
 from codefathom.search.request import SearchRequest
 from codefathom.search.retrieve import Lookup, gather
@@ -161,14 +161,19 @@ def ask(corpus: Corpus) -> Iterator[Asked]:
         os.environ["FATHOM_INDEX_DIR"] = folder
         with Engine.open(corpus.source / corpus.inner) as engine:
             engine.index()
-            sources = engine.opened.sources
             for question in corpus.questions:
-                request = SearchRequest(parse_query(question.text))
-                query = understand(request.query, sources.catalog, sources.lexical)
-                pool = gather(Lookup(request, overruled("hybrid", request.query), query), sources)
+                query, pool = gathered(engine, question.text)
                 candidates = sorted(pool.candidates, key=by_place)
                 if candidates:
                     yield _asked(corpus, question, candidates, np.array(signals(query, candidates, pool.scores)))
+
+
+def gathered(engine: Engine, text: str) -> tuple[RankingQuery, Pool]:
+    """Return a question as the ranking sees it, and what the product gathers for it."""
+    sources = engine.opened.sources
+    request = SearchRequest(parse_query(text))
+    query = understand(request.query, sources.catalog, sources.lexical)
+    return query, gather(Lookup(request, overruled("hybrid", request.query), query), sources)
 
 
 def _asked(corpus: Corpus, question: Question, candidates: Sequence[Candidate], rows: Floats) -> Asked:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from math import log1p
 from typing import NamedTuple
 
@@ -50,6 +51,7 @@ class Issue(NamedTuple):
     code: str
 
 
+@lru_cache(maxsize=2)  # one question asks for its words and for the files it names
 def read_issue(text: str) -> Issue:
     """Take a text in Markdown apart; its first line is its title, unless code begins there."""
     text = _COMMENT.sub("\n", text.replace("\r\n", "\n")).strip()

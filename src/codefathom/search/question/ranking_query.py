@@ -192,11 +192,11 @@ def _one_import_away(query: RankingQuery, framed: Mapping[int, FrameChunk], cata
 
 def _is_module(name: str, named: Mapping[str, float], catalog: SearchCatalog) -> bool:
     """Return True if a qualified name is a file of the index, and nothing that is defined here."""
-    parts = _LAST.split(name)
-    last = flat_stem(parts[-1])
+    *front, last = _LAST.split(name)
     stems = {flat_stem(part) for path in named for part in path.split("/")[-2:]}
-    symbols = catalog.symbols_named(".".join(parts)) if len(parts) > 1 and last in stems else ()
-    return len(parts) > 1 and last in stems and all(item.symbol.kind == "section" for item in symbols)
+    if not front or flat_stem(last) not in stems:
+        return False
+    return all(item.symbol.kind == "section" for item in catalog.symbols_named(".".join((*front, last))))
 
 
 def _framed(text: str, catalog: Chunks) -> dict[int, FrameChunk]:
