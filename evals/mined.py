@@ -1,4 +1,4 @@
-"""Questions that were mined from history, on repositories that decided nothing (set K): every tool in the same run.
+"""Questions that were mined from history, on repositories that no weight was learned from (set K): every tool in the same run.
 
     python -m evals.mined --questions QUESTIONS --peer-python PEERS/bin/python --page docs/benchmarks-mined.md
 
@@ -20,7 +20,7 @@ from evals.report import machine, ndcg, number, table
 from evals.run import REPOSITORY, Run, Scored, run_tools
 
 MANIFEST = REPOSITORY / "training" / "order_sources.json"
-KEPT_APART = "K"  # the split of repositories that decide nothing
+KEPT_APART = "K"  # the split of repositories that no weight is learned from
 ISSUE = "issue"  # the kind of whole messages of commits
 TOOLS = ("fathom", "semble", "bm25s")
 
@@ -126,8 +126,9 @@ _HEAD = """
 
 <!-- Written by `python -m evals.mined`. -->
 
-{n_questions} questions about {n_repositories} repositories (set K), which decided nothing: no weight was learned from
-them, and no choice was made by them. NDCG@10 and the share of questions whose first place is right, as means over
+{n_questions} questions about {n_repositories} repositories (set K). No weight was learned from them. Their
+figures were seen beside the cross-validated ones when the kinds of questions to learn from were chosen, and both said
+the same. NDCG@10 and the share of questions whose first place is right, as means over
 repositories. Kinds: subjects of commits with the code that they changed ("commit"), whole messages of commits
 ("issue"), first sentences of documentation, taken out of the code before ("doc" of a definition, "topic" of a file or
 of the type that it is named after), names ("symbol"), and the words of names without their spelling ("keyword").
