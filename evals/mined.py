@@ -1,4 +1,4 @@
-"""Questions that were mined from history, on repositories that no weight was learned from (set K): every tool in the same run.
+"""Questions mined from history, on repositories that no weight was learned from (set K): every tool in the same run.
 
     python -m evals.mined --questions QUESTIONS --peer-python PEERS/bin/python --page docs/benchmarks-mined.md
 

@@ -445,11 +445,12 @@ To measure it, projects are asked three groups of questions. Their own are answe
 the same language or in any other, are not (most of them: some do have an answer). For the third group, "near", the
 files that answer a question are taken away from what was found, so that the question is about something that the
 project almost has. Set K is 21 repositories in all languages; no weight was learned from them, neither for the
-confidence nor for the ranking, but it was seen which numbers tell there when the seven were chosen. The questions of set K are mined: subjects of commits, whole messages of commits
-("issue"), sentences of documentation, names, and loose words of names. "Issue as written" is the 111 development
-issues, asked of their repositories and of set K; no weight was learned from them either. Folders of 5 to 29 files
-stand for small projects. The development questions are annotated by hand; for each repository the weights of the
-confidence are learned from the others, but those of the ranking have seen all of them.
+confidence nor for the ranking, but it was seen which numbers tell there when the seven were chosen. The questions of
+set K are mined: subjects of commits, whole messages of commits ("issue"), sentences of documentation, names, and loose
+words of names. "Issue as written" is the 111 development issues, asked of their repositories and of set K; no weight
+was learned from them either. Folders of 5 to 29 files stand for small projects. The development questions are annotated
+by hand; for each repository the weights of the confidence are learned from the others, but those of the ranking have
+seen all of them.
 
 The columns "any other", "same language" and "near" show the AUROC against that group: the chance that an answerable
 question gets the higher confidence. "Others weak" is the share of questions about other projects below the limit that
