@@ -38,7 +38,7 @@ from scipy.optimize import minimize
 from codefathom import Engine
 from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.search.question.ranking_query import RankingQuery
-from codefathom.search.ranking.confidence import NOTHING, WEAK, evidence, is_certain, kind_of
+from codefathom.search.ranking.confidence import NOTHING, WEAK, evidence, is_certain
 from codefathom.search.ranking.rank import Pool, rank
 from training.ranking import ROOT, gathered, options
 
@@ -102,7 +102,7 @@ Models = Mapping[str, Model]  # by the kind of text
 
 def main() -> None:
     """Learn, judge on set K and by leaving out one development repository at a time, write."""
-    given = options(__doc__, questions=True, numbers=True)
+    given = options(__doc__, questions=True, repositories=True, numbers=True)
     found = _remembered(given.numbers, lambda: [*ask_all(projects(given)), *_ask_issues(given.repositories)])
     learned = [one for one in found if one.split != KEPT_APART]
     with_meaning, without = fit_all(learned, WITH), fit_all(learned, WITHOUT)
@@ -232,7 +232,7 @@ def _ask_own(
 def _asked(about: Callable[..., Asked], relation: str, kind: str, query: RankingQuery, pool: Pool) -> Iterator[Asked]:
     ranked = rank(query, pool)
     if ranked:
-        yield about(relation, kind, kind_of(query), is_certain(query, ranked), evidence(query, ranked))
+        yield about(relation, kind, query.kind, is_certain(query, ranked), evidence(query, ranked))
 
 
 def _lies_in(path: str, targets: Sequence[str]) -> bool:

@@ -1,10 +1,12 @@
 """Learn the weights of the ranking from annotated questions, and show what each signal is worth.
 
-    python -m training.ranking --bench BENCH --corpora CORPORA --questions QUESTIONS
-    python -m training.ranking --bench BENCH --corpora CORPORA --questions QUESTIONS --check  # figures only
+    python -m training.ranking --bench BENCH --corpora CORPORA --questions QUESTIONS --repositories CLONES
+    python -m training.ranking … --check  # figures only
 
-Writes search/ranking/weights.py and docs/ranking.md. QUESTIONS is what `training.order_questions` has mined. Weights
-are learned from those first; then from the annotated ones, which draw them away only as far as they have reason to.
+Writes search/ranking/weights.py and docs/ranking.md. QUESTIONS is what `training.order_questions` has mined; CLONES
+holds the repositories of issues, and BENCH_DIR names the folder of their texts (`evals.localize`). Weights are learned
+from mined questions first; then from the annotated ones, which draw them away only as far as they have reason to. Those
+for long texts are drawn away from there by mined messages of commits and by the issues.
 
 The score of a file is a soft maximum over its candidates; the loss is the cross-entropy of the files that answer among
 all files found. It is convex but for that maximum, so that the start does not matter. Needs numpy and scipy.
@@ -18,18 +20,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 from evals import mined
 from evals.benchmark import CHINESE, Corpus, Question, development
-from evals.metrics import Found, mean_of_groups, meets, score
+from evals.localize import all_issues, as_reported
+from evals.metrics import Found, Target, mean_of_groups, meets, score
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from codefathom import Engine
 from codefathom.search.question.planner import overruled
 from codefathom.search.question.query import parse_query
-from codefathom.search.question.ranking_query import RankingQuery, understand
+from codefathom.search.question.ranking_query import Kind, RankingQuery, understand
 from codefathom.search.ranking.rank import Pool, by_place, saturated, score_of
 from codefathom.search.ranking.signals import NAMES, SIGNALS, Candidate, signals
 from codefathom.search.request import SearchRequest
@@ -41,23 +45,25 @@ PAGE = ROOT / "docs/ranking.md"
 BY_HAND_PART = "<!-- From here on written by hand. -->"  # of the page, which stays
 PENALTY = 20.0  # of the squared weights, signals scaled to unit variance
 PULL = 30.0  # the same for the distance from the weights that the mined questions give
+PULL_OF_LONG = 100.0  # and for that of the weights for long texts from those for short questions
 # No mined answer is a test, a document or a declaration, so that mined questions cannot tell what these cost; learned
 # from the annotated questions beside the others, the penalty of documents grew until no document could come first.
 # Few repositories have older copies (`legacy`), of which `test` told before.
-UNMINED = {"test": -1.83, "prose": -2.24, "declaration": -2.82, "legacy": -1.8}
-MINED_KINDS = frozenset({"commit", "issue", "keyword", "symbol", "topic"})
+UNMINED: Mapping[Kind, Mapping[str, float]] = {
+    "short": {"test": -1.83, "prose": -2.24, "declaration": -2.82, "legacy": -1.8},
+    "long": {"test": -4.33, "prose": -4.24, "declaration": -2.82, "legacy": -1.8},
+}
+MINED_KINDS = frozenset({"commit", "keyword", "symbol", "topic"})
+ONE_IN = {"keyword": 3}  # loose words of names are asked less often than sentences
+ISSUE = "issue"
 SHARPNESS = 8.0  # of the soft maximum over a file's candidates: the best one places a file, the others hardly count
 SHOWN = 10
-# No annotated question holds a stack trace, names a file, or is a long text; `evals.localize` asks those. `lexical`
-# orders the chunks of a file; files are ordered by the best of theirs (`file_lexical`), beside which it is learned as 0
-# and costs 0.002.
-BY_HAND = {
-    "frame": 8.0,
-    "named_file": 3.0,
-    "test_for_issue": -2.5,
-    "prose_for_issue": -2.0,
-    "file_several": 5.0,
-    "lexical": 0.1,
+# No annotated question holds a stack trace or names a file, and no long text is only a symbol. `lexical` orders the
+# chunks of a file; files are ordered by the best of theirs (`file_lexical`), beside which it is learned as 0 and costs
+# 0.002. `file_several` is about long texts only.
+BY_HAND: Mapping[Kind, Mapping[str, float]] = {
+    "short": {"frame": 8.0, "named_file": 3.0, "file_several": 0.0, "lexical": 0.1},
+    "long": {"frame": 8.0, "named_file": 3.0, "symbol_only": 0.0, "lexical": 0.1},
 }
 
 Floats = NDArray[np.float64]
@@ -69,6 +75,7 @@ class Asked(NamedTuple):
     corpus: str
     language: str
     category: str
+    kind: Kind  # by whose weights it is ranked
     question: Question
     candidates: Sequence[Candidate]  # in the order of their places
     signals: Floats  # candidates × signals
@@ -78,10 +85,10 @@ class Asked(NamedTuple):
 
 def main() -> None:
     """Learn, judge by leaving out one repository at a time, write."""
-    given = options(__doc__, questions=True)
+    given = options(__doc__, questions=True, repositories=True)
     asked = [one for corpus in development(given.bench, given.corpora) for one in ask(corpus)]
     learned, apart = (mined_questions(given.questions, split) for split in ("learn", mined.KEPT_APART))
-    lesson = Lesson(asked, learned, apart)
+    lesson = Lesson(asked, learned, list(ask_issues(given.repositories)), apart)
     print("all signals:", lesson.whole)
     if given.check:
         return
@@ -96,37 +103,60 @@ def mined_questions(folder: Path, split: str) -> list[Asked]:
 
 
 class Lesson:
-    """What is learned from annotated and mined questions, and how good it is. Figures are made once."""
+    """What is learned from annotated and mined questions and issues, and how good it is. Figures are made once."""
 
-    def __init__(self, asked: Sequence[Asked], learned: Sequence[Asked], apart: Sequence[Asked]) -> None:
+    def __init__(
+        self, asked: Sequence[Asked], learned: Sequence[Asked], issues: Sequence[Asked], apart: Sequence[Asked]
+    ) -> None:
         self.asked, self.apart = asked, apart
-        self.columns = [place for place, name in enumerate(NAMES) if name not in BY_HAND | UNMINED]
+        self.columns = _columns("short")
         self._english = [one for one in asked if one.category != CHINESE]
-        useful = [one for one in map(without_unmined, learned) if one.category in MINED_KINDS and len(one.answers) > 1]
-        self.mined_weights = self._learn(useful, self.columns)
+        useful = [one for one in map(without_unmined, learned) if len(one.answers) > 1]
+        self.mined_weights = learn([one for one in useful if _is_short_lesson(one)], "short", self.columns)
         self.whole = figures(asked, self.cross_validated(self.columns))
-        learned = self._learn(self._english, self.columns, self.mined_weights)
-        self.weights = {name: round(float(weight), 3) for name, weight in zip(NAMES, learned, strict=True)}
+        short = learn(self._english, "short", self.columns, self.mined_weights, PULL)
+        messages = [one for one in useful if one.category == ISSUE and one.kind == "long"]
+        # There are fifteen times as many messages as issues; so both count alike.
+        long_texts = [*messages, *list(issues) * (len(messages) // max(len(issues), 1))]
+        long = learn(long_texts, "long", _columns("long"), short, PULL_OF_LONG)
+        self.weights: Mapping[Kind, Floats] = {"short": short.round(3), "long": long.round(3)}
 
     def cross_validated(self, columns: Sequence[int]) -> list[Floats]:
         """Return the scores of each question's candidates by weights learned without its repository."""
         scores = {}
         for corpus in dict.fromkeys(one.corpus for one in self.asked):
             others = [one for one in self._english if one.corpus != corpus]
-            weights = self._learn(others, columns, self.mined_weights)
+            weights = learn(others, "short", columns, self.mined_weights, PULL)
             for place, one in enumerate(self.asked):
                 if one.corpus == corpus:
                     scores[place] = scores_by(one, weights)
         return [scores[place] for place in range(len(self.asked))]
 
-    def _learn(self, asked: Sequence[Asked], columns: Sequence[int], centre: Floats | None = None) -> Floats:
-        """Return the weights of all signals, those of some columns learned."""
-        others = UNMINED | BY_HAND
-        return _full(fit(asked, columns, centre, fixed=_full_by_name(UNMINED)), columns, others)
+    def shipped(self, asked: Sequence[Asked]) -> dict[str, float]:
+        """Return the figures of questions that are ordered by the weights of the product."""
+        return figures(asked, [scores_by(one, self.weights[one.kind]) for one in asked])
 
-    def figures_of(self, asked: Sequence[Asked], weights: Floats) -> dict[str, float]:
-        """Return the figures of questions that are ordered by these weights."""
-        return figures(asked, [scores_by(one, weights) for one in asked])
+
+def learn(
+    asked: Sequence[Asked],
+    kind: Kind,
+    columns: Sequence[int],
+    centre: Floats | None = None,
+    penalty: float = PENALTY,
+) -> Floats:
+    """Return the weights of all signals for a kind of question, those of some columns learned."""
+    weights = fit(asked, columns, centre, penalty, fixed=_full_by_name(UNMINED[kind]))
+    return _full(weights, columns, {**UNMINED[kind], **BY_HAND[kind]})
+
+
+def _columns(kind: Kind) -> list[int]:
+    """Return the signals whose weights are learned."""
+    return [place for place, name in enumerate(NAMES) if name not in {*BY_HAND[kind], *UNMINED[kind]}]
+
+
+def _is_short_lesson(one: Asked) -> bool:
+    is_taken = crc32(one.question.text.encode()) % ONE_IN.get(one.category, 1) == 0
+    return one.kind == "short" and one.category in MINED_KINDS and is_taken
 
 
 def scores_by(one: Asked, weights: Floats) -> Floats:
@@ -162,10 +192,14 @@ def ask(corpus: Corpus) -> Iterator[Asked]:
         with Engine.open(corpus.source / corpus.inner) as engine:
             engine.index()
             for question in corpus.questions:
-                query, pool = gathered(engine, question.text)
-                candidates = sorted(pool.candidates, key=by_place)
-                if candidates:
-                    yield _asked(corpus, question, candidates, np.array(signals(query, candidates, pool.scores)))
+                yield from _asked(engine, corpus.name, corpus.language, question)
+
+
+def ask_issues(repositories: Path) -> Iterator[Asked]:
+    """Yield what the product gathers for each development issue, in the state in which it was reported."""
+    for issue, engine in as_reported(all_issues(), repositories):
+        question = Question(issue.text, ISSUE, tuple(map(Target, sorted(issue.files))))
+        yield from _asked(engine, issue.repository, "python", question)
 
 
 def gathered(engine: Engine, text: str) -> tuple[RankingQuery, Pool]:
@@ -176,13 +210,18 @@ def gathered(engine: Engine, text: str) -> tuple[RankingQuery, Pool]:
     return query, gather(Lookup(request, overruled("hybrid", request.query), query), sources)
 
 
-def _asked(corpus: Corpus, question: Question, candidates: Sequence[Candidate], rows: Floats) -> Asked:
+def _asked(engine: Engine, corpus: str, language: str, question: Question) -> Iterator[Asked]:
+    query, pool = gathered(engine, question.text)
+    candidates = sorted(pool.candidates, key=by_place)
+    if not candidates:
+        return
     paths = sorted({one.chunk.path for one in candidates})
     files = np.array([paths.index(one.chunk.path) for one in candidates])
     answers = np.zeros(len(paths), dtype=bool)
     for place, file in zip(map(_place, candidates), files, strict=True):
         answers[file] |= any(meets(place, target) for target in question.targets)
-    return Asked(corpus.name, corpus.language, question.category, question, candidates, rows, files, answers)
+    rows = np.array(signals(query, candidates, pool.scores))
+    yield Asked(corpus, language, question.category, query.kind, question, candidates, rows, files, answers)
 
 
 def _place(one: Candidate) -> Found:
@@ -193,11 +232,12 @@ def _place(one: Candidate) -> Found:
 
 
 def fit(
-    asked: Sequence[Asked], columns: Sequence[int], centre: Floats | None = None, *, fixed: Floats | None = None
+    asked: Sequence[Asked], columns: Sequence[int], centre: Floats | None, penalty: float, *, fixed: Floats
 ) -> Floats:
     """Return the weights of some signals that put the files with answers first.
 
-    They are drawn to `centre`, else to 0; `fixed` has weights of other signals, which stay. Both have one a signal.
+    They are drawn to `centre`, else to 0, as strongly as `penalty` says; `fixed` has weights of other signals, which
+    stay. Both have one a signal.
     """
     useful = [one for one in asked if one.answers.any()]
     rows = np.concatenate([one.signals[:, columns] for one in useful])
@@ -206,10 +246,10 @@ def fit(
     files = np.concatenate([one.files + start for one, start in zip(useful, n_files[:-1], strict=True)])
     question_of = np.repeat(np.arange(len(useful)), np.diff(n_files))
     target = np.concatenate([one.answers / one.answers.sum() for one in useful])
-    fixed_scores = np.concatenate([one.signals @ (_full_by_name({}) if fixed is None else fixed) for one in useful])
+    fixed_scores = np.concatenate([one.signals @ fixed for one in useful])
     begin = np.zeros(len(columns)) if centre is None else centre[list(columns)] * spread
     sums = Sums((rows - rows.mean(0)) / spread, fixed_scores, files, question_of, target)
-    loss = _loss(sums, begin, PENALTY if centre is None else PULL)
+    loss = _loss(sums, begin, penalty)
     found = minimize(loss, begin, jac=True, method="L-BFGS-B", options={"maxiter": 500})
     return np.asarray(found.x / spread)
 
@@ -286,7 +326,7 @@ def _first(one: Asked, scores: Floats) -> list[Found]:
 # ---- writing
 
 
-def as_module(weights: Mapping[str, float]) -> str:
+def as_module(weights: Mapping[Kind, Floats]) -> str:
     """Return the module of the package."""
     return "\n".join(
         (
@@ -294,12 +334,17 @@ def as_module(weights: Mapping[str, float]) -> str:
             "",
             "from typing import Final",
             "",
+            "# By the kind of the question, and by signal.",
             "WEIGHTS: Final = {",
-            *(f'    "{name}": {weight},' for name, weight in weights.items()),
+            *(line for kind, own in weights.items() for line in (f'    "{kind}": {{', *_rows(own), "    },")),
             "}",
             "",
         )
     )
+
+
+def _rows(weights: Floats) -> Iterator[str]:
+    yield from (f'        "{name}": {weight},' for name, weight in zip(NAMES, weights, strict=True))
 
 
 def as_page(lesson: Lesson) -> str:
@@ -310,11 +355,13 @@ def as_page(lesson: Lesson) -> str:
         left_out: figures(lesson.asked, lesson.cross_validated([c for c in lesson.columns if c != left_out]))
         for left_out in lesson.columns
     }
-    table = ["| signal | meaning | weight | " + " | ".join(names[:2]) + " |", "| --- | --- | --: | --: | --: |"]
-    table.append("| all | | | " + " | ".join(f"{whole[name]:.3f}" for name in names[:2]) + " |")
+    table = ["| signal | meaning | weight | long texts | " + " | ".join(names[:2]) + " |"]
+    table.append("| --- | --- | --: | --: | --: | --: |")
+    table.append("| all | | | | " + " | ".join(f"{whole[name]:.3f}" for name in names[:2]) + " |")
     for place, name in enumerate(NAMES):
         cells = [f"{ablation[place][figure]:.3f}" if place in ablation else "by hand" for figure in names[:2]]
-        table.append(f"| {name} | {SIGNALS[name]} | {lesson.weights[name]:.2f} | " + " | ".join(cells) + " |")
+        weights = " | ".join(f"{lesson.weights[kind][place]:.2f}" for kind in lesson.weights)
+        table.append(f"| {name} | {SIGNALS[name]} | {weights} | " + " | ".join(cells) + " |")
     rest = [f"| {name} | {whole[name]:.3f} |" for name in names]
     return (
         PAGE_HEAD
@@ -323,21 +370,21 @@ def as_page(lesson: Lesson) -> str:
         + "\n".join(table)
         + "\n\n| cross-validated | |\n| --- | --: |\n"
         + "\n".join(rest)
-        + "\n\n    python -m training.ranking --bench BENCH --corpora CORPORA --questions QUESTIONS\n"
+        + "\n\n    python -m training.ranking --bench BENCH --corpora CORPORA --questions QUESTIONS \\\n"
+        + "        --repositories CLONES\n"
     )
 
 
 def _honest(lesson: Lesson) -> Iterator[str]:
     """Yield the table of figures, those first that no weight can have learned by heart."""
-    shipped = _full_by_name(lesson.weights)
-    apart = lesson.figures_of(lesson.apart, shipped)
+    apart = lesson.shipped(lesson.apart)
     rows = {
-        "development questions, by weights that saw none of them": lesson.figures_of(
-            lesson.asked, lesson.mined_weights
+        "development questions, by weights that saw none of them": figures(
+            lesson.asked, [scores_by(one, lesson.mined_weights) for one in lesson.asked]
         ),
         "set K, by the shipped weights": apart,
         "development questions, cross-validated": lesson.whole,
-        "development questions, by the shipped weights": lesson.figures_of(lesson.asked, shipped),
+        "development questions, by the shipped weights": lesson.shipped(lesson.asked),
     }
     yield "| questions | NDCG@10 | first |"
     yield "| --- | --: | --: |"
@@ -358,9 +405,10 @@ as much as the one before. `fathom search --explain` shows what each signal adde
 
 The weights are learned in two steps (`training/ranking.py`): from questions that were mined from the history
 of 87 repositories (`training/order_questions.py`), and then from the annotated questions of 21 development
-repositories, which draw them away only as far as they have reason to. Some are set by hand, and so are the penalties
-of tests, documents, declarations and older copies: no mined question is answered by one, and what is learned of
-documents puts code with one word of the question before the note that has all of them.
+repositories, which draw them away only as far as they have reason to. Long texts (pasted issues, logs) have weights of
+their own, drawn away from there by mined messages of commits and by 111 development issues. Some are set by hand, and
+so are the penalties of tests, documents, declarations and older copies: no mined question is answered by one, and what
+is learned of documents puts code with one word of the question before the note that has all of them.
 Set K are 21 more repositories in all languages; no weight was learned from them. Its questions are subjects of
 commits, whole messages ("issue"), first sentences about a definition ("doc") or a whole file ("topic"), names and
 loose words of names ("keyword").
@@ -370,21 +418,24 @@ PAGE_SIGNALS = """
 
 In the next table all figures are cross-validated: the questions of a repository are ranked by weights learned
 from the other 20 and the mined ones. The column `first` is the share of questions whose first hit is right. In
-the row of a signal, the last two columns show the result without this signal. Differences below 0.005 are
-noise with 420 questions.
+the row of a signal, the last two columns show the result of short questions without this signal. Differences below
+0.005 are noise with 420 questions.
 
 """
 
 
-def options(about: str | None, *, questions: bool = False, numbers: bool = False) -> argparse.Namespace:
+def options(
+    about: str | None, *, questions: bool = False, repositories: bool = False, numbers: bool = False
+) -> argparse.Namespace:
     """Return the arguments that the recipes of the ranking share."""
     parser = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     parser.add_argument("--bench", type=Path, required=True)
     parser.add_argument("--corpora", type=Path, required=True)
     if questions:
         parser.add_argument("--questions", type=Path, required=True)
-    if numbers:
+    if repositories:
         parser.add_argument("--repositories", type=Path, required=True, help="bare clones, as `owner+name/repo`")
+    if numbers:
         parser.add_argument("--numbers", type=Path, help="keep what was asked in this file, and use it when it exists")
     parser.add_argument("--check", action="store_true", help="only print what was reached")
     return parser.parse_args()

@@ -120,8 +120,13 @@ def test_the_sum_of_two_rankings_can_order_the_hits(engine: Engine, method: str,
 # ---- --explain
 
 
-def test_the_learned_score_follows_from_what_explain_prints(engine: Engine) -> None:
-    hits = engine.search("price order", mode="hybrid", limit=30).hits
+LONG_TEXT = " ".join(f"the price of order {n} is wrong in part{n}of the report" for n in range(60))
+
+
+@pytest.mark.parametrize("question", ["price order", LONG_TEXT], ids=["short", "long"])
+def test_the_learned_score_follows_from_what_explain_prints(engine: Engine, question: str) -> None:
+    hits = engine.search(question, mode="hybrid", limit=30).hits
+    assert all(("long_text" in hit.signals) == (question is LONG_TEXT) for hit in hits)
     assert {hit.signals["repeat"] for hit in hits} > {1.0, 0.5}
     for hit in hits:
         *printed, last = lines(hit)

@@ -301,9 +301,10 @@ def test_why_here_shows_every_signal_with_what_it_adds(page: Page, ready: Served
     expect(rows).to_have_count(len(signals))
     shown = {row.get_attribute("data-signal"): row for row in rows.all()}
     assert set(shown) == set(signals)
-    longest = max(abs(WEIGHTS.get(name, 0.0) * value) for name, value in signals.items())
+    weights = WEIGHTS["short"]
+    longest = max(abs(weights.get(name, 0.0) * value) for name, value in signals.items())
     for name, row in shown.items():
-        added = WEIGHTS.get(name, 0.0) * signals[name]
+        added = weights.get(name, 0.0) * signals[name]
         number = row.locator(".why-number > [aria-hidden]").inner_text().replace("−", "-")
         bar = row.locator(".why-bar > span")
         width = float((bar.get_attribute("style") or "").removeprefix("width: ").removesuffix("%;"))

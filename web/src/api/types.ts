@@ -3904,6 +3904,12 @@ export interface components {
              * @example 0.36
              */
             weight: number;
+            /**
+             * Weight For Long Text
+             * @description the same where the question is a long text: a hit then has the signal `long_text`
+             * @example 0.58
+             */
+            weight_for_long_text: number;
         };
         /**
          * SignalsOut

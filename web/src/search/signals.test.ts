@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { barsOf, type Explained } from "./signals";
 
 const EXPLAINED: readonly Explained[] = [
-  { name: "lexical", meaning: "words", weight: 0.5 },
-  { name: "vector", meaning: "meaning", weight: 2 },
-  { name: "test", meaning: "tests count less", weight: -1 },
-  { name: "repeat", meaning: "its share", weight: 0 },
+  { name: "lexical", meaning: "words", weight: 0.5, weight_for_long_text: 3 },
+  { name: "vector", meaning: "meaning", weight: 2, weight_for_long_text: 1 },
+  { name: "test", meaning: "tests count less", weight: -1, weight_for_long_text: -4 },
+  { name: "repeat", meaning: "its share", weight: 0, weight_for_long_text: 0 },
 ];
 
 describe("bars", () => {
@@ -28,6 +28,15 @@ describe("bars", () => {
     expect(barsOf({ matches: 4, scope: 1 }, EXPLAINED).map((bar) => [bar.name, bar.share])).toEqual([
       ["matches", 1],
       ["scope", 0.25],
+    ]);
+  });
+
+  it("of a long text are those of its own weights", () => {
+    const bars = barsOf({ lexical: 1, vector: 1, long_text: 1 }, EXPLAINED);
+    expect(bars.map((bar) => [bar.name, bar.added])).toEqual([
+      ["lexical", 3],
+      ["vector", 1],
+      ["long_text", 0],
     ]);
   });
 

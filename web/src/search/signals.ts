@@ -4,7 +4,11 @@ export interface Explained {
   readonly name: string;
   readonly meaning: string;
   readonly weight: number;
+  readonly weight_for_long_text: number;
 }
+
+/** The name of the number that a hit has if the question is a long text. */
+const LONG_TEXT = "long_text";
 
 export interface Bar {
   readonly name: string;
@@ -20,9 +24,10 @@ export interface Bar {
 /** One bar for each signal, the strongest first; those that say nothing last. */
 export function barsOf(signals: Readonly<Record<string, number>>, explained: readonly Explained[]): readonly Bar[] {
   const known = new Map(explained.map((item) => [item.name, item]));
+  const weightOf = (item: Explained) => (LONG_TEXT in signals ? item.weight_for_long_text : item.weight);
   const plain = Object.entries(signals).map(([name, value]) => {
-    const { meaning = "", weight = 0 } = known.get(name) ?? {};
-    return { name, meaning, value, added: weight * value };
+    const item = known.get(name);
+    return { name, meaning: item?.meaning ?? "", value, added: item ? weightOf(item) * value : 0 };
   });
   const isWeighed = plain.some((bar) => bar.added !== 0);
   const length = (bar: { added: number; value: number }) => (isWeighed ? bar.added : bar.value);

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Literal, TypeAlias
 
 from codefathom.search.question.definitions import heads_of
 from codefathom.search.question.file_mentions import (
@@ -30,6 +31,8 @@ from codefathom.stores.catalog.readers import Chunks, SearchCatalog
 from codefathom.stores.catalog.records import DefinitionPlace
 from codefathom.stores.lexical.terms import terms
 from codefathom.text.file_stems import flat_stem
+
+Kind: TypeAlias = Literal["short", "long"]
 
 STOP_WORDS = frozenset(
     """a about after all an and any are as at be been before being between but by can could did do does doing done for
@@ -86,9 +89,14 @@ class RankingQuery:
     is_only_symbol: bool = False  # the question is only the name of a symbol
 
     @property
+    def kind(self) -> Kind:
+        """The kind of text it is: pasted issues and logs are ranked and judged in another way than short questions."""
+        return "long" if self.minor_terms else "short"
+
+    @property
     def depth(self) -> int:
         """Factor for the number of candidates: the words of a long text lead everywhere."""
-        return 3 if self.minor_terms else 1
+        return 3 if self.kind == "long" else 1
 
     @property
     def symbol_names(self) -> frozenset[str]:

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import exp, log
-from typing import Literal
 
-from codefathom.search.question.ranking_query import RankingQuery
+from codefathom.search.question.ranking_query import Kind, RankingQuery
 from codefathom.search.question.words import Cover, forms_of
 from codefathom.search.ranking.calibration import CALIBRATIONS, MODEL
 from codefathom.search.ranking.rank import RankedCandidate
+from codefathom.search.ranking.signals import NAMES
 from codefathom.search.ranking.weights import WEIGHTS
 
-_EVIDENCE = frozenset(WEIGHTS) - {
+_EVIDENCE = frozenset(NAMES) - {
     "file_size",
     "depth",
     "test",
-    "test_for_issue",
     "prose",
-    "prose_for_issue",
     "declaration",
     "legacy",
     "frame",
@@ -31,7 +29,9 @@ _EVIDENCE = frozenset(WEIGHTS) - {
     "named_file",
     "symbol_only",
 }
-_POSSIBLE = sum(weight for name, weight in WEIGHTS.items() if name in _EVIDENCE)
+_POSSIBLE = {
+    kind: sum(abs(weight) for name, weight in weights.items() if name in _EVIDENCE) for kind, weights in WEIGHTS.items()
+}
 WEAK = 0.2  # below, hits are called weak; docs/confidence.md has the share of weak hits for questions of either kind
 NOTHING = 0.02  # below, it is as good as certain: no question of a project itself, a fifth of the others
 MAX_WEAK = 3  # hits or files that are shown where all are weak
@@ -60,7 +60,7 @@ def confidence(query: RankingQuery, ranked: Sequence[RankedCandidate], model: st
         return 1.0
     if "file_share" not in ranked[0].signals:
         return round(_covered(query, ranked), 3)
-    weights = CALIBRATIONS[kind_of(query), model == MODEL]
+    weights = CALIBRATIONS[query.kind, model == MODEL]
     return min(round(1 / (1 + exp(-weighted(evidence(query, ranked), weights))), 3), _LESS_THAN_SURE)
 
 
@@ -69,15 +69,10 @@ def is_certain(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> bool:
     return query.is_only_symbol and _defines(ranked) >= _SURE
 
 
-def kind_of(query: RankingQuery) -> Literal["short", "long"]:
-    """Return the kind of text that a confidence is calibrated for."""
-    return "long" if query.minor_terms else "short"
-
-
 def evidence(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> dict[str, float]:
     """Return the numbers from which the confidence is calculated."""
     return {
-        "score": max(map(_strength, ranked[:_N_BEST])),
+        "score": max(_strength(item, query.kind) for item in ranked[:_N_BEST]),
         "words": _covered(query, ranked),
         "near": max(item.candidate.vector for item in ranked),  # highest cosine
         "unknown": query.unknown,  # share of the question that stands nowhere
@@ -92,10 +87,10 @@ def _defines(ranked: Sequence[RankedCandidate]) -> float:
     return max(item.signals.get("definition", 0.0) for item in ranked[:_N_BEST])
 
 
-def _strength(item: RankedCandidate) -> float:
+def _strength(item: RankedCandidate, kind: Kind) -> float:
     """Return the evidence for a hit, from 0 to 1, whatever kind of file it lies in."""
-    total = sum(WEIGHTS[name] * value for name, value in item.signals.items() if name in _EVIDENCE)
-    return total / _POSSIBLE
+    weights = WEIGHTS[kind]
+    return sum(weights[name] * value for name, value in item.signals.items() if name in _EVIDENCE) / _POSSIBLE[kind]
 
 
 def _covered(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> float:

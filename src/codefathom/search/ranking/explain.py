@@ -10,15 +10,15 @@ from typing import NamedTuple
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import forms_of
 from codefathom.search.ranking.excerpt import begins
-from codefathom.search.ranking.rank import MIDDLE, SPREAD, score_of
+from codefathom.search.ranking.rank import LONG_TEXT, MIDDLE, SPREAD, score_of, weights_of
 from codefathom.search.ranking.signals import SIGNALS
-from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.stores.lexical.terms import terms
 from codefathom.types import Chunk, Hit
 
 RERANKED = "rerank"
 MEANING = SIGNALS | {
     "repeat": "factor of its score, because an earlier hit lies in the same file",
+    LONG_TEXT: "the question is a long text, for which the signals have weights of their own",
     RERANKED: "grade by a reranking model, which moved it",
     "overview": "its place among the lines that tell what the project is for",
     "bm25": "BM25 of the words of the question in it",
@@ -155,7 +155,7 @@ def lines(hit: Hit) -> list[str]:
 
     The last line shows how the score follows from them, where it is a sum.
     """
-    weights = WEIGHTS if "repeat" in hit.signals else _ADDED
+    weights = weights_of(hit.signals) if "repeat" in hit.signals else _ADDED
     rows = [(weights.get(name, 0.0) * value, name, value) for name, value in hit.signals.items() if value]
     rows.sort(key=lambda item: (-abs(item[0]), item[1]))
     listed = [

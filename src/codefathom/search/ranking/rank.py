@@ -13,15 +13,17 @@ from math import exp
 from operator import attrgetter, mul
 from typing import NamedTuple
 
-from codefathom.search.question.ranking_query import RankingQuery
+from codefathom.search.question.ranking_query import Kind, RankingQuery
 from codefathom.search.ranking.signals import NAMES, Candidate, signals
 from codefathom.search.ranking.weights import WEIGHTS
 
 # They scale the sum to a score from 0 to 1: half for a file that fits in most ways, next to nothing without evidence.
 MIDDLE, SPREAD = 6.0, 2.5
 REPEAT = 0.5  # factor for each further chunk of a file, so that one file does not fill the list
+LONG_TEXT = "long_text"  # among the signals of a candidate, where other weights are meant
 _PLACE_OF = {name: place for place, name in enumerate(NAMES)}
-_IN_ORDER = tuple(WEIGHTS.get(name, 0.0) for name in NAMES)
+_IN_ORDER = {kind: tuple(weights[name] for name in NAMES) for kind, weights in WEIGHTS.items()}
+_ADDITIONS = {"short": ("repeat",), "long": ("repeat", LONG_TEXT)}  # to the signals of a candidate
 
 
 class RankedCandidate(NamedTuple):
@@ -78,7 +80,13 @@ def by_signals(
     """
     candidates = sorted(candidates, key=by_place)
     rows = signals(query, candidates, fused)
-    return saturated(candidates, [score_of(sum(map(mul, _IN_ORDER, row))) for row in rows], rows)
+    weights = _IN_ORDER[query.kind]
+    return saturated(candidates, [score_of(sum(map(mul, weights, row))) for row in rows], rows, query.kind)
+
+
+def weights_of(signals: Mapping[str, float]) -> Mapping[str, float]:
+    """Return the weights by which the signals of a candidate were added."""
+    return WEIGHTS["long" if LONG_TEXT in signals else "short"]
 
 
 def score_of(total: float) -> float:
@@ -100,24 +108,27 @@ def _by_score_and_place(item: RankedCandidate) -> tuple[float, str, int, int]:
 class _Signals(Mapping[str, float]):
     """The numbers of one candidate by name; most candidates are never looked at again."""
 
-    __slots__ = ("_repeat", "_row")
+    __slots__ = ("_kind", "_repeat", "_row")
 
-    def __init__(self, row: tuple[float, ...], repeat: float) -> None:
+    def __init__(self, row: tuple[float, ...], repeat: float, kind: Kind) -> None:
         self._row = row
         self._repeat = repeat
+        self._kind = kind
 
     def __getitem__(self, name: str) -> float:
-        return self._repeat if name == "repeat" else self._row[_PLACE_OF[name]]
+        if name in _ADDITIONS[self._kind]:
+            return self._repeat if name == "repeat" else 1.0
+        return self._row[_PLACE_OF[name]]
 
     def __iter__(self) -> Iterator[str]:
-        return iter((*NAMES, "repeat"))
+        return iter((*NAMES, *_ADDITIONS[self._kind]))
 
     def __len__(self) -> int:
-        return len(NAMES) + 1
+        return len(NAMES) + len(_ADDITIONS[self._kind])
 
 
 def saturated(
-    candidates: Sequence[Candidate], scores: Sequence[float], rows: Sequence[tuple[float, ...]]
+    candidates: Sequence[Candidate], scores: Sequence[float], rows: Sequence[tuple[float, ...]], kind: Kind = "short"
 ) -> list[RankedCandidate]:
     """Order by score; each further chunk of a file counts less, so that one file does not fill the list.
 
@@ -129,6 +140,6 @@ def saturated(
         candidate = candidates[place]
         factor = REPEAT ** seen[candidate.chunk.path]
         seen[candidate.chunk.path] += 1
-        result.append(RankedCandidate(candidate, scores[place] * factor, _Signals(rows[place], factor)))
+        result.append(RankedCandidate(candidate, scores[place] * factor, _Signals(rows[place], factor, kind)))
     result.sort(key=attrgetter("score"), reverse=True)
     return result

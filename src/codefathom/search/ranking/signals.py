@@ -30,7 +30,6 @@ SIGNALS = {
     "names": "share of the question's words that are in names it defines",
     "name_share": "share of a name it defines that is in the question",
     "test": "tests and examples count less",
-    "test_for_issue": "tests and examples count still less, when the question is a long text",
     # The others are about its file.
     "stem_share": "share of its file name that is in the question",
     "folder_share": "share of its folder's name that is in the question",
@@ -44,7 +43,6 @@ SIGNALS = {
     "file_size": "number of lines of its file",
     "depth": "number of folders above its file",
     "prose": "documentation counts less than code",
-    "prose_for_issue": "documentation counts still less, when the question is a long text",
     "declaration": "it declares what another file defines",
     "legacy": "an older copy, such as code in legacy/ or in v1/ beside v2/, counts less",
 }
@@ -87,7 +85,7 @@ def signals(
         max((one.vector for one in candidates), default=0.0) or 1.0,
     )
     files = _Files(candidates, term_bits, fused, cover)
-    if query.minor_terms:
+    if query.kind == "long":
         files.several = _several(candidates)
     of_file = {
         one.chunk.path: _about_path(one.chunk.path, query, strengths) + _of_file(one, files, top, query)
@@ -95,7 +93,6 @@ def signals(
     }
     places = _places_by_meaning(candidates)
     defined = _definitions(query, candidates)
-    is_long = bool(query.minor_terms)
     return [
         (
             one.lexical / top.lexical,
@@ -106,8 +103,7 @@ def signals(
             query.frames[one.key].value if one.key in query.frames else 0.0,
             cover[bits],
             *_about_names(one.chunk.names, strengths),
-            float(is_test := not query.about_tests and _is_test(one.chunk)),
-            float(is_long and is_test),
+            float(not query.about_tests and _is_test(one.chunk)),
             *of_file[one.chunk.path],
         )
         for one, bits in zip(candidates, term_bits, strict=True)
@@ -125,9 +121,8 @@ def _of_file(one: Candidate, files: _Files, top: _Top, query: RankingQuery) -> t
     """Return the signals of the file of a candidate."""
     path = one.chunk.path
     place = place_of(path)
-    is_prose, is_long = place.is_prose and not query.about_prose, bool(query.minor_terms)
     # A text of a report names headers that must change; a short question asks how something works.
-    is_declared_in_c = place.is_header and place.flat_stem in files.defined_in_c and not is_long
+    is_declared_in_c = place.is_header and place.flat_stem in files.defined_in_c and query.kind == "short"
     return (
         files.cover[files.words[path]],
         files.lexical[path] / top.lexical,
@@ -136,8 +131,7 @@ def _of_file(one: Candidate, files: _Files, top: _Top, query: RankingQuery) -> t
         files.share(path),
         log1p(one.n_lines) / 8,
         place.depth / 5,
-        float(is_prose),
-        float(is_prose and is_long),
+        float(place.is_prose and not query.about_prose),
         float(place.is_declaration or is_declared_in_c),
         float(_is_legacy(place, files, query)),
     )

@@ -83,7 +83,11 @@ def router(state: ServerState) -> APIRouter:
 
     @routes.get("/signals", summary="Explain the signals of a hit, with the weight of each")
     def signals() -> SignalsOut:
-        listed = [SignalOut(name=name, meaning=text, weight=WEIGHTS.get(name, 0.0)) for name, text in MEANING.items()]
+        short, long = WEIGHTS["short"], WEIGHTS["long"]
+        listed = [
+            SignalOut(name=name, meaning=text, weight=short.get(name, 0.0), weight_for_long_text=long.get(name, 0.0))
+            for name, text in MEANING.items()
+        ]
         return SignalsOut(signals=listed)
 
     @routes.post("/context", summary="Collect whole files for a prompt")

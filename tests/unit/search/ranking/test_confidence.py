@@ -8,8 +8,7 @@ from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.ranking.calibration import CALIBRATIONS, MODEL
 from codefathom.search.ranking.confidence import WEAK, confidence, evidence
 from codefathom.search.ranking.rank import RankedCandidate
-from codefathom.search.ranking.signals import Candidate
-from codefathom.search.ranking.weights import WEIGHTS
+from codefathom.search.ranking.signals import NAMES, Candidate
 from codefathom.types import Chunk
 
 QUERY = RankingQuery(("token", "parser"), rarity={"token": 3.0, "parser": 1.0}, n_chunks=1_000)
@@ -17,7 +16,7 @@ QUERY = RankingQuery(("token", "parser"), rarity={"token": 3.0, "parser": 1.0}, 
 
 def ranked(strength: float, text: str, vector: float = 0.0, definition: float = 0.0) -> RankedCandidate:
     chunk = Chunk("id", "a.py", "python", "function", "", (), 1, 5, text)
-    signals = dict.fromkeys(WEIGHTS, strength) | {"definition": definition, "test": 1.0}
+    signals = dict.fromkeys(NAMES, strength) | {"definition": definition, "test": 1.0}
     return RankedCandidate(Candidate(1, chunk, vector=vector), 0.5, signals)
 
 

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from codefathom.search.question.ranking_query import RankingQuery
-from codefathom.search.ranking.rank import REPEAT, RankedCandidate, by_signals
+from codefathom.search.ranking.rank import REPEAT, RankedCandidate, by_signals, score_of, weights_of
 from codefathom.search.ranking.signals import NAMES, Candidate
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.types import Chunk
@@ -26,12 +28,13 @@ def keys(result: list[RankedCandidate]) -> list[int]:
 
 
 def test_every_signal_has_a_weight() -> None:
-    assert set(WEIGHTS) == set(NAMES)
+    for weights in WEIGHTS.values():
+        assert list(weights) == list(NAMES)
 
 
 def test_what_speaks_for_a_candidate_has_a_positive_weight() -> None:
-    against = {"depth", "test", "test_for_issue", "prose", "prose_for_issue", "declaration", "legacy"}
-    assert {name for name, weight in WEIGHTS.items() if weight < 0} == against
+    against = {"depth", "test", "prose", "declaration", "legacy"}
+    assert {name for name, weight in WEIGHTS["short"].items() if weight < 0} == against
 
 
 def test_a_definition_beats_a_mention() -> None:
@@ -53,6 +56,18 @@ def test_a_second_chunk_of_a_file_counts_less() -> None:
     assert keys(hits) == [1, 3, 2]
     assert [item.signals["repeat"] for item in hits] == [1.0, 1.0, REPEAT]
     assert hits[2].score == hits[0].score * REPEAT
+
+
+def test_a_long_text_has_weights_of_its_own() -> None:
+    candidates = [candidate(1, "tests/zz.py"), candidate(2, "src/zz.py")]
+    short, long = (ranked(("a",), candidates, {1: 1.0, 2: 0.5}, minor_terms=minor) for minor in ({}, {"b": 0.1}))
+    assert ["long_text" in item.signals for item in (*short, *long)] == [False, False, True, True]
+    for kind, hits in (("short", short), ("long", long)):
+        for item in hits:
+            total = sum(WEIGHTS[kind].get(name, 0.0) * value for name, value in item.signals.items())
+            assert item.score == pytest.approx(score_of(total))
+            assert weights_of(item.signals) == WEIGHTS[kind]
+    assert len(dict(long[0].signals)) == len(long[0].signals) == len(NAMES) + 2
 
 
 def test_ties_go_by_path_and_line() -> None:

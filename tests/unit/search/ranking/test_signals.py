@@ -181,14 +181,6 @@ def test_a_file_that_is_written_out_counts_by_how_clearly_it_is_meant() -> None:
     assert [row["named_file"] for row in rows] == [0.8, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("is_issue", [False, True])
-def test_of_an_issue_tests_and_documents_are_told_apart_once_more(is_issue: bool) -> None:
-    query = RankingQuery(("a",), minor_terms={"b": 1.0} if is_issue else {})
-    rows = of(query, *(candidate(key, path) for key, path in enumerate(("tests/a.py", "docs/a.md", "src/a.py"))))
-    assert [(row["test"], row["test_for_issue"]) for row in rows] == [(1, is_issue), (0, 0), (0, 0)]
-    assert [(row["prose"], row["prose_for_issue"]) for row in rows] == [(0, 0), (1, is_issue), (0, 0)]
-
-
 def test_an_issue_may_be_about_the_header() -> None:
     header, source, stub = candidate(1, "lib/url.h"), candidate(2, "lib/url.c"), candidate(3, "lib/url.pyi")
     rows = of(RankingQuery(("url",), minor_terms={"b": 1.0}), header, source, stub)
