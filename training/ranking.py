@@ -43,8 +43,8 @@ PENALTY = 20.0  # of the squared weights, signals scaled to unit variance
 PULL = 30.0  # the same for the distance from the weights that the mined questions give
 # No mined answer is a test, a document or a declaration, so that mined questions cannot tell what these cost; learned
 # from the annotated questions beside the others, the penalty of documents grew until no document could come first.
-# Few repositories have older copies (`legacy`), of which `test` told before.
-UNMINED = {"test": -1.83, "prose": -2.24, "declaration": -2.82, "legacy": -1.8}
+# Few repositories have older copies (`legacy`), of which `test` told before, and no question is answered by `data`.
+UNMINED = {"test": -1.83, "prose": -2.24, "declaration": -2.82, "legacy": -1.8, "data": -1.2}
 MINED_KINDS = frozenset({"commit", "issue", "keyword", "symbol", "topic"})
 SHARPNESS = 8.0  # of the soft maximum over a file's candidates: the best one places a file, the others hardly count
 SHOWN = 10

@@ -26,6 +26,7 @@ _EVIDENCE = frozenset(WEIGHTS) - {
     "prose_for_issue",
     "declaration",
     "legacy",
+    "data",
     "frame",
     "file_several",
     "named_file",

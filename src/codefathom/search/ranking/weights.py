@@ -14,6 +14,7 @@ WEIGHTS: Final = {
     "name_share": 0.144,
     "test": -1.83,
     "test_for_issue": -2.5,
+    "data": -1.2,
     "stem_share": 1.922,
     "folder_share": 1.065,
     "stem_inside": 1.643,
