@@ -44,10 +44,10 @@ def copying_files(candidates: Sequence[_Placed]) -> frozenset[str]:
     for namesakes in by_name.values():
         if 1 < len(namesakes) <= _MAX_NAMESAKES:
             for large, small in _pairs(namesakes):
-                known = originals[large.chunk.path]
-                if len(known) < _ORIGINALS and small.chunk.path not in known and _holds(large.chunk, small.chunk):
-                    known.add(small.chunk.path)
-    return frozenset(path for path, known in originals.items() if len(known) >= _ORIGINALS)
+                smaller = originals[large.chunk.path]
+                if len(smaller) < _ORIGINALS and small.chunk.path not in smaller and _holds(large.chunk, small.chunk):
+                    smaller.add(small.chunk.path)
+    return frozenset(path for path, paths in originals.items() if len(paths) >= _ORIGINALS)
 
 
 def _pairs(namesakes: Sequence[_Placed]) -> Iterator[tuple[_Placed, _Placed]]:
