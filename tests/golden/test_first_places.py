@@ -85,3 +85,104 @@ def test_a_chunk_of_brackets_does_not_win_on_meaning(depot: Engine, question: st
     by_meaning = [hit.chunk.path for hit in depot.search(question, mode="vector", limit=3).hits]
     assert "web/gate.js" in by_meaning
     assert first(depot, question).chunk.path != "web/gate.js"
+
+
+# ---- a harbour, made by the test: four modules in C, one file made of them, tables, translations and pages
+
+_MODULES = {
+    "winch": ("lift_load", "Raise a load with the winch until the switch opens."),
+    "buoy": ("read_depth", "Read the depth of the water from the buoy."),
+    "anchor": ("drop_anchor", "Let the anchor fall and count the chain links."),
+    "rudder": ("turn_rudder", "Turn the rudder to an angle of thirty degrees."),
+}
+_BODY = """
+/* {about} */
+int {function}(struct {module} *self, int amount)
+{{
+    int total = 0;
+    while (total < amount && !self->is_at_limit) {{
+        total += {module}_step(self);
+        if (self->failed_steps > 3) {{
+            {module}_alarm(self, "too many failed steps");
+            return -1;
+        }}
+    }}
+    return total;
+}}
+
+/* One step of the {module}; counts a failed one. */
+int {module}_step(struct {module} *self)
+{{
+    if (!self->power) {{
+        self->failed_steps++;
+        return 0;
+    }}
+    self->position += self->stride;
+    return self->stride;
+}}
+"""
+_STATION = "/* station {n} */\nint harbour_station_{n}(int tide)\n{{\n    return tide * {n} + 1;\n}}\n\n"
+
+
+def _harbour() -> dict[str, str]:
+    """Return the files of the harbour by path."""
+    bodies = {
+        module: _BODY.format(module=module, function=function, about=about)
+        for module, (function, about) in _MODULES.items()
+    }
+    words = ("price", "print", "fare", "child", "zone", "next", "ferry")
+    numbers = (", ".join(f"{(row * n) % 400 / 100}" for n in range(1, 12)) for row in range(1, 80))
+    return {
+        **{f"src/{module}.c": f'#include "{module}.h"\n{body}' for module, body in bodies.items()},
+        "src/winch.h": f"/* {_MODULES['winch'][1]} */\nint lift_load(struct winch *self, int amount);\n",
+        "harbour.c": "".join(bodies.values()) + "".join(_STATION.format(n=n) for n in range(90)),
+        **{
+            f"docs/api/{module}.html": f"<h1>{module}.c File Reference</h1><p>{about}</p><code>{function}</code>\n"
+            for module, (function, about) in _MODULES.items()
+        },
+        "tides.py": "def tide_height(minutes):\n    phase = minutes % 745 / 745\n    return 2.1 * cos(phase * 6.283)\n",
+        "tide_table.py": "".join(("TIDE_HEIGHTS = [\n", *(f"    {row},  # tide height\n" for row in numbers), "]\n")),
+        "web/ticket.ts": "export function printTicket(fare: number): string {\n  return `ticket ${fare}`;\n}\n",
+        "web/locale/fr.json": "{\n" + ",\n".join(f'  "ticket.{word}": "imprimer {word}"' for word in words) + "\n}\n",
+    }
+
+
+@pytest.fixture(scope="module")
+def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """The harbour, indexed."""
+    folder = tmp_path_factory.mktemp("harbour")
+    for path, text in _harbour().items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FATHOM_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        with Engine.open(str(folder)) as engine:
+            yield engine
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("lift_load", "src/winch.c"),
+        ("read the depth of the water", "src/buoy.c"),
+        ("harbour one step of the buoy", "src/buoy.c"),
+        ("turn the rudder to an angle", "src/rudder.c"),
+        ("harbour station 7", "harbour.c"),  # stands there alone
+    ],
+)
+def test_a_file_made_of_others_comes_after_them(harbour: Engine, question: str, path: str) -> None:
+    assert first(harbour, question).chunk.path == path
+
+
+def test_generated_pages_come_after_the_code(harbour: Engine) -> None:
+    found = [hit.chunk.path for hit in harbour.search("raise a load with the winch", limit=5).hits]
+    assert found[:2] == ["src/winch.c", "src/winch.h"]
+    assert "docs/api/winch.html" in found
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [("tide height", "tides.py"), ("print ticket", "web/ticket.ts"), ("TIDE_HEIGHTS", "tide_table.py")],
+)
+def test_data_comes_after_the_code(harbour: Engine, question: str, path: str) -> None:
+    assert first(harbour, question).chunk.path == path

@@ -24,6 +24,7 @@ _EVIDENCE = frozenset(NAMES) - {
     "prose",
     "declaration",
     "legacy",
+    "data",
     "frame",
     "file_several",
     "named_file",

@@ -26,11 +26,20 @@ _TESTED = CODE - {"sql"}
 _DATA_FOLDER = re.compile(r"(?:^|/)(?:fixtures?|testdata|data|snapshots|__snapshots__|__fixtures__|support|samples?)/")
 _DECLARATION = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
 _HEADER = re.compile(r"\.(?:h|hh|hpp|hxx)$")
+# Translations lie in such a folder, and others by their ending.
+_ABOUT_DATA = ("translation", "locale", "language", "snapshot")  # words that ask for what such a folder holds
+_DATA = re.compile(
+    r"(?:^|/)(locales?|i18n|l10n|translations?|langs?|languages|golden|snapshots|__snapshots__|cassettes)/"
+    r"(?:.*/)?[^/]*\.(?:json|ya?ml|toml|properties|php|js|ts|xml|strings|ini|snap|txt|csv)$"
+    r"|\.(csv|tsv|pot?|xliff|xlf|resx|snap|geojson|ndjson|jsonl|svg)$",
+    re.IGNORECASE,
+)
 # A file of this name stands for its folder.
 _BARRELS = frozenset(("mod", "__init__", "index", "init"))
 _PROSE = re.compile(
     r"\.(?:md|mdx|rst|txt|adoc|markdown|pdf|docx)$"
-    r"|(?:^|/)(?:changes|change_?log|history|news|authors|contributors|release[_-]?notes)$"
+    r"|(?:^|/)(?:changes|change_?log|doxyfile|history|news|authors|contributors|release[_-]?notes)$"
+    r"|(?:^|/)(?:(?:api|java|ya?r?)?docs?|apidocs?|documentation)/(?:.*/)?[^/]*\.html?$"
     r"|(?:^|/)(?:changelog\.d|changelogs|\.changes(?:et)?|newsfragments)/",
     re.IGNORECASE,
 )
@@ -50,6 +59,7 @@ class PathFacts(NamedTuple):
     legacy: tuple[str, ...]  # words of the name of a folder of code that a living copy replaces
     version: int  # of the innermost folder such as "v2"; 0 outside of one
     unversioned: str  # the path without that folder
+    data: tuple[str, ...]  # words of the folder of translations or recorded results that a file of data lies in
 
     @property
     def is_aside(self) -> bool:
@@ -67,6 +77,7 @@ def place_of(path: str) -> PathFacts:
         stem = inside
     legacy = _LEGACY.search(path)
     *_, version = None, *_VERSION.finditer(path)
+    data = _DATA.search(path)
     return PathFacts(
         tuple(parts(stem)),
         tuple(parts(inside)),
@@ -79,7 +90,13 @@ def place_of(path: str) -> PathFacts:
         tuple(parts(legacy[1])) if legacy else (),
         int(version[1]) if version else 0,
         (path[: version.start()] + path[version.end() :]).lstrip("/") if version else path,
+        _words_of_data(data[1], data[2]) if data else (),
     )
+
+
+def _words_of_data(folder: str | None, ending: str) -> tuple[str, ...]:
+    """Return the words that ask for data of this folder, or of this ending."""
+    return (folder.strip("_").lower(), *_ABOUT_DATA) if folder else (ending.lower(),)
 
 
 @lru_cache(maxsize=16_384)

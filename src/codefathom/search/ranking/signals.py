@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from codefathom.search.question.ranking_query import RankingQuery, last_of
 from codefathom.search.question.words import Cover, WordStrengths, forms_of, same_word
+from codefathom.search.ranking.copies import copying_files
 from codefathom.search.ranking.places import PathFacts, place_of
 from codefathom.stores.lexical.terms import parts
 from codefathom.types import Chunk
@@ -30,6 +31,7 @@ SIGNALS = {
     "names": "share of the question's words that are in names it defines",
     "name_share": "share of a name it defines that is in the question",
     "test": "tests and examples count less",
+    "data": "data counts less than code: translations, and tables of numbers and quoted text",
     # The others are about its file.
     "stem_share": "share of its file name that is in the question",
     "folder_share": "share of its folder's name that is in the question",
@@ -44,7 +46,7 @@ SIGNALS = {
     "depth": "number of folders above its file",
     "prose": "documentation counts less than code",
     "declaration": "it declares what another file defines",
-    "legacy": "an older copy, such as code in legacy/ or in v1/ beside v2/, counts less",
+    "legacy": "an older copy, such as code in legacy/ or in v1/ beside v2/, or a file made of others, counts less",
 }
 NAMES = tuple(SIGNALS)
 _SHORTEST_STEM = 3
@@ -53,6 +55,10 @@ _REEXPORTED = 0.8
 _BESIDE = 0.3  # the value of a namesake of what a symbol means first: a constructor, a namespace, an import
 _FEW = 4  # files that may define a name before it says less
 _TESTS = frozenset({"test", "tests"})
+_MADE_OF_OTHERS = 1.5  # such a file has all words of the others, and so more evidence than an older copy
+_FEWEST_MARKS = 25  # commas and quotes of a table
+_PER_MARK = 8  # characters
+_PER_ACTION = 5  # commas and quotes for each call, assignment or statement
 
 
 class Candidate(NamedTuple):
@@ -104,6 +110,7 @@ def signals(
             cover[bits],
             *_about_names(one.chunk.names, strengths),
             float(not query.about_tests and _is_test(one.chunk)),
+            float(_is_data(one.chunk, query)),
             *of_file[one.chunk.path],
         )
         for one, bits in zip(candidates, term_bits, strict=True)
@@ -133,8 +140,22 @@ def _of_file(one: Candidate, files: _Files, top: _Top, query: RankingQuery) -> t
         place.depth / 5,
         float(place.is_prose and not query.about_prose),
         float(place.is_declaration or is_declared_in_c),
-        float(_is_legacy(place, files, query)),
+        _MADE_OF_OTHERS if path in files.copying else float(_is_legacy(place, files, query)),
     )
+
+
+def _is_data(chunk: Chunk, query: RankingQuery) -> bool:
+    """Return True for data that the question does not ask for by the name of its folder."""
+    data = place_of(chunk.path).data
+    return _is_table(chunk.text) or (bool(data) and not forms_of(query.terms).among(data))
+
+
+def _is_table(text: str) -> bool:
+    """Return True for a text that is mostly literals: an eighth of it is commas and quotes, and little is done."""
+    n_marks = text.count(",") + text.count('"') + text.count("'")
+    if n_marks < _FEWEST_MARKS or n_marks * _PER_MARK < len(text):
+        return False
+    return (text.count("(") + text.count("=") + text.count(";")) * _PER_ACTION <= n_marks
 
 
 def _is_legacy(place: PathFacts, files: _Files, query: RankingQuery) -> bool:
@@ -172,6 +193,7 @@ class _Files:
             version = place.version or 1.5
             self.newest[place.unversioned] = max(version, self.newest.get(place.unversioned, 0))
         # In C a function is defined in the source file; its header says little of how it works.
+        self.copying = copying_files(candidates)
         self.defined_in_c = {place_of(path).flat_stem for path in self._sums if path.endswith(".c")}
 
     def share(self, path: str) -> float:

@@ -43,6 +43,30 @@ def test_older_copies_are_known_by_their_folder(
     assert (place.is_test, place.is_aside) == (False, bool(legacy))
 
 
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [
+        ("web/locale/fr.json", "locale"),
+        ("src/Carbon/Lang/fr.php", "lang"),
+        ("app/i18n/de/menu.yml", "i18n"),
+        ("po/de.po", "po"),
+        ("icons/ship.svg", "svg"),
+        ("src/lang/parser.rs", ""),
+        ("package.json", ""),
+        ("src/translations.py", ""),
+    ],
+)
+def test_translations_and_files_of_data_are_known_by_their_path(path: str, folder: str) -> None:
+    assert "".join(place_of(path).data).startswith(folder)
+    assert bool(place_of(path).data) == bool(folder)
+
+
+@pytest.mark.parametrize("path", ["docs/api/a.html", "javadoc/b/C.html", "docs/Doxyfile"])
+def test_generated_pages_are_documents(path: str) -> None:
+    assert place_of(path).is_prose
+    assert not place_of("templates/a.html").is_prose
+
+
 @pytest.mark.parametrize("path", ["latest/contest.py", "src/attest.go", "testament.rs"])
 def test_other_files_are_none(path: str) -> None:
     assert not place_of(path).is_test

@@ -216,3 +216,19 @@ def test_of_a_long_text_the_three_best_of_a_file_speak_for_it() -> None:
     short, long = RankingQuery(("url",)), RankingQuery(("url",), minor_terms={"host": 1.0})
     assert {row["file_several"] for row in of(short, best, *twice, *more)} == {0.0}
     assert [row["file_several"] for row in of(long, best, *twice, *more)] == [0.75, 1.0, 1.0, *[0.375] * 4]
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "text", "value"),
+    [
+        ("ticket", "locale/fr.json", "{}", 1.0),
+        ("ticket translations", "locale/fr.json", "{}", 0.0),
+        ("ticket", "ticket.py", "TABLE = [\n" + "    0.25, 1.5, 'a',\n" * 20 + "]\n", 1.0),
+        ("ticket", "ticket.py", "    ticket = printed(fare, zone, 'child')\n" * 20, 0.0),
+        ("ticket", "ticket.py", "[1, 2, 3]", 0.0),  # too short to be a table
+        ("ticket", "ticket.py", "", 0.0),
+    ],
+)
+def test_data_is_told_by_its_folder_or_its_text(question: str, path: str, text: str, value: float) -> None:
+    [row] = of(question, candidate(1, path, text=text))
+    assert row["data"] == value
