@@ -55,8 +55,8 @@ def rank(query: RankingQuery, pool: Pool) -> list[RankedCandidate]:
 
 def followed_by(ranked: Sequence[RankedCandidate], further: Sequence[Candidate]) -> list[RankedCandidate]:
     """Return a ranking with chunks that were not ranked behind it, in their order, none with a higher score."""
-    if not ranked:
-        return []
+    if not ranked or not further:
+        return list(ranked)
     least = ranked[-1].score
     lexical = max(item.candidate.lexical for item in ranked) or 1.0
     vector = max(item.candidate.vector for item in ranked) or 1.0
@@ -86,9 +86,8 @@ def score_of(total: float) -> float:
     return 1 / (1 + exp((MIDDLE - total) / SPREAD))
 
 
-def by_place(candidate: Candidate) -> tuple[str, int, int]:
-    """Return the sort key of candidates before they are ranked."""
-    return candidate.chunk.path, candidate.chunk.start_line, candidate.chunk.column
+# The sort key of candidates before they are ranked.
+by_place = attrgetter("chunk.path", "chunk.start_line", "chunk.column")
 
 
 def _by_score_and_place(item: RankedCandidate) -> tuple[float, str, int, int]:
@@ -109,6 +108,9 @@ class _Signals(Mapping[str, float]):
     def __getitem__(self, name: str) -> float:
         return self._repeat if name == "repeat" else self._row[_PLACE_OF[name]]
 
+    def __contains__(self, name: object) -> bool:
+        return name in _PLACE_OF or name == "repeat"
+
     def __iter__(self) -> Iterator[str]:
         return iter((*NAMES, "repeat"))
 
@@ -127,8 +129,10 @@ def saturated(
     result = []
     for place in sorted(range(len(scores)), key=scores.__getitem__, reverse=True):
         candidate = candidates[place]
-        factor = REPEAT ** seen[candidate.chunk.path]
-        seen[candidate.chunk.path] += 1
+        path = candidate.chunk.path
+        n_before = seen[path]
+        seen[path] = n_before + 1
+        factor = REPEAT**n_before
         result.append(RankedCandidate(candidate, scores[place] * factor, _Signals(rows[place], factor)))
     result.sort(key=attrgetter("score"), reverse=True)
     return result

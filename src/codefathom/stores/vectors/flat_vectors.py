@@ -44,7 +44,10 @@ def quantise(matrix: Matrix) -> list[bytes]:
 
 
 def quantise_query(matrix: Matrix) -> bytes:
-    """Return one float32 row as int8, as `quantise` does; needs no numpy."""
+    """Return one float32 row as int8, as `quantise` does; needs no numpy, and is faster where it is loaded."""
+    if (numpy := sys.modules.get("numpy")) is not None:
+        row = numpy.asarray(matrix, dtype=numpy.float64)  # as Python calculates: the same to the last bit
+        return bytes(numpy.rint(row * (127.0 / max(numpy.abs(row).max(initial=0.0), _TINY))).astype(numpy.int8))
     values = cast(list[float], matrix.cast("B").cast("f").tolist())
     scale = 127.0 / max(max(map(abs, values), default=0.0), _TINY)
     return array("b", [round(value * scale) for value in values]).tobytes()
