@@ -10,7 +10,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import chain
 
 from codefathom.search.question.definitions import heads_of
@@ -107,7 +106,6 @@ class RankingQuery:
         return {term: weight * self.rarity.get(term, 0.0) for term, weight in self.weighted.items()}
 
 
-@lru_cache(maxsize=16_384)
 def last_of(symbol: str) -> str:
     """Return the last part of a qualified name, in any language."""
     return _LAST.split(symbol)[-1]

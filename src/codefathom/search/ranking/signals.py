@@ -79,7 +79,9 @@ def signals(
     forms = forms_of(query.terms)
     cover = Cover(query.worth)
     strengths = WordStrengths(forms, cover)
-    term_bits = [forms.inside(_lowered(one.chunk.path, one.chunk.signature, one.chunk.text)) for one in candidates]
+    term_bits = [
+        forms.inside(f"{one.chunk.path}\n{one.chunk.signature}\n{one.chunk.text}".lower()) for one in candidates
+    ]
     names = [_names(one.chunk.names) for one in candidates]
     top = _Top(
         max((one.lexical for one in candidates), default=0.0) or 1.0,
@@ -111,12 +113,6 @@ def signals(
         )
         for one, bits, own in zip(candidates, term_bits, names, strict=True)
     ]
-
-
-@lru_cache(maxsize=4_096)
-def _lowered(path: str, signature: str, text: str) -> str:
-    """Return the text in which the words of questions are looked for; each question meets many of the same chunks."""
-    return f"{path}\n{signature}\n{text}".lower()
 
 
 class _Top(NamedTuple):
