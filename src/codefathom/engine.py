@@ -324,10 +324,12 @@ class Engine:
             policy = self.settings.search.refresh
             opened = self.opened
             fresh = not opened.is_known or opened.catalog.generation == 0
-            if not opened.views.current:
+            is_current = opened.views.current
+            if not is_current:
                 opened.views.reload()  # another process may have written
+                is_current = opened.views.current
             if not fresh and (policy == "never" or time.monotonic() - self._looked_at < self._rest_s):
-                return self._behind or not opened.views.current
+                return self._behind or not is_current
             began = time.monotonic()
             pending = plan(opened.catalog, opened.recipe).n_pending if opened.is_known else 1
             self._rest_s = max(LOOK_AGAIN_AFTER_S, _REST * (time.monotonic() - began))

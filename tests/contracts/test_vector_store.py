@@ -8,6 +8,7 @@ import sys
 from array import array
 from pathlib import Path
 
+import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -148,6 +149,17 @@ def test_rows_and_queries_are_quantised_alike(rows: list[list[float]]) -> None:
         one = memoryview(flat[number * len(row) : (number + 1) * len(row)]).cast("B").cast("f", (1, len(row)))
         asked = memoryview(quantise_query(one)).cast("b").tolist()
         assert all(abs(value - same) <= 1 for value, same in zip(values, asked, strict=True))  # float32 and float64
+
+
+@settings(max_examples=60)
+@given(st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=9))
+def test_a_query_is_quantised_alike_with_and_without_numpy(row: list[float]) -> None:
+    matrix = memoryview(array("f", row)).cast("B").cast("f", (1, len(row)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(sys.modules, "numpy")
+        without = quantise_query(matrix)
+    assert sys.modules["numpy"] is numpy
+    assert quantise_query(matrix) == without
 
 
 def test_zeros_stay_zeros() -> None:

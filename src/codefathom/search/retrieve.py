@@ -122,12 +122,18 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
         best = [key for key, _ in cut(list(scores.items()), lookup.n_ranked)]
         placed = sources.catalog.placed({*best, *defined, *framed})
         named = _of_named_files(lookup, {chunk.path for chunk, _ in placed.values()}, sources)
-        placed |= sources.catalog.placed(named)
+        if named:
+            placed |= sources.catalog.placed(named)
     by_words = {**named, **lexical}
     lines = {key: frame.line for key, frame in query.frames.items()}
     candidates = [
         Candidate(
-            key, chunk, by_words.get(key, 0.0), _nearness(chunk, vector.get(key, 0.0)), lines.get(key, 0), n_lines
+            key,
+            chunk,
+            by_words.get(key, 0.0),
+            _nearness(chunk, vector[key]) if key in vector else 0.0,
+            lines.get(key, 0),
+            n_lines,
         )
         for key, (chunk, n_lines) in placed.items()
     ]

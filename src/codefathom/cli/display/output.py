@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 _STRONG, _FAINT, _ALARM, _END = "\x1b[1;36m", "\x1b[2m", "\x1b[1;31m", "\x1b[0m"
-_OURS = re.compile(r"(\x1b\[(?:1;36|2|1;31|0)m)")
+_OURS = r"(\x1b\[(?:1;36|2|1;31|0)m)"  # not compiled here: a host of `fathom mcp` would wait for it
 _CLEAR_LINE = "\r\x1b[K"
 
 
@@ -81,7 +81,7 @@ class Output:
     def _shown(self, text: str) -> str:
         if not self.style.colour or "\x1b" not in text:
             return show_text(text)
-        return "".join(part if n % 2 else show_text(part) for n, part in enumerate(_OURS.split(text)))
+        return "".join(part if n % 2 else show_text(part) for n, part in enumerate(re.split(_OURS, text)))
 
     def _send(self, text: str, *, flush: bool = False) -> None:
         try:

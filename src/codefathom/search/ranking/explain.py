@@ -75,7 +75,7 @@ def reason(query: RankingQuery, chunk: Chunk, names: MatchedNames, signals: Mapp
     uses = [
         phrase.format(f" {n:.0f} times" if n > 1 else "")
         for kind, phrase in _CONNECTED.items()
-        if (n := signals.get(kind))
+        if kind in signals and (n := signals[kind])
     ]
     if uses:
         return "; ".join(uses)
@@ -114,11 +114,12 @@ def _mentions(terms: Sequence[str], text: str) -> list[int]:
     """Return for each line of a lower-case text the number of terms in it."""
     counts = [0] * (text.count("\n") + 1)
     for term in terms:
-        place = text.find(term)
+        line, start, place = 0, 0, text.find(term)
         while place >= 0:
-            counts[text.count("\n", 0, place)] += 1
-            line_end = text.find("\n", place)
-            place = text.find(term, line_end) if line_end >= 0 else -1
+            line += text.count("\n", start, place)
+            counts[line] += 1
+            start = text.find("\n", place)
+            place = text.find(term, start) if start >= 0 else -1
     return counts
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import TypeVar
 
 K = TypeVar("K", int, str)
@@ -48,9 +47,8 @@ def reciprocal_rank(scored: Sequence[Mapping[K, float]], weights: Sequence[float
     """
     scores: dict[K, float] = {}
     for side, weight in zip(scored, _weights(weights, len(scored)), strict=True):
-        rank_of: dict[float, int] = {}
-        for place, score in enumerate(sorted(side.values(), reverse=True), start=1):
-            rank_of.setdefault(score, place)
+        # The best comes last: of equal scores the first place stays.
+        rank_of = dict(zip(sorted(side.values()), range(len(side), 0, -1), strict=True))
         for key, score in side.items():
             scores[key] = scores.get(key, 0.0) + weight / (k + rank_of[score])
     return _best_first(scores)
@@ -93,4 +91,5 @@ def _weights(weights: Sequence[float], count: int) -> Sequence[float]:
 
 
 def _best_first(scores: Mapping[K, float]) -> dict[K, float]:
-    return dict(sorted(sorted(scores.items()), key=itemgetter(1), reverse=True))  # stable, also when reversed
+    keys = sorted(sorted(scores), key=scores.__getitem__, reverse=True)  # stable, also when reversed
+    return {key: scores[key] for key in keys}

@@ -57,8 +57,8 @@ def rank(query: RankingQuery, pool: Pool) -> list[RankedCandidate]:
 
 def followed_by(ranked: Sequence[RankedCandidate], further: Sequence[Candidate]) -> list[RankedCandidate]:
     """Return a ranking with chunks that were not ranked behind it, in their order, none with a higher score."""
-    if not ranked:
-        return []
+    if not ranked or not further:
+        return list(ranked)
     least = ranked[-1].score
     lexical = max(item.candidate.lexical for item in ranked) or 1.0
     vector = max(item.candidate.vector for item in ranked) or 1.0
@@ -94,9 +94,8 @@ def score_of(total: float) -> float:
     return 1 / (1 + exp((MIDDLE - total) / SPREAD))
 
 
-def by_place(candidate: Candidate) -> tuple[str, int, int]:
-    """Return the sort key of candidates before they are ranked."""
-    return candidate.chunk.path, candidate.chunk.start_line, candidate.chunk.column
+# The sort key of candidates before they are ranked.
+by_place = attrgetter("chunk.path", "chunk.start_line", "chunk.column")
 
 
 def _by_score_and_place(item: RankedCandidate) -> tuple[float, str, int, int]:
@@ -120,6 +119,9 @@ class _Signals(Mapping[str, float]):
             return self._repeat if name == "repeat" else 1.0
         return self._row[_PLACE_OF[name]]
 
+    def __contains__(self, name: object) -> bool:
+        return name in _PLACE_OF or name in _ADDITIONS[self._kind]
+
     def __iter__(self) -> Iterator[str]:
         return iter((*NAMES, *_ADDITIONS[self._kind]))
 
@@ -138,8 +140,10 @@ def saturated(
     result = []
     for place in sorted(range(len(scores)), key=scores.__getitem__, reverse=True):
         candidate = candidates[place]
-        factor = REPEAT ** seen[candidate.chunk.path]
-        seen[candidate.chunk.path] += 1
+        path = candidate.chunk.path
+        n_before = seen[path]
+        seen[path] = n_before + 1
+        factor = REPEAT**n_before
         result.append(RankedCandidate(candidate, scores[place] * factor, _Signals(rows[place], factor, kind)))
     result.sort(key=attrgetter("score"), reverse=True)
     return result

@@ -86,6 +86,7 @@ def signals(
     term_bits = [
         forms.inside(f"{one.chunk.path}\n{one.chunk.signature}\n{one.chunk.text}".lower()) for one in candidates
     ]
+    names = [_names(one.chunk.names) for one in candidates]
     top = _Top(
         max((one.lexical for one in candidates), default=0.0) or 1.0,
         max((one.vector for one in candidates), default=0.0) or 1.0,
@@ -98,7 +99,7 @@ def signals(
         for one in {one.chunk.path: one for one in candidates}.values()
     }
     places = _places_by_meaning(candidates)
-    defined = _definitions(query, candidates)
+    defined = _definitions(query, candidates, names)
     return [
         (
             one.lexical / top.lexical,
@@ -108,12 +109,12 @@ def signals(
             defined[one.key] * query.is_only_symbol,
             query.frames[one.key].value if one.key in query.frames else 0.0,
             cover[bits],
-            *_about_names(one.chunk.names, strengths),
+            *_about_names(own, strengths),
             float(not query.about_tests and _is_test(one.chunk)),
             float(_is_data(one.chunk, query)),
             *of_file[one.chunk.path],
         )
-        for one, bits in zip(candidates, term_bits, strict=True)
+        for one, bits, own in zip(candidates, term_bits, names, strict=True)
     ]
 
 
@@ -213,17 +214,10 @@ def _several(candidates: Sequence[Candidate]) -> dict[str, float]:
 
 def _places_by_meaning(candidates: Sequence[Candidate]) -> dict[int, float]:
     """Return 1 / place in the order by meaning; equals share a place."""
-    ordered = sorted((one.vector for one in candidates if one.vector > 0), reverse=True)
-    place_of_score: dict[float, int] = {}
-    for place, score in enumerate(ordered, start=1):
-        place_of_score.setdefault(score, place)
-    return {one.key: 1 / place_of_score[one.vector] for one in candidates if one.vector > 0}
-
-
-def _about_names(names: tuple[str, ...], strengths: WordStrengths) -> tuple[float, float]:
-    _, words, each = _names(names)
-    terms = strengths.forms.among(words)
-    return (strengths.cover[terms], strengths.best_share(each)) if terms else (0.0, 0.0)
+    near = {one.key: one.vector for one in candidates if one.vector > 0}
+    # The nearest comes last: of equals the first place stays.
+    place_of_score = dict(zip(sorted(near.values()), range(len(near), 0, -1), strict=True))
+    return {key: 1 / place_of_score[score] for key, score in near.items()}
 
 
 class _Names(NamedTuple):
@@ -232,6 +226,11 @@ class _Names(NamedTuple):
     lowered: frozenset[str]
     words: tuple[str, ...]  # of all of them
     each: tuple[tuple[str, ...], ...]  # the words of each
+
+
+def _about_names(names: _Names, strengths: WordStrengths) -> tuple[float, float]:
+    terms = strengths.forms.among(names.words)
+    return (strengths.cover[terms], strengths.best_share(names.each)) if terms else (0.0, 0.0)
 
 
 @lru_cache(maxsize=16_384)
@@ -260,7 +259,7 @@ def _about_path(path: str, query: RankingQuery, strengths: WordStrengths) -> tup
     )
 
 
-def _definitions(query: RankingQuery, candidates: Sequence[Candidate]) -> dict[int, float]:
+def _definitions(query: RankingQuery, candidates: Sequence[Candidate], names: Sequence[_Names]) -> dict[int, float]:
     """Return by key: 1 when the chunk holds the head of a query symbol as written, less for another case; more when the
     file is named so. Constructors, members and comments that bear the name count less, and so does a name that the
     project only re-exports."""
@@ -272,10 +271,9 @@ def _definitions(query: RankingQuery, candidates: Sequence[Candidate]) -> dict[i
     foreign = [lasts[symbol] for symbol in query.foreign]
     beside = _BESIDE if query.heads else 1.0
     as_written = frozenset(lasts.values())
-    for one in candidates if lasts else ():
-        chunk = one.chunk
-        best = _REEXPORTED if any(_reexports(last, chunk) for last in foreign) else 0.0
-        defined = _names(chunk.names).lowered
+    for one, own in zip(candidates, names, strict=True) if lasts else ():
+        chunk, defined = one.chunk, own.lowered
+        best = _REEXPORTED if foreign and any(_reexports(last, chunk) for last in foreign) else 0.0
         if not defined.isdisjoint(by_name) and chunk.kind != "section":  # a heading defines nothing
             shared = by_name.keys() & defined
             symbols = {*(symbol for name in shared for symbol in by_name[name]), *(lasts.keys() & chunk.names)}

@@ -44,7 +44,13 @@ def quantise(matrix: Matrix) -> list[bytes]:
 
 
 def quantise_query(matrix: Matrix) -> bytes:
-    """Return one float32 row as int8, as `quantise` does; needs no numpy."""
+    """Return one float32 row as int8, as `quantise` does; needs no numpy, and is faster where it is loaded."""
+    if "numpy" in sys.modules:
+        import numpy as np  # noqa: PLC0415 -- only where it is loaded
+
+        row = np.asarray(matrix, dtype=np.float64)  # as Python calculates: the same to the last bit
+        scaled = np.rint(row * (127.0 / max(np.abs(row).max(initial=0.0), _TINY)))
+        return bytes(scaled.astype(np.int8).tobytes())
     values = cast(list[float], matrix.cast("B").cast("f").tolist())
     scale = 127.0 / max(max(map(abs, values), default=0.0), _TINY)
     return array("b", [round(value * scale) for value in values]).tobytes()
