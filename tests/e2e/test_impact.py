@@ -13,6 +13,7 @@ from tests.waiting import LONG_S
 
 from codefathom import Engine
 from codefathom.errors import SourceError, UsageError
+from codefathom.project.impact import file_changes
 
 FILES = {
     "shop/__init__.py": "",
@@ -125,6 +126,30 @@ def test_lines_that_do_not_fit_are_told(shop: Path) -> None:
     with Engine.open(str(shop)) as engine:
         impact = engine.impact(diff=DIFF.replace("return text\n", "return nothing\n"))
     assert "other lines in the index" in impact.unseen[0]
+
+
+def _write_many(shop: Path, text: str) -> None:
+    for number in range(20):  # git keeps one text for all of them
+        (shop / f"same{number}.txt").write_text(text)
+
+
+def test_few_bytes_do_not_make_work_without_end(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_changes, "_MOST_CHARS", 100_000)
+    _write_many(shop, "words\n" * 1_000)
+    commit(shop)
+    once = "--- a/same0.txt\n+++ b/same0.txt\n@@ -1 +1,2 @@\n words\n+more\n"
+    with Engine.open(str(shop)) as engine:
+        assert engine.impact(diff=once).changes
+        with pytest.raises(UsageError, match="more than 100,000 characters together") as caught:
+            engine.impact(diff=once * 10)
+        assert "in parts" in caught.value.hint
+        _write_many(shop, "other words\n" * 700)
+        engine.index()
+        with pytest.raises(UsageError, match="more than 100,000 characters together"):
+            engine.impact()
+        commit(shop)
+        with pytest.raises(UsageError, match="more than 100,000 characters together"):
+            engine.impact("HEAD~1..HEAD")
 
 
 def fathom(folder: Path, *words: str, text: str = "") -> subprocess.CompletedProcess[str]:

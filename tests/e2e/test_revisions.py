@@ -20,6 +20,7 @@ from codefathom.cli import main
 from codefathom.errors import SourceError, UsageError
 from codefathom.several.federated import Federation
 from codefathom.several.project_list import ProjectList
+from codefathom.source.revisions import git_program
 from codefathom.source.scan import ABSENT
 from codefathom.types import SearchResult
 
@@ -205,6 +206,38 @@ def test_hostile_names_are_refused(name: str, repository: Path) -> None:
     with pytest.raises((SourceError, UsageError)):
         Engine.open(str(repository), revision=name)
     assert everything(repository) == before
+
+
+def _becomes_a_pipe(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+def _object(repository: Path, name: str) -> Path:
+    number = git(repository, "rev-parse", name)
+    return repository / ".git" / "objects" / number[:2] / number[2:]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="named pipes as POSIX has them")
+@pytest.mark.parametrize(
+    "file",
+    ["HEAD", "config", "packed-refs", "index", "objects/info/alternates", "included", "a commit", "a tree", "a file"],
+)
+def test_git_that_waits_for_a_pipe_is_ended(file: str, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_program, "_MOST_S", 1.0)
+    if file == "included":
+        git(repository, "config", "include.path", "../included")
+        _becomes_a_pipe(repository / file)
+    elif file.startswith("a "):
+        _becomes_a_pipe(_object(repository, {"commit": "v1", "tree": "v1^{tree}", "file": "v1:README.md"}[file[2:]]))
+    else:
+        _becomes_a_pipe(repository / ".git" / file)
+    with pytest.raises(SourceError, match="within 1 s"), Engine.open(str(repository)) as engine:
+        engine.index()
+        engine.impact("v1")
+    if file != "index":  # which a revision does not need
+        with pytest.raises(SourceError, match="within 1 s"), Engine.open(str(repository), revision="v1") as engine:
+            engine.index()
 
 
 def test_the_configuration_of_a_repository_runs_nothing(repository: Path, tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -212,3 +214,24 @@ def test_a_change_that_takes_too_long_is_given_up(config: ServerConfig, shop: Pa
         assert (late.status_code, late.json()["code"]) == (504, "too_slow")
         assert "a smaller diff" in late.json()["hint"]
         assert comes(lambda: not app.state.server.search_pool._all)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="named pipes as POSIX has them")
+def test_git_that_waits_for_a_pipe_ends_with_its_question(config: ServerConfig, repository: Path) -> None:
+    index(repository)
+    number = (repository / ".git" / "refs" / "tags" / "v1").read_text().strip()
+    commit_object = repository / ".git" / "objects" / number[:2] / number[2:]
+    commit_object.unlink()
+    os.mkfifo(commit_object)
+    app = create_app(replace(config, search_timeout_s=5))
+    with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as server:
+        add(server, repository)
+        late = server.post(ROUTE, json={"revisions": "v1"})
+        assert (late.status_code, late.json()["code"]) == (504, "too_slow")
+        assert comes(lambda: not _waits_in(repository))
+
+
+def _waits_in(repository: Path) -> bool:
+    """Return True if a process of git works in a repository."""
+    listed = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True, timeout=LONG_S)
+    return any("rev-parse" in line and f" {repository} " in line for line in listed.stdout.splitlines())

@@ -27,6 +27,9 @@ from codefathom.text.unified_diff import FileDiff, other_side, read_diff
 from codefathom.types import Document, Skipped
 
 _MOST_CHANGES = 5_000
+# Of both versions of all files, which are held and parsed: about three minutes. Few bytes can name the same large file
+# again and again, or hold it thousands of times.
+_MOST_CHARS = 100_000_000
 
 
 class FileVersions(NamedTuple):
@@ -56,9 +59,11 @@ def of_diff(opened: OpenedProject, text: str) -> FileChanges:
     """Return the files of a diff, which may be applied already or not. Raises UsageError for what is no diff."""
     changes: list[FileVersions] = []
     unseen: list[str] = []
+    n_chars = 0
     for file in read_diff(text):
         change = None if file.is_binary else _of_file(opened, file)
         if change is not None:
+            n_chars = _with_chars_of(change, n_chars)
             changes.append(change)
         elif file.is_binary:
             unseen.append(f"{file.path!r} is binary: what a change in it reaches cannot be seen")
@@ -191,7 +196,9 @@ def _with_renames(changes: Iterator[FileVersions]) -> FileChanges:
     """Return the changes, a removed and an added file of the same text as one that has another path now."""
     kept: list[FileVersions] = []
     removed: dict[str, FileVersions] = {}
+    n_chars = 0
     for change in changes:
+        n_chars = _with_chars_of(change, n_chars)
         if change.before is not None and change.after is None and change.before.text:
             removed[change.before.text] = change
         else:
@@ -202,6 +209,17 @@ def _with_renames(changes: Iterator[FileVersions]) -> FileChanges:
     kept += removed.values()
     real = (item for item in kept if item.before is not None or item.after is not None)
     return FileChanges(tuple(sorted(real, key=lambda item: item.path)))
+
+
+def _with_chars_of(change: FileVersions, n_chars: int) -> int:
+    """Return the characters so far with those of one more change. Raises UsageError for too many."""
+    n_chars += sum(len(document.text) for document in change if document is not None)
+    if n_chars > _MOST_CHARS:
+        raise UsageError(
+            f"the changed files have more than {_MOST_CHARS:,} characters together, before and after the change",
+            hint="give it in parts, such as one folder or one commit at a time",
+        )
+    return n_chars
 
 
 def _refuse_too_many(n_files: int) -> None:

@@ -268,7 +268,7 @@ def _definitions(query: RankingQuery, candidates: Sequence[Candidate], names: Se
     by_name: dict[str, list[str]] = {}  # a long question names thousands of symbols, and a chunk defines few
     for symbol, last in lasts.items():
         by_name.setdefault(last.lower(), []).append(symbol)
-    foreign = [lasts[symbol] for symbol in query.foreign]
+    foreign = {lasts[symbol] for symbol in query.foreign}  # thousands of symbols may share one
     beside = _BESIDE if query.heads else 1.0
     as_written = frozenset(lasts.values())
     for one, own in zip(candidates, names, strict=True) if lasts else ():

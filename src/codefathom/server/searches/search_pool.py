@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 from contextlib import suppress
@@ -100,7 +101,8 @@ class SearchPool:
 
 class _Process:
     def __init__(self) -> None:
-        self._process = start_python("codefathom.server.searches.search_child", "main")
+        # A group of its own, as git may wait for ever for a file in a hostile repository.
+        self._process = start_python("codefathom.server.searches.search_child", "main", has_own_session=True)
 
     @property
     def is_running(self) -> bool:
@@ -118,7 +120,7 @@ class _Process:
             process.stdin.flush()
             outcome: SearchOutcome = pickle.load(process.stdout)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
-            process.kill()
+            self.kill()
             if process.wait() == -getattr(signal, "SIGALRM", 0):
                 raise SlowError(task.limit_s) from error
             raise IndexingError(
@@ -127,12 +129,18 @@ class _Process:
         return outcome
 
     def kill(self) -> None:
-        """End it at once, from any thread; whoever waits for its outcome gets an error. It writes nothing."""
+        """End it at once, from any thread; whoever waits for its outcome gets an error. It writes nothing.
+
+        What it has started ends, too, also where the system has ended it before, as long as nobody has waited for it.
+        """
+        if hasattr(os, "killpg") and self._process.returncode is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
 
     def end(self) -> None:
         """End it, and close what leads to it."""
-        self._process.kill()
+        self.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with suppress(OSError, ValueError):

@@ -7,6 +7,8 @@
   neither a remote helper nor ssh is started.
 - Objects are taken as they are, without replacements (`refs/replace`), and no lock is taken.
 - git itself refuses a repository of another user (`safe.directory`).
+- git opens whatever has the name of one of its files, and waits for ever where that is a named pipe. So each of its
+  answers is waited for within `answer`, which ends it after a time.
 
 Alternates are followed, as `git clone --shared` needs them: with them a repository can name objects of another one on
 this disk, if it knows their hashes.
@@ -15,6 +17,9 @@ this disk, if it knows their hashes.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Timer
 from typing import TYPE_CHECKING
 
 from codefathom.errors import SourceError
@@ -23,6 +28,7 @@ from codefathom.system.children import environment, find_program, start_program
 if TYPE_CHECKING:
     import subprocess
 
+_MOST_S = 120.0  # for one answer; git needs milliseconds, on a slow disk and in a large repository some seconds
 _SETTINGS = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
@@ -60,11 +66,35 @@ def start_git(folder: str, *words: str, keeps_errors: bool = False) -> subproces
 
 def output_of_git(folder: str, *words: str) -> str:
     """Return the output of git. Raises SourceError with its reason when it fails."""
-    with start_git(folder, *words, keeps_errors=True) as process:
+    with start_git(folder, *words, keeps_errors=True) as process, answer(process, folder):
         output, errors = process.communicate()
     if process.returncode:
         raise _failure(folder, errors.decode("utf-8", "replace").strip())
     return output.decode("utf-8", "surrogateescape")
+
+
+@contextmanager
+def answer(process: subprocess.Popen[bytes], folder: str) -> Iterator[None]:
+    """Wait for git inside the block, and end it when that takes too long. Raises SourceError then."""
+    is_late = Event()
+
+    def end() -> None:
+        is_late.set()
+        process.kill()
+
+    timer = Timer(_MOST_S, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if is_late.is_set():
+            raise SourceError(
+                f"git has not read the repository in {folder!r} within {_MOST_S:g} s",
+                hint="look whether a file in its folder .git, or one that it names, is a named pipe or lies on a disk "
+                "that does not answer",
+            )
 
 
 def _is_harmless(name: str) -> bool:

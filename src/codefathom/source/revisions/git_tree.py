@@ -22,7 +22,7 @@ from codefathom.source import ignore
 from codefathom.source.changes import FileStat, Scan
 from codefathom.source.ignore import Layer, Layers
 from codefathom.source.origin import is_inside
-from codefathom.source.revisions.git_program import start_git
+from codefathom.source.revisions.git_program import answer, start_git
 from codefathom.source.scan import AbsentError, ScanRules, Walk, patterns_in, user_layer, with_rules
 from codefathom.source.size_limits import MAX_IGNORE_FILE_BYTES
 from codefathom.types import Skipped
@@ -132,7 +132,7 @@ def _put(folders: dict[str, dict[str, Blob | None]], path: str, blob: Blob | Non
 
 def _is_partial(folder: str) -> bool:
     """Return True for a repository that may fetch objects when they are asked for."""
-    with start_git(folder, "config", "--get-regexp", _PROMISES) as process:
+    with start_git(folder, "config", "--get-regexp", _PROMISES) as process, answer(process, folder):
         output, _ = process.communicate()
     return bool(output)
 
@@ -140,7 +140,7 @@ def _is_partial(folder: str) -> bool:
 def _absent(folder: str, commit: str) -> frozenset[bytes]:
     """Return the objects of a commit that are not here. Raises SourceError."""
     words = ("rev-list", "--objects", "--no-object-names", "--missing=print", f"{commit}^{{tree}}")
-    with start_git(folder, *words) as process:
+    with start_git(folder, *words) as process, answer(process, folder):
         assert process.stdout is not None  # a pipe
         absent = frozenset(line[1:].strip() for line in process.stdout if line.startswith(b"?"))
     if process.returncode:
@@ -153,7 +153,7 @@ def _sized(folder: str, commit: str, absent: frozenset[bytes]) -> Iterator[bytes
     lines = list(_lines(folder, commit))
     heads = (line.partition(b"\t")[0].split() for line in lines)
     here = list(dict.fromkeys(blob_id for _, kind, blob_id in heads if kind == b"blob" and blob_id not in absent))
-    with start_git(folder, "cat-file", "--batch-check=%(objectsize)") as process:
+    with start_git(folder, "cat-file", "--batch-check=%(objectsize)") as process, answer(process, folder):
         output, _ = process.communicate(b"".join(b"%b\n" % blob_id for blob_id in here))
     sizes = dict(zip(here, output.splitlines(), strict=False))
     for line in lines:
@@ -172,9 +172,8 @@ def _cannot_list(commit: str) -> SourceError:
 def _lines(folder: str, commit: str, *options: str) -> Iterator[bytes]:
     """Yield the lines of git for the files of a commit. Raises SourceError when it cannot list all."""
     with start_git(folder, "ls-tree", "-r", *options, "-z", "--full-tree", commit) as process:
-        assert process.stdout is not None  # a pipe
         rest, n_bytes = b"", 0
-        while piece := process.stdout.read(_PIECE):
+        while piece := _piece(process, folder):
             n_bytes += len(piece)
             if n_bytes > _MOST_LISTED_BYTES:
                 process.kill()
@@ -183,6 +182,12 @@ def _lines(folder: str, commit: str, *options: str) -> Iterator[bytes]:
             yield from lines
     if process.returncode:
         raise _cannot_list(commit)
+
+
+def _piece(process: subprocess.Popen[bytes], folder: str) -> bytes:
+    assert process.stdout is not None  # a pipe
+    with answer(process, folder):
+        return process.stdout.read(_PIECE)
 
 
 class _CommitWalk(Walk):
@@ -253,13 +258,20 @@ class _Objects:
         self._folder = folder
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._problem: SourceError | None = None  # the next object may make git wait as long as one before it
         atexit.register(self.close)
 
     def content(self, blob: Blob) -> bytes:
-        """Return the bytes of an object. Raises OSError for one that is not there."""
+        """Return the bytes of an object. Raises OSError for one that is not there, SourceError when git hangs."""
         with self._lock:
+            if self._problem is not None:
+                raise self._problem
             try:
                 return self._read(blob)
+            except SourceError as error:
+                self._problem = error
+                self._end()
+                raise
             except (OSError, ValueError) as error:
                 self._end()
                 raise OSError(f"the object {blob.id} cannot be read") from error
@@ -274,12 +286,13 @@ class _Objects:
             self._process = start_git(self._folder, "cat-file", "--batch")
         requests, answers = self._process.stdin, self._process.stdout
         assert requests is not None and answers is not None  # pipes
-        requests.write(f"{blob.id}\n".encode())
-        requests.flush()
-        head = answers.readline().split()
-        if len(head) != 3 or head[1] != b"blob" or int(head[2]) != blob.size:
-            raise ValueError(head)
-        content = answers.read(blob.size + 1)[:-1]
+        with answer(self._process, self._folder):
+            requests.write(f"{blob.id}\n".encode())
+            requests.flush()
+            head = answers.readline().split()
+            if len(head) != 3 or head[1] != b"blob" or int(head[2]) != blob.size:
+                raise ValueError(head)
+            content = answers.read(blob.size + 1)[:-1]
         if len(content) != blob.size:
             raise ValueError(head)
         return content

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from codefathom.source.changes import FileStat, is_unsure
 from codefathom.source.origin import Stamp
-from codefathom.source.revisions.git_program import start_git
+from codefathom.source.revisions.git_program import answer, start_git
 from codefathom.source.revisions.git_tree import Blob
 from codefathom.source.work_tree import own_git_directory, work_tree
 
@@ -55,7 +55,7 @@ def staged_files(folder: str) -> Mapping[str, StagedFile]:
 
 
 def _output(top: str) -> bytes:
-    with start_git(top, "ls-files", "--stage", "--debug", "-z") as process:
+    with start_git(top, "ls-files", "--stage", "--debug", "-z") as process, answer(process, top):
         assert process.stdout is not None  # a pipe
         output = process.stdout.read(_MOST_BYTES + 1)
         if len(output) > _MOST_BYTES:  # paths may be written shorter in the index than they are
