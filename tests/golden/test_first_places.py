@@ -186,3 +186,13 @@ def test_generated_pages_come_after_the_code(harbour: Engine) -> None:
 )
 def test_data_comes_after_the_code(harbour: Engine, question: str, path: str) -> None:
     assert first(harbour, question).chunk.path == path
+
+
+def test_the_name_of_the_project_does_not_bring_its_file_to_the_front(tmp_path: Path) -> None:
+    project = tmp_path / "ferry"
+    project.mkdir()
+    steps = "".join(f"def ferry_step_{n}(ferry):\n    return ferry.run({n})\n\n\n" for n in range(80))
+    (project / "ferry.py").write_text(f'"""The ferry: loading, mooring, and all of it."""\n\n\n{steps}')
+    (project / "mooring.py").write_text('"""Tie up at the pier."""\n\n\ndef moor(ropes):\n    return [*ropes]\n')
+    with Engine.open(str(project)) as engine:
+        assert first(engine, "how is the ferry tied up at a pier").chunk.path == "mooring.py"

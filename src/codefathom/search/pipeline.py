@@ -88,7 +88,7 @@ def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) ->
         hint = "no indexed lines pass the filter; widen it or leave it out"
         return SearchHits((), 0.0, hint, mode=planned.mode, plan=planned.plan)
     with span("understand"):
-        ranking_query = understand(query, sources.catalog, sources.lexical)
+        ranking_query = understand(query, sources.catalog, sources.lexical, sources.project)
     check_stopped()
     with span("rank", mode=planned.mode) as ranking:
         pool = gather(Lookup(request, planned, ranking_query, keys, where), sources)

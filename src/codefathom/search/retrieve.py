@@ -55,6 +55,7 @@ class Sources:
     embedder: Embedder | None
     reranking: WeightedReranker | None = None
     note: str = ""  # for the result: the reason why vectors are missing
+    project: str = ""  # its name, which says little in a question about it
     are_short_whole: bool = False  # documents that are too short to be embedded are shown whole
 
 

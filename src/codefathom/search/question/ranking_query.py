@@ -29,7 +29,7 @@ from codefathom.search.question.words import usual_forms
 from codefathom.stores.base import LexicalStore
 from codefathom.stores.catalog.readers import Chunks, SearchCatalog
 from codefathom.stores.catalog.records import DefinitionPlace
-from codefathom.stores.lexical.terms import terms
+from codefathom.stores.lexical.terms import parts, terms
 from codefathom.text.file_stems import flat_stem
 
 Kind: TypeAlias = Literal["short", "long"]
@@ -54,6 +54,11 @@ _MAX_MEANT = 3  # files of one name that a line of a trace may mean
 _MAX_START = 4  # files whose imports are followed
 _MAX_LOOKED_UP = 12  # symbols of a text
 _MAX_IMPORTED = 12  # files that are one import away
+_FEWEST_OTHERS = 2  # terms beside the name of the project
+# Parts of the names of projects that tell the language or the kind of project.
+_OF_ANY_PROJECT = frozenset(
+    "app c cpp cs framework go java js lib library net nvim php py rb rs src swift ts vim".split()  # noqa: SIM905
+)
 _OUTER = 0.8  # the value of each caller in a trace, relative to the function that it calls
 _WORD = re.compile(r"[a-z0-9]+|[^\W\x00-\x7f]+")
 _ACRONYMS = re.compile(r"\b([A-Z]{2,})s\b")  # in the plural
@@ -119,11 +124,15 @@ def last_of(symbol: str) -> str:
     return _LAST.split(symbol)[-1]
 
 
-def understand(query: Query, catalog: SearchCatalog, lexical: LexicalStore) -> RankingQuery:
-    """Return the question as the ranking sees it, with the rarity of each of its words in the index."""
+def understand(query: Query, catalog: SearchCatalog, lexical: LexicalStore, project: str = "") -> RankingQuery:
+    """Return the question as the ranking sees it, with the rarity of each of its words in the index.
+
+    `project` is the name of the project, of which any part of it could be meant.
+    """
     text = query.text
     in_chinese = any(lexical.document_frequencies(COMMON).values())
-    analysed = _naming_files(query, analyse(query, in_chinese=in_chinese), catalog)
+    asked = without_project(analyse(query, in_chinese=in_chinese), project)
+    analysed = _naming_files(query, asked, catalog)
     counts = lexical.document_frequencies(analysed.terms)
     rarity, unknown = _rarity(counts, lexical.n_chunks)
     heads = {last: heads_of(last, catalog) for last in dict.fromkeys(map(last_of, analysed.symbols))}
@@ -253,6 +262,19 @@ def analyse(query: Query, *, in_chinese: bool = False) -> RankingQuery:
         runs=_runs(meaning),
         is_only_symbol=query.intent == "symbol",
     )
+
+
+def without_project(query: RankingQuery, project: str) -> RankingQuery:
+    """Return a short question without the name of the project among its terms, where enough others remain.
+
+    "How does gin recover from a panic" is about recovery: `gin.go` is no better an answer in that project. A name of
+    several words, such as `search-engine`, may as well be what is asked about, and stays.
+    """
+    own = [word for word in parts(project) if word not in _OF_ANY_PROJECT]
+    kept = tuple(term for term in query.terms if term not in own)
+    if len(own) != 1 or len(kept) < _FEWEST_OTHERS or len(query.terms) > LONG or query.symbols:
+        return query
+    return replace(query, terms=kept)
 
 
 def question_terms(text: str) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from codefathom.search.question.query import parse_query
-from codefathom.search.question.ranking_query import LONG, RankingQuery, analyse, focused
+from codefathom.search.question.ranking_query import LONG, RankingQuery, analyse, focused, without_project
 
 ISSUE = """Router drops the trailing slash
 
@@ -129,3 +129,26 @@ def test_words_that_say_nothing_are_left_out_unless_nothing_else_is_there() -> N
     assert {"middleware", "register"} <= set(focused(replace(query, rarity=rarity)).terms)
     assert all(term.isascii() for term in focused(replace(query, rarity=rarity)).terms)
     assert focused(replace(query, rarity=dict.fromkeys(query.terms, 0.0))).terms == query.terms
+
+
+@pytest.mark.parametrize(
+    ("question", "project", "dropped"),
+    [
+        ("how does gin recover from a panic", "gin", {"gin"}),
+        ("Gin: recover from a panic", "gin", {"gin"}),
+        ("recover from a panic in telescope", "telescope.nvim", {"telescope"}),
+        ("recover from a panic in absl", "abseil-cpp", set()),
+        ("gin panic", "gin", set()),  # too little would be left
+        ("gin", "gin", set()),
+        ("@@gin recover panic", "gin", set()),  # a symbol, not the project
+        ("how does the search engine rank", "search-engine", set()),  # this may well be what is asked about
+        ("how does gin recover from a panic", "", set()),
+        ("how does gin recover from a panic", "lib", set()),
+        (" ".join(["gin", *(f"word{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")]), "gin", set()),  # a long text
+    ],
+)
+def test_the_name_of_the_project_says_nothing_in_a_question_about_it(
+    question: str, project: str, dropped: set[str]
+) -> None:
+    asked = of(question)
+    assert set(asked.terms) - set(without_project(asked, project).terms) == dropped
