@@ -220,6 +220,26 @@ def test_shares_of_the_window_add_up_to_at_most_one(full: int, segment: int) -> 
             load_settings("/nowhere", overrides=shares)
 
 
+@given(st.integers(0, 20_000), st.integers(1, 9_000))
+def test_a_window_without_room_for_sources_is_refused(window: int, reply: int) -> None:
+    values = {"llm.window": window, "answer.max_tokens": reply}
+    if window and window - reply < 200:
+        with pytest.raises(SettingsError, match=f"llm.window {window} leaves") as refused:
+            load_settings("/nowhere", overrides=values)
+        assert refused.value.hint is not None
+        remedy = {**values, "llm.window": reply + 200}
+        assert f"at least {reply + 200}" in refused.value.hint
+        assert load_settings("/nowhere", overrides=remedy).llm.window == reply + 200
+    else:
+        assert load_settings("/nowhere", overrides=values).llm.window == window
+
+
+@pytest.mark.parametrize("window", [1, 2, 199])
+def test_a_context_without_room_for_a_line_is_refused(window: int) -> None:
+    with pytest.raises(SettingsError, match=r"context\.window cannot be"):
+        load_settings("/nowhere", overrides={"context.window": window})
+
+
 @pytest.mark.parametrize("mark", [".git", ".fathom", "fathom.toml"])
 def test_the_root_is_the_nearest_folder_with_a_mark(tmp_path: Path, mark: str) -> None:
     inner = tmp_path / "outer" / "project" / "a" / "b"
