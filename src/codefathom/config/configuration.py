@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from codefathom.config import project_file
 from codefathom.config.model_names import model_and_address
 from codefathom.config.settings import (
-    LEAST_CONTEXT,
     NOTHING,
     SECTIONS,
     DeclaredSetting,
@@ -358,14 +357,6 @@ def _check_together(settings: Settings) -> None:
         raise SettingsError(
             f"{', '.join(sorted(places))}: context.full_text_ratio {full} + context.segment_ratio {segment} is above 1",
             hint="make them add up to at most 1",
-        )
-    window, reply = settings.llm.window, settings.answer.max_tokens
-    if window and not settings.context.disable_auto_window and window - reply < LEAST_CONTEXT:
-        places = {settings.origins.get(name, "default") for name in ("llm.window", "answer.max_tokens")}
-        raise SettingsError(
-            f"{', '.join(sorted(places))}: llm.window {window} leaves {max(window - reply, 0)} tokens for sources "
-            f"beside answer.max_tokens {reply}, and {LEAST_CONTEXT} are needed",
-            hint=f"set llm.window to at least {reply + LEAST_CONTEXT}, or to 0: unknown, or lower answer.max_tokens",
         )
     index = settings.index
     if index.max_tokens and index.min_tokens > index.max_tokens:

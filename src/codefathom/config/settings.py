@@ -20,7 +20,7 @@ _ENCODINGS = (
 _GIT = ("https", "ssh", "http", "git", "file")
 
 
-LEAST_CONTEXT = 200  # tokens: in fewer a line of code with its path often has no room
+LEAST_CONTEXT = 50  # tokens: in fewer a line of code with its path often has no room
 
 
 class SettingRule(NamedTuple):
