@@ -154,7 +154,7 @@ class ToolCalls:
 
 
 def patience_s(name: str, *, is_heard: bool) -> float:
-    """Return how many seconds a call of a tool waits for a first index; who hears how far it is waits longer."""
+    """Return the seconds that a call of a tool waits for a first index; who hears how far it is waits longer."""
     if name == "search":
         return _SEARCH_PATIENCE_S
     return TOLD_PATIENCE_S if is_heard else _USUAL_PATIENCE_S

@@ -36,7 +36,7 @@ async def wait_for_index(
 
 
 def first_steps(state: ServerState, caller: Caller, names: Sequence[str]) -> Progress | None:
-    """Return how far the first indexes of these projects are, None where no job makes one."""
+    """Return the progress of the first indexes of these projects, None where no job makes one."""
     steps = [job.step for job in _first_jobs(state, caller, names)]
     return Progress("index", sum(step.current for step in steps), sum(step.total for step in steps)) if steps else None
 

@@ -76,8 +76,8 @@ def _places(caller: CallerHere, request: Request, project_id: ProjectIds = (), p
 PlacesIn: TypeAlias = Annotated[ClientPlaces, Depends(_places)]
 
 
-async def _asked(state: ServerState, places: ClientPlaces, ask: Callable[[JoinedProjects], _T]) -> _T:
-    """Return what `ask` says of the projects; of paths in turn with the searches, as loose files are indexed first."""
+async def _result(state: ServerState, places: ClientPlaces, ask: Callable[[JoinedProjects], _T]) -> _T:
+    """Return the result of `ask`, for paths in turn with the searches: loose files are indexed first."""
     caller, request, project_ids, paths = places
 
     def of_projects() -> _T:
@@ -96,7 +96,7 @@ async def _asked(state: ServerState, places: ClientPlaces, ask: Callable[[Joined
 
 
 class _Where(NamedTuple):
-    """Where the projects of paths lie, and what of the paths was left out."""
+    """The folders of the projects of paths, and the paths that were left out."""
 
     roots: dict[str, str]
     left_out: list[RefusedOut]
@@ -117,10 +117,10 @@ def router(state: ServerState) -> APIRouter:
         places: PlacesIn, name: NameIn, path: Folder = "", limit: Many = 100, *, max_tokens: MostTokens = None
     ) -> FederatedSymbolsOut:
         def ask(projects: JoinedProjects) -> tuple[FederatedSymbols, _Where]:
-            found = projects.symbols(name.query, path=path, kind=name.kind, limit=limit)
-            return found, _where(places, projects)
+            symbols = projects.symbols(name.query, path=path, kind=name.kind, limit=limit)
+            return symbols, _where(places, projects)
 
-        result, where = await _asked(state, places, ask)
+        result, where = await _result(state, places, ask)
         listed = [
             ProjectSymbolOut(project_id=project, **symbol_out(item).model_dump()) for project, item in result.symbols
         ]
@@ -140,7 +140,7 @@ def router(state: ServerState) -> APIRouter:
         def ask(projects: JoinedProjects) -> tuple[FederatedRelated, _Where]:
             return projects.related(target, depth=depth, limit=limit), _where(places, projects)
 
-        result, where = await _asked(state, places, ask)
+        result, where = await _result(state, places, ask)
         projects_out = [
             ProjectRelatedOut(
                 project_id=project,
@@ -169,7 +169,7 @@ def router(state: ServerState) -> APIRouter:
             count = counter(projects.settings.context.tokenizer_path)
             return _MapOfSeveral(content, errors, count, _where(places, projects))
 
-        content, errors, count, where = await _asked(state, places, ask)
+        content, errors, count, where = await _result(state, places, ask)
         failed = _problems(errors)
 
         def first(n: int) -> FederatedMapOut:

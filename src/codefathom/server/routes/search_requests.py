@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
@@ -31,14 +31,13 @@ from codefathom.server.http.problem_json import (
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.projects.served_paths import ServedPlaces, served_places
+from codefathom.server.searches.loose_project import IndexedLooseFiles, loose_project
 from codefathom.server.searches.loose_search import LooseIndexTask, LooseTask, PlacedResult
 from codefathom.server.searches.search_child import SearchTask
 from codefathom.server.searches.search_end import SearchEnd
 from codefathom.server.state import ServerState
-from codefathom.several.held_folder import HeldFolder
 from codefathom.several.joined_projects import JoinedProjects
 from codefathom.several.kept_project import KeptProject
-from codefathom.several.loose_files import USUAL_BUDGET, loose_place
 from codefathom.several.named_files import files_by_project
 from codefathom.several.side_by_side import outcomes
 from codefathom.source.revisions.revision import Revision, checked_range
@@ -470,8 +469,8 @@ def path_federation(
             loose = stack.enter_context(_loose_project(state, places, until))
             left_out += loose.left_out
             if loose.engine is not None:
-                engine = loose.engine
-                engine = engine if change is None else engine.with_settings(change(engine.settings))
+                settings = loose.engine.settings
+                engine = loose.engine if change is None else loose.engine.with_settings(change(settings))
                 projects[places.loose_name] = KeptProject(engine, takes_in=False)
         except FathomError as error:
             failed[places.loose_name] = error
@@ -480,33 +479,16 @@ def path_federation(
         yield JoinedProjects(projects, failed, here=None, left_out=left_out)
 
 
-class _LooseProject(NamedTuple):
-    """Files of no project, as a project of one question."""
-
-    engine: Engine | None  # None: there is no such file
-    left_out: tuple[Skipped, ...]
-
-
-@contextmanager
-def _loose_project(state: ServerState, places: ServedPlaces, until: float) -> Iterator[_LooseProject]:
-    """Give the files of no project, indexed by a process of the searches. Raises FathomError."""
+def _loose_project(state: ServerState, places: ServedPlaces, until: float) -> AbstractContextManager[IndexedLooseFiles]:
+    """Return the files of no project, indexed for one question. Raises FathomError."""
     if not places.loose:
-        yield _LooseProject(None, ())
-        return
-    settings = state.projects.settings_outside()
-    with closing(HeldFolder()) as folder:
-        index = state.search_pool.index_loose(
-            LooseIndexTask(
-                places.loose, state.config.routes, places.apart, settings, folder.path, limit_s=_left_s(state, until)
-            )
-        )
-        if not index.files:
-            yield _LooseProject(None, index.left_out)
-            return
-        place = loose_place(folder.path, index.files, settings, USUAL_BUDGET)
-        never = place.settings._replace(search=place.settings.search._replace(refresh="never"))
-        with closing(ServedEngine(replace(place, settings=never))) as engine:
-            yield _LooseProject(engine, index.left_out)
+        return nullcontext(IndexedLooseFiles(None, ()))
+    settings, limit_s = state.projects.settings_outside(), _left_s(state, until)
+
+    def task(folder: str) -> LooseIndexTask:
+        return LooseIndexTask(places.loose, state.config.routes, places.apart, settings, folder, limit_s)
+
+    return loose_project(state.search_pool, task)
 
 
 def no_project(places: ServedPlaces) -> UsageError:

@@ -45,7 +45,7 @@ class SearchPool:
         return result
 
     def index_loose(self, task: LooseIndexTask) -> LooseIndex:
-        """Return what became of an index of files of no project. Raises as `search`."""
+        """Make an index of files of no project, and return its files. Raises as `search`."""
         result = self._result(task, SearchEnd())
         assert isinstance(result, LooseIndex)
         return result
