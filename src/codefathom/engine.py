@@ -108,7 +108,7 @@ _NOT_REMEMBERED = "cannot write into {dir!r} that the index was checked; the nex
 
 _LIKE_ANOTHER = "{root} has nearly the same files: the index begins with a copy of its index"
 _NOT_WHOLE = "the first `fathom index` has not finished: {how_far}; until then {what}"
-_OLD_REVISION = "the index of the revision {name!r} was removed: index.kept_revisions keeps the {most} used last"
+_OLD_REVISION = "the index of the revision {name!r} was removed: {why}"
 _RESTORED_FROM_ELSEWHERE = (
     "this backup was not made by you for this folder; the next run compares it with the files of the project"
 )
@@ -952,7 +952,7 @@ class Engine:
         from codefathom.project.stores.revision_indexes import remove_unused
 
         for item in remove_unused(self.place):
-            self._on_wait(_OLD_REVISION.format(name=item.revision, most=self.settings.index.kept_revisions))
+            self._on_wait(_OLD_REVISION.format(name=item.revision, why=item.why))
 
     def _checked(self, report: IndexReport, *, keep_rules: bool) -> None:
         """Remember that the index was compared with the tree, and tell of what was wrong in it."""

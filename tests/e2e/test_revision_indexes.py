@@ -91,6 +91,23 @@ def test_without_a_limit_none_goes(tagged: Path) -> None:
     assert kept(tagged) == ["t4", "t3"]
 
 
+def test_those_used_last_stay_within_a_number_of_bytes(tagged: Path) -> None:
+    assert make(tagged, "t1", "t2", "t3", settings=Settings()) == []
+    sizes = {item.revision: item.n_bytes for item in listed(tagged)}
+
+    def limited(n_bytes: int) -> Settings:
+        return Settings(index=IndexSettings(kept_revision_bytes=n_bytes))
+
+    assert make(tagged, "t3", settings=limited(sum(sizes.values()))) == []
+    (note,) = make(tagged, "t3", settings=limited(sizes["t3"] + sizes["t2"]))
+    assert note.startswith(
+        "the index of the revision 't1' was removed: index.kept_revision_bytes keeps those used last"
+    )
+    assert kept(tagged) == ["t3", "t2"]
+    assert len(make(tagged, "t3", settings=limited(1))) == 1
+    assert kept(tagged) == ["t3"]  # the last one stays, whatever its size
+
+
 def test_one_in_use_stays(tagged: Path) -> None:
     make(tagged, "t1", "t2")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
@@ -190,7 +207,7 @@ def test_sizes_are_told(tagged: Path, capfd: pytest.CaptureFixture[str]) -> None
     assert main(["doctor", "-C", str(tagged), "--json"]) in {0, 1}
     checks = {check["name"]: check["detail"] for check in json.loads(capfd.readouterr().out)["checks"]}
     assert checks["revisions"].startswith("2 indexes, ")
-    assert checks["revisions"].endswith("index.kept_revisions keeps 10")
+    assert "index.kept_revisions keeps 10, index.kept_revision_bytes " in checks["revisions"]
 
 
 def test_a_removed_index_is_made_again_by_who_begins_to_use_it(tmp_path: Path) -> None:

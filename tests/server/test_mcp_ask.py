@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -21,10 +21,12 @@ from tests.protocols.server import serving as model_server
 from tests.waiting import LONG_S, comes
 
 from codefathom.answer.tokens import estimate
+from codefathom.project.location import locate
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.mcp import mcp_route
 from codefathom.server.server_config import ServerConfig
 from codefathom.server.state import ServerState
+from codefathom.stores.lock import writer_lock
 
 from .agents import ERAS, Era, agent, call, happens, post, text_of
 from .test_mcp_calls import ask, shops
@@ -37,7 +39,7 @@ OTHERS = ["search", "read", "related", "map"]
 
 @contextmanager
 def asked_of(
-    config: ServerConfig, *turns: Turn, folders: tuple[Path, ...], **limits: Any
+    config: ServerConfig, *turns: Turn, folders: tuple[Path, ...], index: bool = True, **limits: Any
 ) -> Iterator[tuple[str, ServerState, ServedSettings]]:
     """Serve projects whose answering model follows a script."""
     with model_server(*turns) as model:
@@ -48,7 +50,7 @@ def asked_of(
             "FATHOM_ANSWER__LEAST_CONFIDENCE": "0",
             "FATHOM_LIMITS__ATTEMPTS": "1",
         }
-        with shops(replace(config, variables=variables, **limits), *folders) as (address, state):
+        with shops(replace(config, variables=variables, **limits), *folders, index=index) as (address, state):
             yield address, state, model
 
 
@@ -97,6 +99,33 @@ def test_without_a_model_there_is_no_such_tool(config: ServerConfig, shop: Path,
     with shops(config, shop) as (address, _), httpx.Client(base_url=address, timeout=LONG_S) as server:
         assert ask(address, era, talk) == OTHERS
         assert post(server, call("ask", question=QUESTION)).json()["error"]["code"] == -32602
+
+
+def test_an_answer_waits_for_a_first_index(config: ServerConfig, shop: Path) -> None:
+    told: list[float] = []
+
+    async def hear(done: float, total: float | None, message: str | None) -> None:
+        told.append(done)
+
+    async def talk(client: Client, state: ServerState, folder: ExitStack) -> list[Any]:
+        silent = await client.call_tool("ask", {"question": QUESTION})
+        heard = asyncio.ensure_future(client.call_tool("ask", {"question": QUESTION}, progress_callback=hear))
+        channel = state.jobs.channel(state.jobs.listed("shop")[0].id)
+        assert channel is not None
+        assert await happens(lambda: len(channel._listeners) == 1)
+        await asyncio.to_thread(folder.close)
+        return [silent, await heard]
+
+    with asked_of(config, spoken(CLAIM), folders=(shop,), index=False) as (address, state, _), ExitStack() as lock:
+        folder = locate(str(shop)).index_folder
+        folder.make()
+        lock.enter_context(writer_lock(folder))  # the job waits for it
+        silent, heard = ask(address, "2026-07-28", lambda client: talk(client, state, lock))
+        assert len(state.jobs.listed("shop")) == 1
+    assert silent.structured_content["indexing"] == {"done": 0, "total": 0}
+    assert heard.structured_content["places"] == [{"path": "shop/pricing.py", "start_line": 6, "end_line": 8}]
+    assert told == sorted(set(told))  # the steps of the answer go on after the files of the index
+    assert len(told) > 2
 
 
 def test_paths_begin_with_their_project_where_there_are_several(config: ServerConfig, shop: Path) -> None:
@@ -190,7 +219,7 @@ def test_a_model_that_thinks_for_long_is_waited_for(
 ) -> None:
     """The limit of a search would be over long before."""
     monkeypatch.setattr(mcp_route, "_MORE_S", 0.0)
-    monkeypatch.setattr(mcp_route, "MOST_S", 0.0)
+    monkeypatch.setattr(mcp_route, "TOLD_PATIENCE_S", 0.0)
     may_answer = Event()
 
     def reply(_: object) -> bytes:

@@ -164,9 +164,31 @@ def test_several_projects_are_named(config: ServerConfig, shop: Path) -> None:
     assert "docs/prices.md" in outline.structured_content["outline"]
 
 
-def test_without_an_index_it_is_said_what_makes_one(config: ServerConfig, shop: Path) -> None:
-    with shops(config, shop, index=False) as (address, _), httpx.Client(base_url=address, timeout=LONG_S) as server:
-        none = post(server, call("search", query="price")).json()["result"]
+def test_a_project_that_was_never_indexed_is_indexed_for_the_first_call(config: ServerConfig, shop: Path) -> None:
+    with shops(config, shop, index=False) as (address, state), httpx.Client(base_url=address, timeout=LONG_S) as server:
+        first = post(server, call("search", query="total_cents")).json()["result"]
+        assert not first["isError"]
+        assert "shop/pricing.py" in {hit["path"] for hit in first["structuredContent"]["hits"]}
+        (job,) = state.jobs.listed("shop")
+        ended = state.jobs.wait(job.id, LONG_S)
+        assert ended is not None and ended.state == "done"
+        later = post(server, call("map")).json()["result"]
+        assert "shop/pricing.py" in later["structuredContent"]["outline"]
+        assert len(state.jobs.listed("shop")) == 1
+
+
+@pytest.mark.parametrize("tool", ["search", "read", "map"])
+def test_what_was_removed_or_cancelled_is_not_begun_again_by_a_call(
+    config: ServerConfig, shop: Path, tool: str
+) -> None:
+    arguments = {"search": {"query": "price"}, "read": {"path": "README.md"}, "map": {}}[tool]
+    with shops(config, shop) as (address, state), httpx.Client(base_url=address, timeout=LONG_S) as server:
+        job = state.jobs.submit("shop", str(shop))
+        state.jobs.wait(job.id, LONG_S)
+        assert server.delete("/projects/shop/index").status_code == 204
+        n_jobs = len(state.jobs.listed("shop"))
+        none = post(server, call(tool, **arguments)).json()["result"]
+        assert len(state.jobs.listed("shop")) == n_jobs
     assert none["isError"]
     assert "POST /projects/shop/index" in none["content"][0]["text"]
 

@@ -97,25 +97,16 @@ def test_a_search_a_context_and_an_answer_are_kept_to_the_paths(
     assert {item["project_id"] for item in told["projects"]} == set(told["roots"]) == set(expected)
     scores = [hit["score"] for hit in told["hits"]]
     assert (scores, told["left_out"]) == (sorted(scores, reverse=True), [])
-    of_projects = {name: folder for name, folder in expected.items() if name != "files"}
     body = {"query": QUESTION, "paths": paths, "anyway": True}
     collected = client.post("/context", json={**body, "max_files": 50})
     answer = client.post("/ask", json=body)
-    if not of_projects:
-        for response in (collected, answer):
-            assert (response.status_code, response.json()["code"]) == (400, "usage")
-            assert "project" in response.text
-        return
     files = [file["path"] for file in collected.json()["files"]]
-    assert {path.partition("/")[0] for path in files} == set(of_projects)
+    assert {path.partition("/")[0] for path in files} == set(expected)
     sources = answer.json()["sources"]
     assert {item["path"] for item in sources} == {f"{item['project_id']}/{item['file']}" for item in sources}
     named = {f"{told['roots'][path.partition('/')[0]]}/{path.partition('/')[2]}" for path in files}
     named |= {f"{told['roots'][item['project_id']]}/{item['file']}" for item in sources}
     assert all(path.startswith(inside) for path in named)
-    if "files" in expected:
-        for degraded in (collected.json()["degraded"], answer.json()["degraded"]):
-            assert any("belongs to no project here is left out" in note for note in degraded)
 
 
 def test_the_index_lies_where_the_rule_says(client: httpx.Client, data: Path) -> None:
@@ -234,7 +225,73 @@ def outside(data: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("route", ["/search", "/context", "/ask"])
+LOOKING_AROUND = {
+    "/federated/symbols": {"query": "feed_the_kangaroo"},
+    "/federated/related": {"target": "@@feed_the_kangaroo"},
+    "/federated/map": {"query": QUESTION},
+}
+
+
+def asked(client: httpx.Client, route: str, *paths: object) -> httpx.Response:
+    named = list(map(str, paths))
+    if route in LOOKING_AROUND:
+        return client.get(route, params={**LOOKING_AROUND[route], "paths": named})
+    return client.post(route, json={"query": QUESTION, "paths": named})
+
+
+@pytest.mark.parametrize("route", LOOKING_AROUND)
+def test_looking_around_is_kept_to_the_paths(client: httpx.Client, data: Path, route: str) -> None:
+    (data / "misc" / "keeper.py").write_text(KEEPER.format(name="loose") + "\nfeed_the_kangaroo()\n")
+    (data / "chats" / "second" / "late.py").write_text("def feed_the_kangaroo():\n    pass\n")
+    everywhere = client.get(route, params=LOOKING_AROUND[route])
+    assert everywhere.json()["roots"] == {}
+    response = asked(client, route, data / "uploads" / "zoo", data / "chats" / "second", data / "misc")
+    assert response.status_code == 200, response.text
+    told = response.json()
+    roots = told["roots"]
+    assert roots == {
+        "uploads": str(data / "uploads"),
+        "chat-second": str(data / "chats" / "second"),
+        "files": str(data / "misc"),
+    }
+    if route == "/federated/map":
+        pairs = [item["path"].split("/", 1) for item in told["files"]]
+    elif route == "/federated/symbols":
+        pairs = [[item["project_id"], item["path"]] for item in told["symbols"]]
+    else:
+        pairs = [[item["project_id"], edge["path"]] for item in told["projects"] for edge in item["edges"]]
+    named = {f"{roots[name]}/{path}" for name, path in pairs}
+    inside = (f"{data}/uploads/zoo/", f"{data}/chats/second/", f"{data}/misc/")
+    assert named and all(path.startswith(inside) for path in named)
+    if route != "/federated/related":
+        assert f"{data}/misc/keeper.py" in named
+        assert f"{data}/chats/second/late.py" in named  # what is named is taken in first
+    refused = client.get(route, params={**LOOKING_AROUND[route], "paths": [str(data)], "project_id": "uploads"})
+    assert (refused.status_code, refused.json()["code"]) == (400, "usage")
+
+
+@pytest.mark.parametrize("route", ["/context", "/ask"])
+def test_loose_files_alone_are_enough_for_an_answer(
+    client: httpx.Client, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, route: str
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    (data / "misc" / "broken.py").write_bytes(b"\0\1" * 100)
+    body = {"query": QUESTION, "paths": [str(data / "misc")], "anyway": True}
+    told = client.post(route, json=body).json()
+    listed = {item["path"] for item in told["files" if route == "/context" else "sources"]}
+    assert listed and all(path.startswith("files/") for path in listed)
+    assert not [note for note in told["degraded"] if "left out" in note]
+    assert any("broken.py: binary" in note for note in told["degraded"])
+    if route == "/context":
+        assert told["roots"] == {"files": str(data / "misc")}
+    assert [path for path in temporary.rglob("*") if path.is_file()] == []
+    outside = client.post(route, json={**body, "directory_filter": ["nowhere"]})
+    assert outside.status_code == 400 or route == "/ask"
+
+
+@pytest.mark.parametrize("route", ["/search", "/context", "/ask", *LOOKING_AROUND])
 @pytest.mark.parametrize("secret", ["open", "limited", "nothing"])
 def test_a_path_outside_is_as_one_that_does_not_exist(
     client: httpx.Client, data: Path, outside: Path, route: str, secret: str
@@ -252,7 +309,7 @@ def test_a_path_outside_is_as_one_that_does_not_exist(
         paths += [str(data / place) for place in ("uploads", "uploads/nowhere", "chats/second/notes.md")]
     answers = set()
     for path in paths:
-        answer = client.post(route, json={"query": QUESTION, "paths": [path]})
+        answer = asked(client, route, path)
         answers.add((answer.status_code, answer.text.replace(path, "PATH")))
     assert len(answers) == 1, answers
     assert "there is no file or folder" in answers.pop()[1]

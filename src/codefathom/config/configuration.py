@@ -14,7 +14,14 @@ from typing import Any, NamedTuple
 
 from codefathom.config import project_file
 from codefathom.config.model_names import model_and_address
-from codefathom.config.settings import NOTHING, SECTIONS, DeclaredSetting, SettingRule, Settings, declared_settings
+from codefathom.config.settings import (
+    NOTHING,
+    SECTIONS,
+    DeclaredSetting,
+    SettingRule,
+    Settings,
+    declared_settings,
+)
 from codefathom.config.user_places import PROJECT_FILE
 from codefathom.errors import SettingsError, SourceError
 from codefathom.text.printable import is_text

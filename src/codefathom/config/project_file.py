@@ -86,7 +86,9 @@ PERMISSIONS: Mapping[str, Permission] = {
     **_each(_LIMIT, "agent", "max_cost"),
     **_each(_FREE, "index", "error_share error_minimum min_tokens max_tokens"),
     **_each(_LOWER, "index", "siblings"),  # what a user keeps apart stays apart
-    **_each(_CLOSED, "index", "watch kept_revisions"),  # polling takes time; other indexes of the user would go
+    **_each(
+        _CLOSED, "index", "watch kept_revisions kept_revision_bytes"
+    ),  # polling takes time; other indexes of the user would go
     **_each(_LOWER, "index", "wait_s"),
     **_each(_CLOSED, "team", "keys"),  # who makes a snapshot would name his own key
     **_each(_LIMIT, "index", "workers"),  # 0: one for each processor

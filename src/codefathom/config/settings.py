@@ -20,6 +20,9 @@ _ENCODINGS = (
 _GIT = ("https", "ssh", "http", "git", "file")
 
 
+LEAST_CONTEXT = 50  # tokens: in fewer a line of code with its path often has no room
+
+
 class SettingRule(NamedTuple):
     """The help of a setting, and the values that it takes."""
 
@@ -425,7 +428,7 @@ class ContextSettings(NamedTuple):
     """The context: the files and excerpts for a prompt."""
 
     max_files: Annotated[int, SettingRule("Maximum number of files in a context.", low=1, high=10_000)] = 10
-    window: Annotated[int, SettingRule("Maximum number of tokens in a context.", low=1)] = 120_000
+    window: Annotated[int, SettingRule("Maximum number of tokens in a context.", low=LEAST_CONTEXT)] = 120_000
     full_text_ratio: Annotated[
         float, SettingRule("Share of context.window that whole files may take.", low=0.0, high=1.0)
     ] = 0.6
@@ -491,7 +494,14 @@ class LlmSettings(NamedTuple):
     read_timeout_s: Annotated[
         float, SettingRule("Time limit for each next piece of a reply, in seconds.", low=0.1, high=86_400)
     ] = 600.0
-    window: Annotated[int, SettingRule("Number of tokens that the model takes in one call; 0: unknown.", low=0)] = 0
+    window: Annotated[
+        int,
+        SettingRule(
+            "Number of tokens that the model takes in one call; for sources there must be room for "
+            f"{LEAST_CONTEXT} beside answer.max_tokens. 0: unknown.",
+            low=0,
+        ),
+    ] = 0
     index: Annotated[
         str,
         SettingRule("Model that parses files (parse.chain) and writes index.purposes; empty: llm.model.", remote=True),
@@ -663,6 +673,14 @@ class IndexSettings(NamedTuple):
             high=100_000,
         ),
     ] = 10
+    kept_revision_bytes: Annotated[
+        int,
+        SettingRule(
+            "Maximum size of these indexes together, in bytes; those that were not used for longest are removed, but "
+            "not the one that was just made. 0: no limit.",
+            low=0,
+        ),
+    ] = 5_000_000_000
     min_tokens: Annotated[
         int,
         SettingRule(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from codefathom.config.settings import Settings
+from codefathom.config.settings import LEAST_CONTEXT, Settings
+from codefathom.errors import SettingsError
 
 # A model that does not say how much it takes gets no more than small local ones do.
 _SMALL_WINDOW = 24_000
@@ -22,6 +23,19 @@ def window(settings: Settings) -> int:
         return settings.context.window
     room = settings.llm.window - settings.answer.max_tokens if settings.llm.window else _SMALL_WINDOW
     return max(min(settings.context.window, room), 1)
+
+
+def check_room(settings: Settings) -> None:
+    """Raise SettingsError where the model's window leaves no room for sources beside the reply."""
+    if not settings.llm.window or settings.context.disable_auto_window:
+        return
+    room, needed = settings.llm.window - settings.answer.max_tokens, settings.answer.max_tokens + LEAST_CONTEXT
+    if room < LEAST_CONTEXT:
+        raise SettingsError(
+            f"llm.window {settings.llm.window} leaves {max(room, 0)} tokens for sources beside answer.max_tokens "
+            f"{settings.answer.max_tokens}, and {LEAST_CONTEXT} are needed",
+            hint=f"set llm.window to at least {needed}, or to 0: unknown, or lower answer.max_tokens",
+        )
 
 
 def answer_window(settings: Settings) -> int:

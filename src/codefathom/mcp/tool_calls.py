@@ -46,7 +46,8 @@ _MODES: Mapping[str, Mode] = {
 }
 # A search answers from the files themselves while the first index is made; the others need it, and wait for it where
 # the caller hears how far it is.
-_SEARCH_PATIENCE_S, _USUAL_PATIENCE_S, _TOLD_PATIENCE_S = 1.0, 2.0, 40.0
+_SEARCH_PATIENCE_S, _USUAL_PATIENCE_S = 1.0, 2.0
+TOLD_PATIENCE_S = 40.0
 
 ToolResult: TypeAlias = Mapping[str, Any]
 
@@ -76,7 +77,7 @@ class ToolCalls:
             arguments = named(name, arguments)
             most = most_tokens(arguments)
             names = texts(arguments, "projects")
-            control = control.with_patience(_patience(name, control))
+            control = control.with_patience(patience_s(name, is_heard=control.is_heard))
             with stopping(control.is_cancelled), self._projects.chosen(names, control) as chosen:
                 return run(self, _Call(arguments, most, chosen, control))
         except FathomError as error:
@@ -152,6 +153,13 @@ class ToolCalls:
         return answer_result(answer, call.most)
 
 
+def patience_s(name: str, *, is_heard: bool) -> float:
+    """Return the seconds that a call of a tool waits for a first index; who hears how far it is waits longer."""
+    if name == "search":
+        return _SEARCH_PATIENCE_S
+    return TOLD_PATIENCE_S if is_heard else _USUAL_PATIENCE_S
+
+
 _RUN: Mapping[str, Callable[[ToolCalls, _Call], ToolResult]] = {
     "search": ToolCalls._search,
     "read": ToolCalls._read,
@@ -159,12 +167,6 @@ _RUN: Mapping[str, Callable[[ToolCalls, _Call], ToolResult]] = {
     "map": ToolCalls._map,
     "ask": ToolCalls._ask,
 }
-
-
-def _patience(name: str, control: CallControl) -> float:
-    if name == "search":
-        return _SEARCH_PATIENCE_S
-    return _TOLD_PATIENCE_S if control.is_heard else _USUAL_PATIENCE_S
 
 
 def _step(chosen: ChosenProjects) -> Progress:

@@ -18,7 +18,7 @@ from codefathom.answer.stages.judge import JudgeOptions
 from codefathom.answer.stages.select import OutlineFile
 from codefathom.answer.tokens import counter
 from codefathom.config.settings import Settings
-from codefathom.config.windows import answer_window, filter_level, window
+from codefathom.config.windows import answer_window, check_room, filter_level, window
 from codefathom.errors import UsageError
 from codefathom.project.damage import reading
 from codefathom.project.opening import OpenedProject
@@ -135,6 +135,7 @@ def _question(request: AnswerRequest, texts: Texts) -> AnswerQuestion:
         raise UsageError("the question is empty", hint='such as fathom ask "where are orders priced"')
     check_length(request.text)
     settings = texts.opened.place.settings
+    check_room(settings)
     most, count = answer_window(settings), counter(settings.context.tokenizer_path)
     max_input_tokens = settings.select.max_input_tokens or window(settings)
     # What was said takes its part of the window, but never so much that no source fits.

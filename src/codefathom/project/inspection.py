@@ -199,8 +199,10 @@ def _views(opened: OpenedProject) -> Check:
 
 
 def _revisions(opened: OpenedProject) -> Check:
-    listed, most = revision_indexes(opened.place), opened.place.settings.index.kept_revisions
+    listed, limits = revision_indexes(opened.place), opened.place.settings.index
+    most, most_bytes = limits.kept_revisions, limits.kept_revision_bytes
     limit = f"index.kept_revisions keeps {most}" if most else "index.kept_revisions sets no limit"
+    limit += f", index.kept_revision_bytes {size(most_bytes)}" if most_bytes else ""
     return Check("revisions", True, f"{len(listed)} indexes, {size(sum(item.n_bytes for item in listed))}; {limit}")
 
 

@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
-from codefathom.project.location import locate
+from codefathom.project.location import Location, locate
 from codefathom.several.held_folder import HeldFolder
 from codefathom.source.changes import FileStat, Scan
 from codefathom.source.origin import open_below
@@ -96,33 +96,19 @@ class LooseProject:
         on_wait: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Take files by absolute, resolved paths. Raises UsageError where they have no folder in common."""
-        self.root = _common_folder(files)
-        paths = tuple(sorted(os.path.relpath(file, self.root).replace(os.sep, "/") for file in files))
         self._folder = HeldFolder()
         try:
             base = self._folder.path
-            place = locate(base, settings_of(base) if settings_of else None, is_root=True)
-            place = replace(
-                place,
-                root=self.root,
-                index_dir=os.path.join(base, "index"),
-                cache_dir=os.path.join(base, "cache"),
-                state_dir=os.path.join(base, "state"),
-                settings=_settings(place.settings),
-                revision=LooseFiles(self.root, paths, budget.n_bytes),
-            )
+            place = loose_place(base, files, settings_of(base) if settings_of else None, budget)
         except BaseException:
             self._folder.close()
             raise
+        self.root = place.root
         self.engine = Engine(place, on_wait=on_wait)
 
     def left_out(self) -> Iterator[Skipped]:
         """Yield the files that are not in the index, with the reason of each."""
-        catalog = self.engine.opened.catalog
-        reasons = [(item.path, item.reason) for item in catalog.rejected()]
-        reasons += [(item.path, item.reason) for item in catalog.failures()]
-        for path, reason in reasons:
-            yield Skipped(os.path.join(self.root, path), reason)
+        yield from not_indexed(self.engine)
 
     def close(self) -> None:
         """Close and remove the index."""
@@ -130,6 +116,34 @@ class LooseProject:
             self.engine.close()
         finally:
             self._folder.close()
+
+
+def loose_place(base: str, files: Sequence[str], settings: Settings | None, budget: LooseBudget) -> Location:
+    """Return the place of files by absolute, resolved paths, whose index lies in the folder `base`, as all else of it.
+
+    Raises UsageError where they have no folder in common.
+    """
+    root = _common_folder(files)
+    paths = tuple(sorted(os.path.relpath(file, root).replace(os.sep, "/") for file in files))
+    place = locate(base, settings, is_root=True)
+    return replace(
+        place,
+        root=root,
+        index_dir=os.path.join(base, "index"),
+        cache_dir=os.path.join(base, "cache"),
+        state_dir=os.path.join(base, "state"),
+        settings=_settings(place.settings),
+        revision=LooseFiles(root, paths, budget.n_bytes),
+    )
+
+
+def not_indexed(engine: Engine) -> Iterator[Skipped]:
+    """Yield the files that are not in an index, with absolute paths and the reason of each."""
+    catalog = engine.opened.catalog
+    reasons = [(item.path, item.reason) for item in catalog.rejected()]
+    reasons += [(item.path, item.reason) for item in catalog.failures()]
+    for path, reason in reasons:
+        yield Skipped(os.path.join(engine.root, path), reason)
 
 
 def choose(

@@ -15,7 +15,9 @@ from codefathom.answer.ask import NOT_FOUND, AnswerSources, Text, ask
 from codefathom.answer.stages.answer_run import Models
 from codefathom.answer.tokens import estimate
 from codefathom.config import windows
+from codefathom.config.configuration import load_settings
 from codefathom.config.settings import (
+    LEAST_CONTEXT,
     AnswerSettings,
     ContextSettings,
     LlmSettings,
@@ -23,7 +25,7 @@ from codefathom.config.settings import (
     SelectSettings,
     Settings,
 )
-from codefathom.errors import ProviderError, SourceError, UsageError
+from codefathom.errors import ProviderError, SettingsError, SourceError, UsageError
 from codefathom.project import answer_setup
 from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
 from codefathom.testing import ScriptedChat
@@ -475,6 +477,22 @@ def test_a_window_in_which_nothing_fits_is_an_error(shop: Path) -> None:
     settings = Settings(context=ContextSettings(window=1))
     with pytest.raises(UsageError, match="no line of any source fits"):
         events_of(shop, Models(answer=ScriptedChat([])), AnswerRequest(QUESTION), settings)
+
+
+def test_the_least_window_that_can_be_set_has_room_for_a_source(shop: Path) -> None:
+    settings = load_settings(str(shop), overrides={"context.window": LEAST_CONTEXT})
+    found, *_ = events_of(shop, Models(answer=ScriptedChat([Reply("So [1].")])), AnswerRequest(QUESTION), settings)
+    assert isinstance(found, AnswerSources)
+    assert found.sources
+
+
+@pytest.mark.parametrize("window", [1, 2, 2048, 2097])
+def test_a_model_whose_window_is_full_of_its_reply_is_not_asked(shop: Path, window: int) -> None:
+    settings = load_settings(str(shop), overrides={"llm.window": window})
+    model = ScriptedChat([])
+    with pytest.raises(SettingsError, match=r"tokens for sources beside answer\.max_tokens 2048") as refused:
+        events_of(shop, Models(answer=model), AnswerRequest(QUESTION), settings)
+    assert "at least 2098" in str(refused.value.hint)
 
 
 def test_each_role_may_have_a_model_of_its_own(shop: Path) -> None:

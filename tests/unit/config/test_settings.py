@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 
 from codefathom.config.configuration import ALIASES, find_root, load_settings
 from codefathom.config.model_names import model_and_address, shown_model
-from codefathom.config.settings import EmbedSettings, IndexSettings, LlmSettings, Settings, declared_settings
+from codefathom.config.settings import (
+    LEAST_CONTEXT,
+    EmbedSettings,
+    IndexSettings,
+    LlmSettings,
+    Settings,
+    declared_settings,
+)
 from codefathom.config.user_places import user_file
+from codefathom.config.windows import check_room
 from codefathom.errors import SettingsError
 from codefathom.index import chunk
 from codefathom.types import LEVELS, MODES
@@ -218,6 +226,24 @@ def test_shares_of_the_window_add_up_to_at_most_one(full: int, segment: int) -> 
     else:
         with pytest.raises(SettingsError, match="above 1"):
             load_settings("/nowhere", overrides=shares)
+
+
+@given(st.integers(0, 20_000), st.integers(1, 9_000))
+def test_a_model_without_room_for_sources_is_refused_with_the_number_that_is_needed(window: int, reply: int) -> None:
+    values = {"llm.window": window, "answer.max_tokens": reply}
+    if window and window - reply < LEAST_CONTEXT:
+        with pytest.raises(SettingsError, match=f"llm.window {window} leaves") as refused:
+            check_room(load_settings("/nowhere", overrides=values))
+        assert f"at least {reply + LEAST_CONTEXT}," in str(refused.value.hint)
+        check_room(load_settings("/nowhere", overrides={**values, "llm.window": reply + LEAST_CONTEXT}))
+    else:
+        check_room(load_settings("/nowhere", overrides=values))
+
+
+@pytest.mark.parametrize("window", [1, 2, LEAST_CONTEXT - 1])
+def test_a_context_without_room_for_a_line_is_refused(window: int) -> None:
+    with pytest.raises(SettingsError, match=r"context\.window cannot be"):
+        load_settings("/nowhere", overrides={"context.window": window})
 
 
 @pytest.mark.parametrize("mark", [".git", ".fathom", "fathom.toml"])

@@ -1655,6 +1655,15 @@ export interface components {
              * @example false
              */
             weak: boolean;
+            /**
+             * Roots
+             * @description folders of the projects that `paths` have chosen
+             * @default {}
+             * @example {}
+             */
+            roots: {
+                [key: string]: string;
+            };
         };
         /**
          * ConversationIn
@@ -1913,6 +1922,22 @@ export interface components {
             failed: {
                 [key: string]: components["schemas"]["ProblemOut"];
             };
+            /**
+             * Roots
+             * @description folders of the projects that `paths` have chosen
+             * @default {}
+             * @example {}
+             */
+            roots: {
+                [key: string]: string;
+            };
+            /**
+             * Left Out
+             * @description what of `paths` was not searched
+             * @default []
+             * @example []
+             */
+            left_out: components["schemas"]["RefusedOut"][];
         };
         /**
          * FederatedRelatedOut
@@ -1942,6 +1967,22 @@ export interface components {
             failed: {
                 [key: string]: components["schemas"]["ProblemOut"];
             };
+            /**
+             * Roots
+             * @description folders of the projects that `paths` have chosen
+             * @default {}
+             * @example {}
+             */
+            roots: {
+                [key: string]: string;
+            };
+            /**
+             * Left Out
+             * @description what of `paths` was not searched
+             * @default []
+             * @example []
+             */
+            left_out: components["schemas"]["RefusedOut"][];
         };
         /**
          * FederatedSymbolsOut
@@ -1971,6 +2012,22 @@ export interface components {
             failed: {
                 [key: string]: components["schemas"]["ProblemOut"];
             };
+            /**
+             * Roots
+             * @description folders of the projects that `paths` have chosen
+             * @default {}
+             * @example {}
+             */
+            roots: {
+                [key: string]: string;
+            };
+            /**
+             * Left Out
+             * @description what of `paths` was not searched
+             * @default []
+             * @example []
+             */
+            left_out: components["schemas"]["RefusedOut"][];
         };
         /**
          * FileErrorOut
@@ -5756,12 +5813,14 @@ export interface operations {
     symbols_federated_symbols_get: {
         parameters: {
             query?: {
-                /** @description projects; without one, all of them */
-                project_id?: string[];
                 path?: string;
                 limit?: number;
                 /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
                 max_tokens?: number | null;
+                /** @description projects; without one, all of them */
+                project_id?: string[];
+                /** @description instead of projects, files and folders on the server's machine, by absolute paths */
+                paths?: string[];
                 query?: string;
                 kind?: string;
             };
@@ -5804,12 +5863,14 @@ export interface operations {
         parameters: {
             query: {
                 target: string;
-                /** @description projects; without one, all of them */
-                project_id?: string[];
                 depth?: number;
                 limit?: number;
                 /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
                 max_tokens?: number | null;
+                /** @description projects; without one, all of them */
+                project_id?: string[];
+                /** @description instead of projects, files and folders on the server's machine, by absolute paths */
+                paths?: string[];
             };
             header?: never;
             path?: never;
@@ -5849,10 +5910,12 @@ export interface operations {
     map_projects_federated_map_get: {
         parameters: {
             query?: {
-                /** @description projects; without one, all of them */
-                project_id?: string[];
                 /** @description maximum number of tokens of the answer */
                 max_tokens?: number;
+                /** @description projects; without one, all of them */
+                project_id?: string[];
+                /** @description instead of projects, files and folders on the server's machine, by absolute paths */
+                paths?: string[];
                 query?: string;
                 file?: string[];
                 folder?: string[];

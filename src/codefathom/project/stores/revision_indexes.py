@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import NamedTuple
 
+from codefathom.config.settings import IndexSettings
 from codefathom.errors import FathomError, SourceError
 from codefathom.project.location import Location
 from codefathom.project.removal import remove_index
@@ -55,14 +58,36 @@ def revision_indexes(place: Location) -> tuple[RevisionIndex, ...]:
     return tuple(sorted(_listed(places, registry), key=lambda item: -item.used_at))
 
 
-def remove_unused(place: Location) -> tuple[RevisionIndex, ...]:
-    """Remove the indexes of revisions beyond `index.kept_revisions`, and return them; 0 is no limit.
+class RemovedIndex(NamedTuple):
+    """The index of a revision that was removed, and the limit that it was beyond."""
 
-    Those used last stay, and so does one that a process uses or writes.
+    revision: str
+    why: str
+
+
+def remove_unused(place: Location) -> tuple[RemovedIndex, ...]:
+    """Remove the indexes beyond `index.kept_revisions` and `index.kept_revision_bytes`, and return them; 0: no limit.
+
+    Those used last stay, the very last one whatever its size, and so does one that a process uses or writes.
     """
-    most = place.settings.index.kept_revisions if isinstance(place.revision, Revision) else 0
+    if not isinstance(place.revision, Revision):
+        return ()
     removable = [item for item in revision_indexes(place) if not item.is_kept]
-    return tuple(item for item in removable[most:] if most and _remove_unused(place, item))
+    reasons = _beyond([item.n_bytes for item in removable], place.settings.index)
+    pairs = zip(removable, reasons, strict=True)
+    return tuple(RemovedIndex(item.revision, why) for item, why in pairs if why and _remove_unused(place, item))
+
+
+def _beyond(sizes: Sequence[int], limits: IndexSettings) -> Iterator[str]:
+    """Yield for each index, the one used last first, the limit that it is beyond, or ""."""
+    most, most_bytes = limits.kept_revisions, limits.kept_revision_bytes
+    for number, n_bytes in enumerate(accumulate(sizes)):
+        if most and number >= most:
+            yield f"index.kept_revisions keeps the {most} used last"
+        elif most_bytes and number and n_bytes > most_bytes:
+            yield f"index.kept_revision_bytes keeps those used last up to {most_bytes:,} bytes"
+        else:
+            yield ""
 
 
 def remove_revision(place: Location, name: str, *, wait_s: float) -> int:

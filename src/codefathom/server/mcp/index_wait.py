@@ -12,22 +12,22 @@ from codefathom.errors import FathomError
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotIndexedError
 from codefathom.server.http.sse import Channel, events_after
-from codefathom.server.mcp.served_projects import resolve_projects
+from codefathom.server.jobs.job_table import IndexJob
+from codefathom.server.mcp.served_projects import first_job, resolve_projects
 from codefathom.server.routes.search_requests import indexed
 from codefathom.server.state import ServerState
 from codefathom.types import Progress
 
-MOST_S = 40.0
-
 
 async def wait_for_index(
-    state: ServerState, caller: Caller, names: Sequence[str], tell: Callable[[Progress], None]
+    state: ServerState, caller: Caller, names: Sequence[str], tell: Callable[[Progress], None], most_s: float
 ) -> None:
-    """Return once the jobs that make the first indexes of these projects have ended, or some time is over.
+    """Return once the jobs that make the first indexes of these projects have ended, or so many seconds are over.
 
-    Each step is told. What is wrong with the names is for the call itself to say.
+    Where no job was ever asked for, one begins. Each step is told. What is wrong with the names is for the call itself
+    to say.
     """
-    with anyio.move_on_after(MOST_S):
+    with anyio.move_on_after(most_s):
         for channel in await to_thread.run_sync(_channels, state, caller, names):
             async for event in events_after(channel):
                 step = json.loads(event.data) if event is not None and event.data else {}
@@ -35,17 +35,27 @@ async def wait_for_index(
                     tell(Progress(step["phase"], step["current"], step["total"]))
 
 
+def first_steps(state: ServerState, caller: Caller, names: Sequence[str]) -> Progress | None:
+    """Return the progress of the first indexes of these projects, None where no job makes one."""
+    steps = [job.step for job in _first_jobs(state, caller, names)]
+    return Progress("index", sum(step.current for step in steps), sum(step.total for step in steps)) if steps else None
+
+
 def _channels(state: ServerState, caller: Caller, names: Sequence[str]) -> list[Channel]:
     """Return the events of the jobs that make an index where there is none."""
-    channels: list[Channel | None] = []
+    channels = [state.jobs.channel(job.id) for job in _first_jobs(state, caller, names)]
+    return [channel for channel in channels if channel is not None]
+
+
+def _first_jobs(state: ServerState, caller: Caller, names: Sequence[str]) -> list[IndexJob]:
+    jobs: list[IndexJob | None] = []
     try:
         for project in resolve_projects(names, state.projects.listed(caller)):
             try:
                 with indexed(state, project.id, caller):
                     pass
             except NotIndexedError:
-                job = state.jobs.active(project.id)
-                channels.append(None if job is None else state.jobs.channel(job.id))
+                jobs.append(first_job(state, project))
     except FathomError:
         return []
-    return [channel for channel in channels if channel is not None]
+    return [job for job in jobs if job is not None]

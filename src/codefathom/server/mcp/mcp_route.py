@@ -14,9 +14,9 @@ from fastapi import APIRouter, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from codefathom.mcp.protocol import STATELESS, VERSION_KEY
+from codefathom.mcp.tool_calls import TOLD_PATIENCE_S
 from codefathom.server.http.error_responses import PROBLEM
 from codefathom.server.http.problem_json import NotInstalledError
-from codefathom.server.mcp.index_wait import MOST_S
 from codefathom.server.mcp.tool_turns import ToolTurns
 from codefathom.server.state import ServerState
 from codefathom.system.extras import EXTRAS, install_line
@@ -82,7 +82,9 @@ class McpEndpoint:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, in limited time unless a model writes the answer."""
         config = self._state.config
-        with anyio.move_on_after(config.read_timeout_s + MOST_S + config.search_timeout_s + _MORE_S) as time_limit:
+        with anyio.move_on_after(
+            config.read_timeout_s + TOLD_PATIENCE_S + config.search_timeout_s + _MORE_S
+        ) as time_limit:
             scope["state"]["time_limit"] = time_limit  # an answer lifts it
             await self._sessions.answer(scope, receive, send)
 

@@ -15,6 +15,7 @@ from codefathom.project.opening import OpenedProject
 from codefathom.search.graph.impact import Impact
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotIndexedError
+from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.project_table import ServedProject
 from codefathom.server.routes.search_requests import ChangeWish, SearchKey, impact, indexed, search
 from codefathom.server.searches.search_end import SearchEnd
@@ -76,8 +77,8 @@ class ServedProjects:
         return [owner for owner in map(self.owner, self._paths) if owner]
 
     def _first_index(self, project: ServedProject, stack: ExitStack) -> FirstIndex | None:
-        """Return the first index of a project that a job makes now, None where none does."""
-        job = self._state.jobs.active(project.id)
+        """Return the first index of a project that a job makes, None where none does."""
+        job = first_job(self._state, project)
         if job is None or not project.is_here:
             return None
         engine = stack.enter_context(self._state.projects.lease(project.id, self._caller))
@@ -107,6 +108,17 @@ def resolve_projects(names: Sequence[str], visible: Sequence[ServedProject]) -> 
             raise UsageError(f"there is no project {name[:_SHOWN_CHARS]!r}", hint=f"name some of: {choices}")
         chosen |= {item.id: item for item in of_name}
     return list(chosen.values()) or list(visible)
+
+
+def first_job(state: ServerState, project: ServedProject) -> IndexJob | None:
+    """Return the job that makes the first index of a project; one that never had a job gets it now.
+
+    A job that failed or was cancelled, and an index that was removed, stay as they are until somebody asks for more.
+    """
+    job = state.jobs.active(project.id)
+    if job is None and state.jobs.latest(project.id) is None:
+        return state.jobs.submit(project.id, project.root, settings=project.settings)
+    return job
 
 
 class _SearchedElsewhere(Engine):

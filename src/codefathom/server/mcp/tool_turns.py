@@ -14,11 +14,11 @@ from anyio import to_thread
 from codefathom.errors import FathomError
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_arguments import texts
-from codefathom.mcp.tool_calls import ToolCalls, ToolResult
+from codefathom.mcp.tool_calls import ToolCalls, ToolResult, patience_s
 from codefathom.mcp.tool_list import tool_named, tools
-from codefathom.mcp.tool_results import refusal_result
+from codefathom.mcp.tool_results import indexing_result, refusal_result
 from codefathom.server.http.auth import Caller
-from codefathom.server.mcp.index_wait import wait_for_index
+from codefathom.server.mcp.index_wait import first_steps, wait_for_index
 from codefathom.server.mcp.served_projects import SearchLease, ServedProjects
 from codefathom.server.mcp.tool_answers import Report, answered, has_model
 from codefathom.server.searches.search_end import SearchEnd
@@ -28,7 +28,6 @@ from codefathom.types import Progress
 if TYPE_CHECKING:
     from codefathom.mcp.tool_list import ToolSpec
 
-_PATIENT = ("related", "map")  # tools that need an index; the others work without one, or say that there is none
 _LET_FINISH_S = 1.0  # a search that needs no longer costs less than the process that would have to be replaced
 # Arguments that hold paths, also under the names that other tools of this kind use.
 _PATHS = {"path", "file_path", "filePath", "target", "paths", "files", "directory_filter", "directoryFilter"}
@@ -65,13 +64,15 @@ class ToolTurns:
         When this is cancelled, what has not begun is left undone, and a search that goes on for long is ended. An
         answer takes no turn of a search, and has no limit of time but those of its model: so it is with /ask, too.
         """
-        if request.name == "ask":
-            return await answered(self._state, request.caller, request.arguments, report)
         news = _News(report)
         telling = asyncio.ensure_future(news.pass_on())
         try:
-            if request.is_heard and request.name in _PATIENT:
-                await wait_for_index(self._state, request.caller, _names(request.arguments), news.tell)
+            names, most_s = _names(request.arguments), patience_s(request.name, is_heard=request.is_heard)
+            await wait_for_index(self._state, request.caller, names, news.tell, most_s)
+            if request.name == "ask":
+                news.end()
+                await telling
+                return await self._answered(request, names, _after(news.n_done, report))
             result = await self._in_turn(request, news)
             news.end()
             await telling
@@ -80,6 +81,12 @@ class ToolTurns:
             return refusal_result(error)
         finally:
             telling.cancel()
+
+    async def _answered(self, request: ToolRequest, names: Sequence[str], report: Report) -> ToolResult:
+        step = await to_thread.run_sync(first_steps, self._state, request.caller, names)
+        if step is not None:
+            return indexing_result(step)
+        return await answered(self._state, request.caller, request.arguments, report)
 
     async def _in_turn(self, request: ToolRequest, news: _News) -> ToolResult:
         limit_s, end = self._state.config.search_timeout_s, SearchEnd()
@@ -114,6 +121,15 @@ def _paths(arguments: Mapping[str, Any]) -> list[str]:
     return [text for text in items if isinstance(text, str)]
 
 
+def _after(n_done: int, report: Report) -> Report:
+    """Return a report whose numbers go on after those that were told before."""
+
+    async def told(done: float, total: float | None, message: str | None) -> None:
+        await report(n_done + done, total, message)
+
+    return told
+
+
 class _News:
     """The progress of a call on its way from the thread that works to the client; only the latest is sent."""
 
@@ -121,8 +137,14 @@ class _News:
         self._report = report
         self._loop = asyncio.get_running_loop()
         self._latest: Progress | None = None
+        self._n_done = -1
         self._is_over = False
         self._come = asyncio.Event()
+
+    @property
+    def n_done(self) -> int:
+        """The highest number that was sent."""
+        return max(self._n_done, 0)
 
     def tell(self, step: Progress) -> None:
         """Take a step, from any thread."""
@@ -137,11 +159,10 @@ class _News:
 
     async def pass_on(self) -> None:
         """Send each step that is further than the one before, until the end."""
-        n_done = -1
         while not self._is_over:
             await self._come.wait()
             self._come.clear()
             step = self._latest
-            if step is not None and step.n_done > n_done:
-                n_done = step.n_done
+            if step is not None and step.n_done > self._n_done:
+                self._n_done = step.n_done
                 await self._report(step.n_done, step.n_total or None, None)

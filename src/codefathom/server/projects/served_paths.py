@@ -16,7 +16,7 @@ from codefathom.server.http.problem_json import NotFoundError
 from codefathom.server.projects.project_table import Projects
 from codefathom.server.server_config import ServerConfig
 from codefathom.several.path_scopes import PathResolver
-from codefathom.several.path_search import free_name
+from codefathom.several.path_search import OF_NONE, free_name
 from codefathom.several.routes import RoutedFolder, is_at_or_below
 from codefathom.types import Skipped
 
@@ -33,6 +33,11 @@ class ServedPlaces(NamedTuple):
     loose: tuple[str, ...]  # files and folders that belong to no project
     left_out: tuple[Skipped, ...]
     apart: tuple[str, ...]  # folders below which nothing is loose
+
+    @property
+    def loose_name(self) -> str:
+        """The name under which the files of no project are listed."""
+        return free_name(OF_NONE, {*self.projects, *self.unserved})
 
 
 def served_places(projects: Projects, config: ServerConfig, caller: Caller, paths: Sequence[str]) -> ServedPlaces:

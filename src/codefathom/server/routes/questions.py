@@ -63,17 +63,18 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
     if places is None:
         named = question.projects or (conversation.projects if conversation else ())
         projects, left_out = _projects(state, caller, named)
-    elif not places.projects and not places.unserved:
+    elif not places.projects and not places.unserved and not places.loose:
         raise no_project(places)
     else:
-        projects, left_out = _usable(state, caller, tuple(places.projects), places.unserved)
+        projects, left_out = _usable(state, caller, tuple(places.projects), places.unserved, bool(places.loose))
     if question.agent and only_contexts:
         raise UsageError("an agent always writes an answer", hint="do not set only_contexts")
     where = question.limits.where()
     turns = (*(history(conversation) if conversation else ()), *question.history)
     with _engines(state, caller, projects) as engines:
-        question.limits.check(engines.values())
-        first = engines[projects[0]].settings
+        if places is None or not places.loose:  # whose folders are not known yet
+            question.limits.check(engines.values())
+        first = engines[projects[0]].settings if projects else state.projects.settings_outside()
     _check_rounds(question, first)
     turns = recent(turns, first)
     if conversation is None and question.keep:
@@ -89,7 +90,8 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
         return _contexts(text, events) if only_contexts else events
 
     is_joined = places is not None or len(projects) > 1 or question.names_paths
-    asker = Asker(text, caller.name, conversation.id if conversation else "", projects, question.agent, is_joined)
+    names = (*projects, *([places.loose_name] if places is not None and places.loose else []))
+    asker = Asker(text, caller.name, conversation.id if conversation else "", names, question.agent, is_joined)
 
     def change(settings: Settings) -> Settings:
         return _settings(settings, question)
@@ -149,11 +151,15 @@ def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple
 
 
 def _usable(
-    state: ServerState, caller: Caller, projects: Sequence[str], failed: Mapping[str, FathomError] = NOTHING
+    state: ServerState,
+    caller: Caller,
+    projects: Sequence[str],
+    failed: Mapping[str, FathomError] = NOTHING,
+    may_be_none: bool = False,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return those of these projects that can be asked, and a note on each of the others.
 
-    Raises the error of the first when none can be asked.
+    Raises the error of the first when none can be asked, unless there may be none.
     """
     usable: list[str] = []
     errors: dict[str, FathomError] = dict(failed)
@@ -163,7 +169,7 @@ def _usable(
                 usable.append(project)
         except FathomError as error:
             errors[project] = error
-    if not usable:
+    if not usable and not may_be_none:
         raise next(iter(errors.values()))
     return tuple(usable), tuple(f"{project} was not asked: {error}" for project, error in errors.items())
 

@@ -98,7 +98,7 @@ def router(state: ServerState) -> APIRouter:
             if body.paths:
                 places = served_places(state.projects, state.config, caller, body.paths)
                 with path_federation(state, caller, places, until) as joined:
-                    return _context_out(body, joined, "")
+                    return _context_out(body, joined, "").model_copy(update={"roots": joined.roots})
             chosen = chosen_projects(state, caller, named)
             with federation(state, caller, chosen) as projects:
                 only = chosen[0] if len(chosen) == 1 else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
@@ -31,14 +31,14 @@ from codefathom.server.http.problem_json import (
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.projects.served_paths import ServedPlaces, served_places
-from codefathom.server.searches.loose_search import LooseTask, PlacedResult
+from codefathom.server.searches.loose_project import IndexedLooseFiles, loose_project
+from codefathom.server.searches.loose_search import LooseIndexTask, LooseTask, PlacedResult
 from codefathom.server.searches.search_child import SearchTask
 from codefathom.server.searches.search_end import SearchEnd
 from codefathom.server.state import ServerState
 from codefathom.several.joined_projects import JoinedProjects
 from codefathom.several.kept_project import KeptProject
 from codefathom.several.named_files import files_by_project
-from codefathom.several.path_search import OF_NONE, free_name
 from codefathom.several.side_by_side import outcomes
 from codefathom.source.revisions.revision import Revision, checked_range
 from codefathom.stores.conditions import combine
@@ -348,7 +348,7 @@ def search_paths(
     Raises UsageError where nothing can be searched, and the first error when no project can answer.
     """
     places = served_places(state.projects, state.config, caller, paths)
-    loose = free_name(OF_NONE, {*places.projects, *places.unserved})
+    loose = places.loose_name
     questions = questions_for(request.query, (*places.projects, *([loose] if places.loose else [])))
 
     def look(item: tuple[str, str]) -> PlacedResult:
@@ -439,9 +439,6 @@ def federation(state: ServerState, caller: Caller, project_ids: Sequence[str]) -
         yield JoinedProjects(engines, failed, here=None)
 
 
-_NOT_ASKED = "what belongs to no project here is left out: only /search looks into it"
-
-
 @contextmanager
 def path_federation(
     state: ServerState,
@@ -452,12 +449,12 @@ def path_federation(
 ) -> Iterator[JoinedProjects]:
     """Give the projects that paths belong to as one, kept to these paths, with what has changed there taken in.
 
-    What belongs to none is left out: its index would have to be made in this process. `change` makes the settings of
-    the questions. Raises UsageError for paths of no project, and the first error where none can be asked.
+    What belongs to none is one more of them, with an index for this question only. `change` makes the settings of the
+    questions. Raises UsageError where nothing can be asked, and the first error where no project can be.
     """
     projects: dict[str, KeptProject] = {}
     failed: dict[str, FathomError] = dict(places.unserved)
-    left_out = [*places.left_out, *(Skipped(place, _NOT_ASKED) for place in places.loose)]
+    left_out = list(places.left_out)
     with ExitStack() as stack:
         for project_id, inside in places.projects.items():
             try:
@@ -468,9 +465,30 @@ def path_federation(
                 projects[project_id] = KeptProject(engine, inside, takes_in=False)
             except FathomError as error:
                 failed[project_id] = error
+        try:
+            loose = stack.enter_context(_loose_project(state, places, until))
+            left_out += loose.left_out
+            if loose.engine is not None:
+                settings = loose.engine.settings
+                engine = loose.engine if change is None else loose.engine.with_settings(change(settings))
+                projects[places.loose_name] = KeptProject(engine, takes_in=False)
+        except FathomError as error:
+            failed[places.loose_name] = error
         if not projects:
-            raise next(iter(failed.values()), no_project(places))
+            raise next(iter(failed.values()), _nothing(places.loose, left_out))
         yield JoinedProjects(projects, failed, here=None, left_out=left_out)
+
+
+def _loose_project(state: ServerState, places: ServedPlaces, until: float) -> AbstractContextManager[IndexedLooseFiles]:
+    """Return the files of no project, indexed for one question. Raises FathomError."""
+    if not places.loose:
+        return nullcontext(IndexedLooseFiles(None, ()))
+    settings, limit_s = state.projects.settings_outside(), _left_s(state, until)
+
+    def task(folder: str) -> LooseIndexTask:
+        return LooseIndexTask(places.loose, state.config.routes, places.apart, settings, folder, limit_s)
+
+    return loose_project(state.search_pool, task)
 
 
 def no_project(places: ServedPlaces) -> UsageError:

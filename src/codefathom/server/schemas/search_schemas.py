@@ -237,6 +237,14 @@ class PlanOut(Out):
     kept_to: Sound = Field(default="", examples=["Order"], description="the type whose members alone were searched")
 
 
+Roots: TypeAlias = Annotated[
+    dict[str, Sound], Field(examples=[{}], description="folders of the projects that `paths` have chosen")
+]
+NotSearched: TypeAlias = Annotated[
+    list[RefusedOut], Field(examples=[[]], description="what of `paths` was not searched")
+]
+
+
 class SearchOut(Out):
     """The hits, best first."""
 
@@ -252,10 +260,8 @@ class SearchOut(Out):
     suggestion: Sound = Field(examples=[""])
     n_left_out: LeftOut = 0
     projects: list[SearchedOut]
-    roots: dict[str, Sound] = Field(
-        default={}, examples=[{}], description="folders of the projects that `paths` have chosen"
-    )
-    left_out: list[RefusedOut] = Field(default=[], examples=[[]], description="what of `paths` was not searched")
+    roots: Roots = {}
+    left_out: NotSearched = []
 
 
 class SignalOut(Out):
@@ -297,6 +303,7 @@ class ContextOut(Out):
     absent: list[Sound] = Field(examples=[[]], description="paths of files of which nothing fitted")
     degraded: list[str] = Field(default=[], examples=[[]], description="problems of the search")
     weak: bool = Field(default=False, examples=[False], description="True if most likely none of the files answers")
+    roots: Roots = {}
 
 
 # ---- files
@@ -440,6 +447,8 @@ class FederatedMapOut(OutlineOut):
     """The most central files of several projects; each path begins with its project."""
 
     failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
+    roots: Roots = {}
+    left_out: NotSearched = []
 
 
 class ProjectSymbolOut(SymbolOut):
@@ -455,6 +464,8 @@ class FederatedSymbolsOut(Out):
     symbols: list[ProjectSymbolOut]
     n_left_out: LeftOut = 0
     failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
+    roots: Roots = {}
+    left_out: NotSearched = []
 
 
 class ProjectRelatedOut(Out):
@@ -474,3 +485,5 @@ class FederatedRelatedOut(Out):
     projects: list[ProjectRelatedOut]
     n_left_out: LeftOut = 0  # of all projects, which take turns
     failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
+    roots: Roots = {}
+    left_out: NotSearched = []

@@ -14,14 +14,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
 from codefathom.project.location import locate
 from codefathom.project.stores.revised_place import with_revision
-from codefathom.server.searches.loose_search import LooseTask, PlacedResult, search_loose
+from codefathom.server.searches.loose_search import (
+    LooseIndex,
+    LooseIndexTask,
+    LooseTask,
+    PlacedResult,
+    index_loose,
+    search_loose,
+)
 from codefathom.source.revisions.revision import Revision
 from codefathom.telemetry import Past, recording
 from codefathom.types import SearchResult
@@ -50,10 +57,14 @@ class SearchTask:
     is_impact: bool = False
 
 
+Task: TypeAlias = SearchTask | LooseTask | LooseIndexTask
+Outcome: TypeAlias = "SearchResult | PlacedResult | LooseIndex | Impact"
+
+
 class SearchOutcome(NamedTuple):
     """The result or the error of a search, and the spans of its stages."""
 
-    outcome: SearchResult | PlacedResult | Impact | FathomError
+    outcome: Outcome | FathomError
     spans: tuple[Past, ...] = ()
 
 
@@ -80,7 +91,7 @@ class RecentEngines:
         return engine
 
 
-def answer(task: SearchTask | LooseTask, opened: RecentEngines) -> SearchOutcome:
+def answer(task: Task, opened: RecentEngines) -> SearchOutcome:
     """Return the result of a search, or its error."""
     if not task.is_traced:
         return SearchOutcome(_outcome(task, opened))
@@ -89,10 +100,12 @@ def answer(task: SearchTask | LooseTask, opened: RecentEngines) -> SearchOutcome
     return SearchOutcome(outcome, tuple(spans))
 
 
-def _outcome(task: SearchTask | LooseTask, opened: RecentEngines) -> SearchResult | PlacedResult | Impact | FathomError:
+def _outcome(task: Task, opened: RecentEngines) -> Outcome | FathomError:
     try:
         if isinstance(task, LooseTask):
             return search_loose(task)
+        if isinstance(task, LooseIndexTask):
+            return index_loose(task)
         engine = opened.engine(task)
         return (engine.impact if task.is_impact else engine.search)(task.query, **task.options)
     except FathomError as error:
@@ -123,7 +136,7 @@ def main() -> None:
     opened = RecentEngines()
     while True:
         try:
-            task: SearchTask | LooseTask = pickle.load(tasks)
+            task: Task = pickle.load(tasks)
         except EOFError:
             return
         with _within(task.limit_s):

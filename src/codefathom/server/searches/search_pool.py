@@ -12,8 +12,8 @@ from threading import Lock
 from codefathom.errors import FathomError, IndexingError
 from codefathom.search.graph.impact import Impact
 from codefathom.server.http.problem_json import LeftError, SlowError
-from codefathom.server.searches.loose_search import LooseTask, PlacedResult
-from codefathom.server.searches.search_child import SearchOutcome, SearchTask
+from codefathom.server.searches.loose_search import LooseIndex, LooseIndexTask, LooseTask, PlacedResult
+from codefathom.server.searches.search_child import Outcome, SearchOutcome, SearchTask, Task
 from codefathom.server.searches.search_end import SearchEnd
 from codefathom.system.children import start_python
 from codefathom.telemetry import is_collected, take_over
@@ -45,6 +45,12 @@ class SearchPool:
         assert isinstance(result, PlacedResult)
         return result
 
+    def index_loose(self, task: LooseIndexTask) -> LooseIndex:
+        """Make an index of files of no project, and return its files. Raises as `search`."""
+        result = self._result(task, SearchEnd())
+        assert isinstance(result, LooseIndex)
+        return result
+
     def impact(self, task: SearchTask, end: SearchEnd | None = None) -> Impact:
         """Return the reach of a change, of which a stranger may have made the text. Raises as `search`."""
         result = self._result(task, end or SearchEnd())
@@ -62,7 +68,7 @@ class SearchPool:
 
     # ---- inside
 
-    def _result(self, task: SearchTask | LooseTask, end: SearchEnd) -> SearchResult | PlacedResult | Impact:
+    def _result(self, task: Task, end: SearchEnd) -> Outcome:
         if end.has_come():
             raise _left()
         process = self._take()
@@ -108,7 +114,7 @@ class _Process:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, task: SearchTask | LooseTask) -> SearchOutcome:
+    def ask(self, task: Task) -> SearchOutcome:
         """Return the outcome of a search. Raises SlowError, and IndexingError when the process has ended."""
         process = self._process
         assert process.stdin is not None  # both are pipes
