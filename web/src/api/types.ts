@@ -3611,9 +3611,10 @@ export interface components {
             limit?: number | null;
             /**
              * Level
+             * @description what a hit is: a whole `file`, `symbol` or `function` (also a method), or a `chunk`, some lines
              * @example chunk
              */
-            level?: ("file" | "symbol" | "chunk") | null;
+            level?: ("file" | "symbol" | "function" | "chunk") | null;
             /**
              * Mode
              * @example auto
