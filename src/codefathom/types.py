@@ -318,6 +318,7 @@ class IndexReport:
     mended: tuple[str, ...] = ()  # files of which an index that was made elsewhere held something else
     n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens; in a dry run of those to index
     lost: str = ""  # what only the index had, and is lost; empty: nothing
+    store_problem: str = ""  # why the store of vectors could not be brought up to date; the next run does it
 
     @property
     def is_eventful(self) -> bool:

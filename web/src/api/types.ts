@@ -3514,6 +3514,12 @@ export interface components {
              * @default
              */
             lost: string;
+            /**
+             * Store Problem
+             * @description Reason why the store of vectors could not be brought up to date; the next run tries again
+             * @default
+             */
+            store_problem: string;
         };
         /**
          * RouteTimesOut
