@@ -179,13 +179,18 @@ def _read(text: str) -> list[Any] | None:
         except (ValueError, RecursionError):
             place = match.start() + 1
             continue
-        lists = [value.get("symbols"), value.get("functions")] if isinstance(value, dict) else []
-        named = next((items for items in lists if isinstance(items, list)), None)
-        if named is not None:
-            symbols = named
-        elif isinstance(value, list) and value and all(isinstance(item, dict) and _NAMES & item.keys() for item in value):
-            symbols = value
+        listed = _listed(value)
+        symbols = symbols if listed is None else listed
     return symbols
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """Return the list of symbols that a value is or holds."""
+    if isinstance(value, dict):
+        lists = [value.get("symbols"), value.get("functions")]
+        return next((items for items in lists if isinstance(items, list)), None)
+    is_list = isinstance(value, list) and value != []
+    return value if is_list and all(isinstance(item, dict) and _NAMES & item.keys() for item in value) else None
 
 
 # Checking -------------------------------------------------------------------------------------------------------------
