@@ -53,15 +53,17 @@ from codefathom.system.stopping import check_stopped
 from codefathom.text.kept_names import kept_path
 from codefathom.text.printable import is_text
 from codefathom.types import (
+    FUNCTION_KINDS,
     LEVELS,
     MODES,
     Backup,
     ConsultedFile,
     Context,
+    Filter,
     FoundSymbol,
     Hit,
     IndexReport,
-    Level,
+    LevelName,
     Mode,
     PathReport,
     Progress,
@@ -453,7 +455,7 @@ class Engine:
         query: str,
         *,
         limit: int | None = None,
-        level: Level | None = None,
+        level: LevelName | None = None,
         mode: Mode | None = None,
         where: Where | None = None,
         min_score: float = 0.0,
@@ -465,8 +467,9 @@ class Engine:
         With `files`, only these files and folders are searched, and what has changed in them is taken in first,
         whatever `search.refresh` says; see `update`. A path that is no file of the index is named in `degraded`.
         `on_file` takes each file that is looked into: the named ones with what became of them, then those with hits.
-        `level` is what a hit is: "chunk" (default), "symbol" or "file". `where` is a filter, see
-        `codefathom.search.filter.filter_parser.parse_filter`. Scores run from 0 to 1. The first search makes the index.
+        `level` is what a hit is: "chunk" (default), "symbol", "function" (also methods) or "file". `where` is a filter,
+        see `codefathom.search.filter.filter_parser.parse_filter`. Scores run from 0 to 1. The first search makes the
+        index.
         Raises UsageError for an empty query or one that names a path or symbol that is not there.
         """
         started = time.perf_counter()
@@ -993,7 +996,7 @@ class Engine:
         query: str,
         *,
         limit: int | None,
-        level: Level | None,
+        level: LevelName | None,
         mode: Mode | None,
         where: Where | None,
         least: float,
@@ -1005,12 +1008,13 @@ class Engine:
         parsed = parse_query(query)
         if parsed.is_empty:
             raise UsageError("the query is empty", hint='ask for something, such as fathom search "retry with backoff"')
+        unit = _chosen("level", level or settings.level, LEVELS)
         return SearchRequest(
             query=parsed,
             limit=limit or settings.limit,
-            level=_chosen("level", level or settings.level, LEVELS),
+            level="symbol" if unit == "function" else unit,
             mode=_chosen("mode", mode or settings.mode, MODES),
-            where=where,
+            where=combine(where, Filter("kind", "in", FUNCTION_KINDS)) if unit == "function" else where,
             min_score=least,
             fusion=fusion(self.settings),
             expression_limit_s=settings.expression_timeout_s,

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 Level: TypeAlias = Literal["file", "symbol", "chunk"]
-# Words for a level that models and agents use.
-LEVEL_WORDS: Mapping[str, Level] = {"file": "file", "function": "symbol", "symbol": "symbol", "chunk": "chunk"}
+# How a caller names a level: "function" is the level "symbol", kept to FUNCTION_KINDS.
+LevelName: TypeAlias = Literal["file", "symbol", "function", "chunk"]
 # How a search ranks; "auto" leaves the choice to the planner.
 Mode: TypeAlias = Literal["auto", "hybrid", "vector", "lexical", "symbol", "regex", "graph"]
 # How the definition of a use is known: by scope and imports, or by its name alone.
 Certainty: TypeAlias = Literal["exact", "by-name"]
 Route: TypeAlias = Literal["regex", "symbol", "semantic", "graph", "answer"]
-LEVELS: tuple[Level, ...] = ("file", "symbol", "chunk")
+LEVELS: tuple[LevelName, ...] = ("file", "symbol", "function", "chunk")
 MODES: tuple[Mode, ...] = ("auto", "hybrid", "vector", "lexical", "symbol", "regex", "graph")
 
 # A C-contiguous buffer of float32, shape (n, dimensions), unit rows: a memoryview, so that a search needs no numpy.
@@ -83,7 +83,8 @@ KIND_ALIASES: dict[str, SymbolKind] = {  # words that users and models write for
 }
 TYPE_KINDS: frozenset[SymbolKind] = frozenset({"class", "interface", "struct", "enum", "trait", "type"})
 VALUE_KINDS: frozenset[SymbolKind] = frozenset({"constant", "variable"})
-CALLABLE_KINDS: frozenset[SymbolKind] = frozenset({"function", "method", "macro"})
+FUNCTION_KINDS: tuple[SymbolKind, ...] = ("function", "method")
+CALLABLE_KINDS: frozenset[SymbolKind] = frozenset({*FUNCTION_KINDS, "macro"})
 
 
 USUAL_ENCODING = "windows-1252"  # of files that are not UTF-8, where nothing speaks for another one
@@ -317,6 +318,7 @@ class IndexReport:
     mended: tuple[str, ...] = ()  # files of which an index that was made elsewhere held something else
     n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens; in a dry run of those to index
     lost: str = ""  # what only the index had, and is lost; empty: nothing
+    store_problem: str = ""  # why the store of vectors could not be brought up to date; the next run does it
 
     @property
     def is_eventful(self) -> bool:

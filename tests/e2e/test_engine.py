@@ -239,6 +239,17 @@ def test_the_symbol_level_gives_the_symbol(engine: Engine) -> None:
     assert hit.chunk.text.startswith("    def refresh_token")
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "lexical", "symbol", "regex"])
+def test_the_function_level_gives_functions_and_methods_only(engine: Engine, mode: str) -> None:
+    symbols = engine.search("SessionStore", level="symbol", mode=mode, limit=100).hits
+    functions = engine.search("SessionStore", level="function", mode=mode, limit=100).hits
+    assert "class" in {hit.chunk.kind for hit in symbols}
+    assert functions
+    assert {hit.chunk.kind for hit in functions} <= {"function", "method"}
+    in_routes = engine.search("e", level="function", mode="regex", where=parse_filter("name = routes.py")).hits
+    assert {hit.chunk.path for hit in in_routes} == {"auth/routes.py"}
+
+
 @pytest.mark.parametrize(
     ("condition", "expected"),
     [

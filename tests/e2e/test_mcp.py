@@ -233,6 +233,11 @@ def test_garbage_and_mistakes_end_nothing(indexed: Path) -> None:
         ({"query": "cents", "paths": ["web"]}, r"web/"),
         ({"query": "cents", "paths": ["shop/pricing.py", "web/src/"]}, r"shop/pricing\.py|web/src/"),
         ({"query": "cents", "paths": ["**/*.ts"]}, r".*\.ts"),
+        ({"query": "cents", "paths": ["{root}/web", "{root}/shop/pricing.py"]}, r"shop/pricing\.py|web/src/"),
+        ({"query": "cents", "paths": ["{root}/web/**/*.ts"]}, r"web/.*\.ts"),
+        ({"query": "cents", "directoryFilter": "{root}/shop/../web/"}, r"web/"),
+        ({"query": "cents", "directoryFilter": "{root}"}, r""),
+        ({"query": "cents", "directoryFilter": "{root}x"}, r"none"),
         ({"question": "cents", "directoryFilter": "./web/", "top_k": 2, "minScore": 0.0}, r"web/"),
         ({"question": "cents", "languageFilter": ["typescript"], "index_type": "function"}, r".*\.ts"),
         ({"query": "cents", "paths": ["nowhere"]}, r"none"),
@@ -240,6 +245,9 @@ def test_garbage_and_mistakes_end_nothing(indexed: Path) -> None:
     ],
 )
 def test_a_search_is_kept_to_paths_and_languages(indexed: Path, arguments: dict, paths: str) -> None:
+    for name in arguments.keys() & {"paths", "directoryFilter"}:
+        here = arguments[name]
+        arguments[name] = here.format(root=indexed) if isinstance(here, str) else [x.format(root=indexed) for x in here]
     result = answers(indexed, call(1, "search", **arguments))[1]["result"]
     assert not result["isError"], result
     hits = result["structuredContent"]["hits"]
@@ -249,12 +257,45 @@ def test_a_search_is_kept_to_paths_and_languages(indexed: Path, arguments: dict,
 
 
 @pytest.mark.parametrize(
+    ("tool", "arguments", "text"),
+    [
+        ("read", {"path": "{root}/shop/pricing.py:11"}, "def discount"),
+        ("read", {"file_path": "{root}/shop/pricing.py"}, "def total_cents"),
+        ("list_file_content", {"file_path": "shop/pricing.py"}, "def total_cents"),
+        ("search_code", {"query": "discount", "maxResults": 1}, "def discount"),
+        ("related", {"target": "{root}/shop/pricing.py"}, "shop/orders.py"),
+        ("map", {"files": ["{root}/shop/pricing.py"], "paths": ["{root}/shop"]}, "shop/pricing.py"),
+    ],
+)
+def test_whole_paths_and_names_of_other_tools_are_understood(
+    indexed: Path, tool: str, arguments: dict, text: str
+) -> None:
+    arguments = json.loads(json.dumps(arguments).replace("{root}", str(indexed)))
+    result = answers(indexed, call(1, tool, **arguments))[1]["result"]
+    assert not result["isError"], result
+    assert text in result["content"][0]["text"]
+
+
+def test_an_unknown_tool_is_named_with_those_that_there_are(indexed: Path) -> None:
+    error = answers(indexed, call(1, "delete_everything"))[1]["error"]
+    assert error["code"] == -32602
+    assert error["message"] == "there is no tool 'delete_everything'; the tools are search, read, related and map"
+
+
+def test_only_functions_are_found_where_only_they_are_asked_for(indexed: Path) -> None:
+    hits = answers(indexed, call(1, "search", question="Database", index_type="function"))[1]["result"]
+    symbols = [hit["symbol"] for hit in hits["structuredContent"]["hits"]]
+    assert "Database.__init__" in symbols
+    assert "Database" not in symbols
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ({"query": "x", "maxResults": 0}, "limit cannot be '0'"),
         ({"query": "x", "minScore": "high"}, "min_score cannot be 'high'"),
         ({"query": "x", "paths": [1]}, "paths is not a list of texts"),
-        ({"query": "x", "index_type": "klass"}, "choose one of file, function, symbol, chunk"),
+        ({"query": "x", "index_type": "klass"}, "choose one of file, symbol, function, chunk"),
         ({"query": "x", "languageFilter": "klingon"}, "no language is called 'klingon'"),
         ({"query": " "}, "query is missing"),
         ({"query": "x", "top_k": True}, "limit cannot be 'True'"),

@@ -48,7 +48,7 @@ def test_editors_are_given_path_line_and_column(
     assert (hit["path"], hit["line"], hit["column"]) == (path, int(line), int(column))
 
 
-@pytest.mark.parametrize("level", ["symbol", "file"])
+@pytest.mark.parametrize("level", ["symbol", "function", "file"])
 def test_at_other_levels_too(zoo: Path, capsys: pytest.CaptureFixture[str], level: str) -> None:
     assert main(["search", "-q", "-n", "1", "--level", level, "--format", "path", "feed kangaroo"]) == 0
     assert capsys.readouterr().out == "zoo.py:2:15: async def feed_kangaroo(self):\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -9,6 +11,7 @@ from typing import Protocol
 import pytest
 from tests.contracts import chroma_server, postgres_server
 
+from codefathom.cli import main
 from codefathom.engine import Engine
 from codefathom.types import Progress, SearchResult
 
@@ -70,7 +73,9 @@ def test_an_index_run_that_loses_it_keeps_all(server: Server, shop: Path) -> Non
             server.stop()
 
     with Engine.open(str(shop), on_progress=stop) as engine:
-        assert not engine.index().failures
+        report = engine.index()
+        assert not report.failures
+        assert "cannot be reached" in report.store_problem
         assert engine.search("price of the cart", mode="vector").hits
     with Engine.open(str(shop)) as engine:
         (shop / "zoo.py").write_text("def feed_the_kangaroo():\n    return 'grass'\n")
@@ -78,10 +83,26 @@ def test_an_index_run_that_loses_it_keeps_all(server: Server, shop: Path) -> Non
         assert engine.search("feed the kangaroo", mode="vector").hits[0].chunk.path == "zoo.py"
     server.start()
     with Engine.open(str(shop)) as engine:
-        engine.index()
+        assert engine.index().store_problem == ""
         assert engine.stores.verify().problem == ""
         assert engine.search("feed the kangaroo", mode="vector").hits[0].chunk.path == "zoo.py"
         assert not engine.search("feed the kangaroo", mode="vector").degraded
+
+
+@pytest.mark.parametrize("store", ["chroma", "qdrant"])
+def test_an_index_run_says_that_the_store_is_away(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], store: str
+) -> None:
+    if store == "qdrant":
+        pytest.importorskip("qdrant_client")
+    monkeypatch.chdir(shop)
+    chosen = ["--set", f"store.vectors={store}", "--set", "store.url=http://127.0.0.1:9"]
+    assert main(["index", *chosen]) == 0
+    assert re.search(r"^not in the store: .*127\.0\.0\.1:9 cannot be reached", capsys.readouterr().out, re.MULTILINE)
+    assert main(["index", "-q", *chosen]) == 0
+    assert "127.0.0.1:9 cannot be reached" in capsys.readouterr().err
+    assert main(["index", "--json", *chosen]) == 0
+    assert "cannot be reached" in json.loads(capsys.readouterr().out)["store_problem"]
 
 
 def test_the_first_question_of_a_new_project_needs_no_server(server: Server, shop: Path) -> None:

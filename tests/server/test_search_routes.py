@@ -66,6 +66,8 @@ def test_each_signal_of_a_hit_is_explained(ready: httpx.Client) -> None:
         ({"limit": 2}, {"maxResults": 2}),
         ({"max_results": 2}, {"topK": 2}),
         ({"min_score": 0.3}, {"minScore": 0.3}),
+        ({"level": "file"}, {"index_type": "file"}),
+        ({"level": "function"}, {"indexType": "function"}),
         ({"language_filter": ["python"]}, {"languageFilter": "py"}),
         ({"directory_filter": ["shop"]}, {"directoryFilter": "shop"}),
         ({"kind_filter": ["method"]}, {"kindFilter": ["method"]}),
@@ -84,6 +86,7 @@ def test_filters_keep_the_hits(ready: httpx.Client) -> None:
     assert {hit["language"] for hit in found(ready, filter="language = java")["hits"]} == {"java"}
     assert len(found(ready, limit=2)["hits"]) == 2
     assert {hit["kind"] for hit in found(ready, level="file")["hits"]} == {"file"}
+    assert {hit["kind"] for hit in found(ready, level="function", limit=50)["hits"]} == {"function", "method"}
 
 
 def test_a_file_comes_as_its_best_lines_unless_it_is_wanted_whole(server: httpx.Client, shop: Path) -> None:

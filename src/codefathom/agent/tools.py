@@ -20,7 +20,7 @@ from codefathom.providers.base import ToolSpec
 from codefathom.source.globs import translate
 from codefathom.text.kept_names import KEPT_TEXTS
 from codefathom.text.printable import is_text
-from codefathom.types import LEVEL_WORDS, FoundSymbol, Hit, Level, RelatedResult, SearchResult
+from codefathom.types import LEVELS, FoundSymbol, Hit, LevelName, RelatedResult, SearchResult
 
 MAX_CHARS = 8_000
 # Lines shown before the one to look at, when a hit is too long to be shown from its start.
@@ -56,7 +56,7 @@ class Tool(NamedTuple):
 class ToolProject:
     """The functions of a project that the tools need."""
 
-    search: Callable[[str, Level, int], SearchResult]  # question, what a hit is, most hits
+    search: Callable[[str, LevelName, int], SearchResult]  # question, what a hit is, most hits
     text: Callable[[str], str | None]  # path → the indexed text, None when it is not in the index
     symbols: Callable[[str], Sequence[FoundSymbol]]  # a name, or a part of one
     related: Callable[[str], RelatedResult]  # a path, or @@ and a name
@@ -105,7 +105,7 @@ _SEARCH = ToolSpec(
     _object(
         "question",
         question=_TEXT,
-        index_type={"type": "string", "enum": list(LEVEL_WORDS), "default": "chunk"},
+        index_type={"type": "string", "enum": list(LEVELS), "default": "chunk"},
         top_k={"type": "integer", "minimum": 1, "maximum": 20, "default": 5},
     ),
 )
@@ -222,7 +222,7 @@ def _allowed(rule: Mapping[str, Any], is_required: bool) -> str:
 
 
 def _search_code(project: ToolProject, values: Mapping[str, Any], max_chars: int) -> Observation:
-    result = project.search(values["question"], LEVEL_WORDS[values["index_type"]], values["top_k"])
+    result = project.search(values["question"], values["index_type"], values["top_k"])
     if not result.hits:
         return Observation(f"Nothing found. {result.suggestion or 'Try other words, or list_files.'}")
     notes = [f"{len(result.hits)} places, best first; confidence {result.confidence:.2f}."]

@@ -243,7 +243,8 @@ class SearchSettings(NamedTuple):
     level: Annotated[
         str,
         SettingRule(
-            "What a hit is: a whole file, a whole symbol, or a chunk (some consecutive lines).", choices=LEVELS
+            "What a hit is: a whole file, a whole symbol, a whole function or method, or a chunk (some lines).",
+            choices=LEVELS,
         ),
     ] = "chunk"
     mode: Annotated[str, SettingRule("How hits are ranked; `auto` chooses the mode for each query.", choices=MODES)] = (

@@ -478,6 +478,7 @@ def _report(stages: Stages, todo: IndexPlan, tally: Tally) -> IndexReport:
         mended=tuple(tally.mended),
         n_by_text=stages.catalog.n_by_text(),
         lost=_loss(tally.n_lost_texts),
+        store_problem=stages.views.vectors.problem,
     )
 
 

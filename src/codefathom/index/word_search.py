@@ -57,6 +57,11 @@ class UnindexedFiles:
         self._recipe = recipe
         self._clock = clock
 
+    @property
+    def root(self) -> str:
+        """The folder of the project."""
+        return self._recipe.root
+
     def search(
         self, query: str, *, where: Where | None = None, limit: int = 20, limit_s: float = USUAL_LIMIT_S
     ) -> SearchResult:

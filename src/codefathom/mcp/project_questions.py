@@ -5,10 +5,11 @@ A session that asks one project imports nothing for several, nor for answers: tw
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
@@ -18,7 +19,7 @@ from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
 from codefathom.search.graph.impact_part import in_project
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.system.stopping import check_stopped
-from codefathom.types import Level, Mode, Progress, RelatedResult, SearchResult
+from codefathom.types import LevelName, Mode, Progress, RelatedResult, SearchResult
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
@@ -34,7 +35,7 @@ class SearchWords(NamedTuple):
 
     query: str
     limit: int
-    level: Level | None
+    level: LevelName | None
     mode: Mode
     paths: tuple[str, ...]
     languages: tuple[str, ...]
@@ -194,6 +195,31 @@ def _owner(chosen: ChosenProjects, path: str) -> tuple[str, str]:
     raise UsageError(
         f"{path[:200]!r} is in none of these projects", hint=f"begin the path with one of {', '.join(names)}"
     )
+
+
+_WITH_PATHS = ("path", "target", "paths", "files")
+
+
+def with_own_paths(arguments: Mapping[str, Any], chosen: ChosenProjects) -> Mapping[str, Any]:
+    """Return arguments in which a whole path of the disk inside a project is written as an answer would write it."""
+    roots = {name: engine.root for name, engine in chosen.engines.items()}
+    roots |= {name: first.files.root for name, first in chosen.indexing.items()}
+
+    def own(value: Any) -> Any:
+        if isinstance(value, list):
+            return [own(one) for one in value]
+        return _own_path(value, roots, chosen.is_named) if isinstance(value, str) else value
+
+    return {name: own(value) if name in _WITH_PATHS else value for name, value in arguments.items()}
+
+
+def _own_path(path: str, roots: Mapping[str, str], is_named: bool) -> str:
+    place = os.path.normpath(path)
+    around = [name for name, root in roots.items() if f"{place}/".startswith(os.path.join(root, ""))]
+    if not around or not os.path.isabs(path):
+        return path
+    name = max(around, key=lambda name: len(roots[name]))  # the innermost
+    return f"{name}/" * is_named + os.path.relpath(place, roots[name]).replace(os.sep, "/")
 
 
 def _place(path: str, start_line: int, end_line: int) -> Place:

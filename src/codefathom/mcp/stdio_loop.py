@@ -19,6 +19,7 @@ from codefathom.mcp.protocol import (
     read_message,
     success,
 )
+from codefathom.mcp.tool_list import own_name, unknown_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,10 +84,12 @@ class StdioLoop:
             self._send(answer(message, self._tools, __version__))
 
     def _begin(self, message: ToolMessage, key: str | int) -> None:
-        name, arguments = message.params.get("name"), message.params.get("arguments") or {}
-        if name not in {tool["name"] for tool in self._tools()} or not isinstance(arguments, Mapping):
-            text = "tools/call needs the name of a tool of tools/list, and its arguments as an object"
-            self._send(failure(key, INVALID_PARAMS, text))
+        name, offered = own_name(message.params.get("name")), self._tools()
+        if name not in [tool["name"] for tool in offered]:
+            self._send(failure(key, INVALID_PARAMS, unknown_tool(name, offered)))
+            return
+        if not isinstance(message.params.get("arguments") or {}, Mapping):
+            self._send(failure(key, INVALID_PARAMS, f"the arguments of {name} must be an object"))
             return
         task = _Task(key, message)
         with self._lock:
@@ -123,7 +126,7 @@ class StdioLoop:
         teller = _Teller(token, self._send) if token is not None else None
         control = CallControl(task.cancelled.is_set, teller.tell if teller is not None else None)
         try:
-            result = self._call(message.params["name"], message.params.get("arguments") or {}, control)
+            result = self._call(str(own_name(message.params["name"])), message.params.get("arguments") or {}, control)
         except Exception as error:  # the last resort: no request may end the session
             return failure(message.key, INTERNAL_ERROR, f"unexpected {type(error).__name__}")
         finally:

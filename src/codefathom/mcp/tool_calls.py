@@ -15,6 +15,7 @@ from codefathom.mcp.project_questions import (
     mapped,
     related,
     searched,
+    with_own_paths,
 )
 from codefathom.mcp.tool_arguments import choice, most_tokens, named, number, share, text_of, texts
 from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
@@ -32,7 +33,7 @@ from codefathom.mcp.tool_results import (
     within,
 )
 from codefathom.system.stopping import stopping
-from codefathom.types import LEVEL_WORDS, Mode, Progress
+from codefathom.types import LEVELS, Mode, Progress
 
 _MOST_HITS, _PAGE = 100, 20
 _MOST_DIFF_CHARS = 400_000  # a line on stdin may have a million bytes, and JSON escapes
@@ -79,7 +80,7 @@ class ToolCalls:
             names = texts(arguments, "projects")
             control = control.with_patience(patience_s(name, is_heard=control.is_heard))
             with stopping(control.is_cancelled), self._projects.chosen(names, control) as chosen:
-                return run(self, _Call(arguments, most, chosen, control))
+                return run(self, _Call(with_own_paths(arguments, chosen), most, chosen, control))
         except FathomError as error:
             return refusal_result(error)
 
@@ -90,7 +91,7 @@ class ToolCalls:
         words = SearchWords(
             text_of(arguments, "query"),
             min(start + _PAGE + 1, limit),
-            choice(arguments, "level", "", {"": None, **LEVEL_WORDS}),
+            choice(arguments, "level", "", {"": None, **{name: name for name in LEVELS}}),
             choice(arguments, "mode", "auto", _MODES),
             texts(arguments, "paths"),
             texts(arguments, "languages"),

@@ -114,6 +114,21 @@ def tools(*, has_model: bool) -> Sequence[ToolSpec]:
     return (*TOOLS, _ASK) if has_model else TOOLS
 
 
+# What programs that search code call such tools; understood, and not listed.
+_OTHER_NAMES = {"search_code": "search", "list_file_content": "read", "read_file": "read"}
+
+
+def own_name(name: object) -> object:
+    """Return the name of a tool here; any other value as it is."""
+    return _OTHER_NAMES.get(name, name) if isinstance(name, str) else name
+
+
+def unknown_tool(name: object, offered: Sequence[ToolSpec]) -> str:
+    """Return the sentence for a call of a tool that is not offered."""
+    *names, last = (tool["name"] for tool in offered)
+    return f"there is no tool {str(name)[:80]!r}; the tools are {', '.join(names)} and {last}"
+
+
 def tool_named(name: object) -> ToolSpec | None:
     """Return a tool, whether it is offered or not; None where no tool has the name."""
     return next((tool for tool in (*TOOLS, _ASK) if tool["name"] == name), None)

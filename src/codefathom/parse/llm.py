@@ -164,6 +164,8 @@ def _answer(model: ChatModel, ask: Ask) -> list[Any]:
 
 
 _OPENING = re.compile(r"[{\[]")
+# Of a symbol of any kind, and of a function alone, as prompts for functions call it.
+_NAMES = {"name", "function_name"}
 
 
 def _read(text: str) -> list[Any] | None:
@@ -177,11 +179,18 @@ def _read(text: str) -> list[Any] | None:
         except (ValueError, RecursionError):
             place = match.start() + 1
             continue
-        if isinstance(value, dict) and isinstance(value.get("symbols"), list):
-            symbols = value["symbols"]
-        elif isinstance(value, list) and value and all(isinstance(item, dict) and "name" in item for item in value):
-            symbols = value
+        listed = _listed(value)
+        symbols = symbols if listed is None else listed
     return symbols
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """Return the list of symbols that a value is or holds."""
+    if isinstance(value, dict):
+        lists = [value.get("symbols"), value.get("functions")]
+        return next((items for items in lists if isinstance(items, list)), None)
+    is_list = isinstance(value, list) and value != []
+    return value if is_list and all(isinstance(item, dict) and _NAMES & item.keys() for item in value) else None
 
 
 # Checking -------------------------------------------------------------------------------------------------------------
@@ -201,14 +210,14 @@ def _symbol(item: Any, part: _Part, source: _Source) -> Symbol | str:
     """Return the symbol, or why it is none."""
     if not isinstance(item, dict):
         return "no object"
-    kind = _text(item, "kind").lower()
+    kind = (_text(item, "kind") or "function" * ("function_name" in item)).lower()
     kind = KIND_ALIASES.get(kind, kind)
     if kind not in SYMBOL_KINDS:
         return "unknown kind"
     start, end = _line(item.get("start_line")), _line(item.get("end_line"))
     if not part.first <= start <= end <= part.last:
         return "lines outside the file"
-    named = _named(_text(item, "name"), start, end, source.lines)
+    named = _named(_text(item, "name") or _text(item, "function_name"), start, end, source.lines)
     if named is None:
         return "name not on its line"
     name, line = named

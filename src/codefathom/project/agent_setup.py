@@ -27,9 +27,9 @@ from codefathom.project.texts import Texts, with_symbols
 from codefathom.providers.base import ChatModel, Delta
 from codefathom.search.graph.related import related
 from codefathom.search.question.query import check_length
-from codefathom.types import FoundSymbol, Level, RelatedResult, SearchResult
+from codefathom.types import FoundSymbol, LevelName, RelatedResult, SearchResult
 
-Search = Callable[[str, Level, int], SearchResult]  # question, what a hit is, most hits
+Search = Callable[[str, LevelName, int], SearchResult]  # question, what a hit is, most hits
 _MAX_EXCERPTS = 5
 
 

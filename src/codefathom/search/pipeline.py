@@ -144,7 +144,7 @@ def _confidence(
 
 def _suggestion(query: RankingQuery, catalog: SearchCatalog, *, only_below_limit: bool) -> str:
     if only_below_limit:
-        return "every hit scores below the limit; lower --min-score"
+        return "every hit scores below the limit; lower --min-score, or min_score over HTTP and in tools"
     if catalog.generation == 0:
         return "the index is empty; `fathom status --skipped` tells which files were left out and why"
     near = [name for word in query.terms[:5] for name in catalog.similar_names(word, limit=2)]

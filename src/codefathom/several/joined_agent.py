@@ -15,7 +15,7 @@ from codefathom.project.agent_setup import AgentProject, Search, investigate, pr
 from codefathom.several.joined import JoinedTexts, as_one, each_asked, pinned_in, ready, related_in
 from codefathom.several.kept_project import KeptProject
 from codefathom.several.side_by_side import outcomes
-from codefathom.types import FoundSymbol, Level, RelatedResult, SearchResult, Where
+from codefathom.types import FoundSymbol, LevelName, RelatedResult, SearchResult, Where
 
 _NOTE = "The tools show several projects: {names}. Each path begins with its project, such as {first}/README."
 
@@ -88,7 +88,7 @@ def _tools(
 ) -> ToolProject:
     projects = {name: part.tools for name, part in parts.items()}
 
-    def search(question: str, level: Level, limit: int) -> SearchResult:
+    def search(question: str, level: LevelName, limit: int) -> SearchResult:
         results, failed = each_asked(lambda part, query: part.search(query, level, limit), projects, question)
         return as_one(results, {**unready, **failed}, limit)
 

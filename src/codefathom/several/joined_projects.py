@@ -24,7 +24,7 @@ from codefathom.several.joined_agent import investigate_several
 from codefathom.several.kept_project import KeptProject, SearchWish
 from codefathom.several.named_files import files_by_project, relative_to
 from codefathom.several.side_by_side import outcomes
-from codefathom.types import Context, FoundSymbol, Hit, Level, Mode, RelatedResult, SearchResult, Skipped, Where
+from codefathom.types import Context, FoundSymbol, Hit, LevelName, Mode, RelatedResult, SearchResult, Skipped, Where
 
 _T = TypeVar("_T")
 _MOST_NAMED = 5  # of what was left out
@@ -136,7 +136,7 @@ class JoinedProjects:
         query: str,
         *,
         limit: int | None = None,
-        level: Level | None = None,
+        level: LevelName | None = None,
         mode: Mode | None = None,
         where: Where | None = None,
         min_score: float = 0.0,

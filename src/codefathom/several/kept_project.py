@@ -14,7 +14,7 @@ from codefathom.project.opening import OpenedProject
 from codefathom.search.graph.project_map import MapParts
 from codefathom.several.routes import is_at_or_below
 from codefathom.stores.conditions import combine
-from codefathom.types import FoundSymbol, Level, Mode, RelatedResult, SearchResult, Where
+from codefathom.types import FoundSymbol, LevelName, Mode, RelatedResult, SearchResult, Where
 
 _ALL_SYMBOLS = 1_000_000
 _NOT_ASKED = "give a place in what is asked about"
@@ -24,7 +24,7 @@ class SearchWish(NamedTuple):
     """The arguments of `Engine.search`, besides the question."""
 
     limit: int | None = None
-    level: Level | None = None
+    level: LevelName | None = None
     mode: Mode | None = None
     where: Where | None = None
     min_score: float = 0.0

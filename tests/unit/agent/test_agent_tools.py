@@ -98,7 +98,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("search_code", {"question": "x" * 2_001}, "question cannot be"),
     ("search_code", {"question": "a\0b"}, "question cannot be"),
     ("search_code", {"question": "half \ud800"}, "question cannot be"),
-    ("search_code", {"question": "a", "index_type": "class"}, "one of file, function, symbol, chunk"),
+    ("search_code", {"question": "a", "index_type": "class"}, "one of file, symbol, function, chunk"),
     ("search_code", {"question": "a", "index_type": 1}, "index_type cannot be 1"),
     ("search_code", {"question": "a", "top_k": 0}, "top_k cannot be 0"),
     ("search_code", {"question": "a", "top_k": 21}, "whole number from 1 to 20"),

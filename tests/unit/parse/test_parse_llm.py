@@ -97,6 +97,14 @@ def test_symbols_are_nested_and_carry_what_stands_above_them() -> None:
     assert (found.references, found.parser, found.problems) == ((), "llm/1:test:parser", ())
 
 
+@pytest.mark.parametrize("wrapped", ["%s", '{"functions": %s}', '{"symbols": %s}', "```json\n%s\n```"])
+def test_a_list_of_functions_alone_is_understood(wrapped: str) -> None:
+    found = parsed(wrapped % json.dumps([{"function_name": "knock", "start_line": 12, "end_line": 14}]))
+    assert [(symbol.kind, symbol.name, symbol.start_line, symbol.end_line) for symbol in found.symbols] == [
+        ("function", "knock", 12, 14)
+    ]
+
+
 @pytest.mark.parametrize(
     "reply",
     [

@@ -3571,6 +3571,12 @@ export interface components {
              * @default
              */
             lost: string;
+            /**
+             * Store Problem
+             * @description Reason why the store of vectors could not be brought up to date; the next run tries again
+             * @default
+             */
+            store_problem: string;
         };
         /**
          * RouteTimesOut
@@ -3668,9 +3674,10 @@ export interface components {
             limit?: number | null;
             /**
              * Level
+             * @description what a hit is: a whole `file`, `symbol` or `function` (also a method), or a `chunk`, some lines
              * @example chunk
              */
-            level?: ("file" | "symbol" | "chunk") | null;
+            level?: ("file" | "symbol" | "function" | "chunk") | null;
             /**
              * Mode
              * @example auto

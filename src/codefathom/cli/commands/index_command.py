@@ -88,8 +88,8 @@ def _say(report: IndexReport, face: Face) -> int:
         face.write(to_json(plain_shape(report)))
     elif not face.common.quiet or report.dry_run:
         face.write(report_text(report, whole=face.common.verbose))
-    elif report.paused:
-        complain(f"paused: {report.paused}")
+    elif report.paused or report.store_problem:
+        complain(f"paused: {report.paused}" if report.paused else report.store_problem)
     face.flush()
     return 2 if report.paused else 0
 

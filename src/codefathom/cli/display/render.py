@@ -170,6 +170,9 @@ def paths_report_text(report: PathReport, *, whole: bool) -> str:
     return "\n".join([*lines, f"{counts}, {len(report.unchanged)} unchanged", ""])
 
 
+_NEXT_RUN = "until the next run brings it up to date, the vectors of the index answer"
+
+
 def report_text(report: IndexReport, *, whole: bool) -> str:
     """Return the report of an index run: lists of paths for a dry run or when `whole`, then a summary."""
     lines: list[str] = []
@@ -189,6 +192,8 @@ def report_text(report: IndexReport, *, whole: bool) -> str:
         lines.append(f"lost: {report.lost}")
     lines.append(_summary(report))
     lines += [*_expected(report), *_skipped(report), *_for_model(report)]
+    if report.store_problem:
+        lines.append(f"not in the store: {show_line(report.store_problem)}; {_NEXT_RUN}")
     if report.paused:
         lines.append(f"paused: {show_line(report.paused)}")
     return "".join(line + "\n" for line in lines)

@@ -18,11 +18,10 @@ from codefathom.stores.vectors.payload import mean_row
 from codefathom.system.extras import install_line
 from codefathom.text.kept_names import is_kept_text
 from codefathom.text.printable import escape_json
-from codefathom.types import Chunk
+from codefathom.types import FUNCTION_KINDS, Chunk
 
 METADATA = "metadata.json"
 INDEXES = {"file": "file_index.faiss", "function": "function_index.faiss"}
-_FUNCTIONS = ("function", "method")
 
 
 class _Entry(NamedTuple):
@@ -109,7 +108,7 @@ def _entries(opened: OpenedProject, path: str) -> Iterator[_Entry]:
     lines = text.splitlines(keepends=True)
     yield _Entry("file", path, "", 1, max(len(lines), 1), text, [key for key, _ in chunks])
     for symbol in catalog.symbols_of(path):
-        if symbol.kind in _FUNCTIONS:
+        if symbol.kind in FUNCTION_KINDS:
             start, end = symbol.start_line, symbol.end_line
             content = "".join(lines[start - 1 : end])
             yield _Entry("function", path, symbol.qualified_name, start, end, content, _inside(chunks, start, end))

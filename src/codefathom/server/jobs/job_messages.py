@@ -90,6 +90,7 @@ class Report:
     paused: str = ""
     n_by_text: int = 0  # files that are not embedded, because of index.min_tokens or index.max_tokens
     lost: str = ""  # what only the index had, and is lost
+    store_problem: str = ""  # why the store of vectors is not up to date
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,4 +188,5 @@ def report_of(report: IndexReport, status: Status) -> Report:
         paused=report.paused,
         n_by_text=report.n_by_text,
         lost=report.lost,
+        store_problem=report.store_problem,
     )

@@ -32,6 +32,7 @@ from starlette.types import Message, Receive, Scope, Send
 from codefathom import __version__
 from codefathom.mcp.protocol import INSTRUCTIONS, INVALID_REQUEST, TTL_MS, failure, read_message
 from codefathom.mcp.tool_calls import ToolResult
+from codefathom.mcp.tool_list import own_name, unknown_tool
 from codefathom.server.http.auth import Caller
 from codefathom.server.mcp.tool_turns import ToolRequest, ToolTurns
 
@@ -85,13 +86,14 @@ def tool_server(turns: ToolTurns) -> Server[Any]:
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         scope = _scope(context)
         caller: Caller = scope["state"]["caller"]
-        if not await turns.is_offered(params.name, caller):
-            raise MCPError(INVALID_PARAMS, "tools/call needs the name of a tool of tools/list")
-        if params.name == "ask":
+        name = str(own_name(params.name))
+        if not await turns.is_offered(name, caller):
+            raise MCPError(INVALID_PARAMS, unknown_tool(name, await turns.listed(caller)))
+        if name == "ask":
             scope["state"]["time_limit"].deadline = math.inf
         client = caller.name or (scope.get("client") or ("",))[0]
         is_heard = "progress_token" in (params.meta or {})
-        request = ToolRequest(caller, client, params.name, params.arguments or {}, is_heard)
+        request = ToolRequest(caller, client, name, params.arguments or {}, is_heard)
         departure: _Departure = scope["state"]["departure"]
         result: ToolResult = {"content": [], "isError": True}  # for a client that has left: nobody reads it
         async with anyio.create_task_group() as tasks:

@@ -20,7 +20,7 @@ from codefathom.server.projects.project_table import ServedProject
 from codefathom.server.routes.search_requests import ChangeWish, SearchKey, impact, indexed, search
 from codefathom.server.searches.search_end import SearchEnd
 from codefathom.server.state import ServerState
-from codefathom.types import Level, Mode, Progress, SearchResult, Where
+from codefathom.types import LevelName, Mode, Progress, SearchResult, Where
 
 _MOST_CHOICES = 50  # projects that an error names
 _SHOWN_CHARS = 80
@@ -152,7 +152,7 @@ class _SearchedElsewhere(Engine):
         query: str,
         *,
         limit: int | None = None,
-        level: Level | None = None,
+        level: LevelName | None = None,
         mode: Mode | None = None,
         where: Where | None = None,
         min_score: float = 0.0,

@@ -30,12 +30,12 @@ from codefathom.server.schemas.job_schemas import (
 )
 from codefathom.server.schemas.search_schemas import RefusedOut
 from codefathom.server.state import CallerHere, ManagerHere, ServerState
+from codefathom.types import FUNCTION_KINDS
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
 JobId: TypeAlias = Annotated[str, Path(max_length=100, examples=["5f0c9e1b7a3d2c48"])]
 
 _N_AT_END = 2  # how a job ended, and "done"
-_FUNCTIONS = ("function", "method")
 _EXAMPLE = """\
 id: 7d1f.4
 data: {"type": "indexing", "data": {"phase": "index", "current_file": "shop/cart.py", "current": 3, "total": 12}}
@@ -177,7 +177,7 @@ def _codebase(job: IndexJob) -> CodebaseOut:
         if trouble is None:
             raise ConflictError(f"the job {job.id!r} was {job.state}", hint=f"GET /jobs/{job.id} shows details")
         raise IndexingError(trouble.message, hint=trouble.hint)
-    n_functions = sum(job.report.kinds.get(kind, 0) for kind in _FUNCTIONS)
+    n_functions = sum(job.report.kinds.get(kind, 0) for kind in FUNCTION_KINDS)
     return CodebaseOut(
         status="success",
         project_id=job.project_id,

@@ -43,7 +43,7 @@ from codefathom.several.side_by_side import outcomes
 from codefathom.source.revisions.revision import Revision, checked_range
 from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
-from codefathom.types import Context, Level, Mode, PathReport, SearchResult, Skipped, Where
+from codefathom.types import Context, LevelName, Mode, PathReport, SearchResult, Skipped, Where
 
 USUAL_LIMIT = 10
 _MOST_AT_ONCE = 2  # projects: each takes a process, and others want to search, too
@@ -86,7 +86,7 @@ class SearchKey:
 
     query: str
     limit: int | None = None
-    level: Level | None = None
+    level: LevelName | None = None
     mode: Mode | None = None
     min_score: float = 0.0
     limits: SearchLimits = SearchLimits()

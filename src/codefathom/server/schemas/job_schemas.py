@@ -93,6 +93,10 @@ class ReportOut(Out):
         default=0, examples=[0], description="Number of files outside index.min_tokens and index.max_tokens"
     )
     lost: str = Field(default="", description="What only the index had, and is lost because the index was damaged")
+    store_problem: Sound = Field(
+        default="",
+        description="Reason why the store of vectors could not be brought up to date; the next run tries again",
+    )
 
 
 class TroubleOut(Out):

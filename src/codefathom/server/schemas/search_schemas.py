@@ -8,7 +8,7 @@ from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, C
 from pydantic.alias_generators import to_camel
 
 from codefathom.search.question.query import MAX_QUESTION
-from codefathom.types import Certainty, Level, Mode, Route
+from codefathom.types import Certainty, LevelName, Mode, Route
 
 MOST_VALUES = 10_000  # of a body, those inside others counted too
 
@@ -153,7 +153,12 @@ class SearchIn(QuestionIn):
         examples=[10],
         validation_alias=AliasChoices("limit", "max_results", "maxResults", "top_k", "topK", "recall_count"),
     )
-    level: Level | None = Field(default=None, examples=["chunk"])
+    level: LevelName | None = Field(
+        default=None,
+        examples=["chunk"],
+        description="what a hit is: a whole `file`, `symbol` or `function` (also a method), or a `chunk`, some lines",
+        validation_alias=AliasChoices("level", "index_type", "indexType"),
+    )
     mode: Mode | None = Field(default=None, examples=["auto"])
     min_score: float = Field(default=0.0, ge=0.0, le=1_000.0, examples=[0.0])
     whole: bool = Field(
