@@ -127,6 +127,14 @@ def test_lines_that_do_not_fit_are_told(shop: Path) -> None:
     assert "other lines in the index" in impact.unseen[0]
 
 
+def test_a_project_in_a_folder_of_its_repository_is_compared_there(shop: Path) -> None:
+    (shop / "fathom.toml").write_text('[source]\ndir = "shop"\n')
+    commit(shop)
+    (shop / "shop/money.py").write_text(CHANGED)
+    with Engine.open(str(shop)) as engine:
+        assert [(item.path, item.symbol) for item in engine.impact().changes] == [("money.py", "parse")]
+
+
 def fathom(folder: Path, *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
     import sys
 
