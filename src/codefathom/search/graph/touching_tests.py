@@ -36,7 +36,7 @@ class Evidence(NamedTuple):
 # Learned by `python -m evals.impact --fit` from commits of the repositories that it calls "development".
 _WEIGHTS = Evidence(1.73, 0.19, 0.98, 1.73, 0.83, 2.46, 0.91, 3.52, 5.68)
 _BIAS = -4.07
-_LEAST = 0.08  # of a score; less is not shown
+_LEAST = 0.025  # of a score; less is not shown
 _LEAST_OF_BEST = 0.15  # as a part of the best score
 
 
