@@ -46,15 +46,13 @@ def past_changes(tree: GitTree) -> Sequence[tuple[str, ...]]:
 def _past_changes(tree: GitTree) -> Sequence[tuple[str, ...]]:
     if is_partial(tree.folder):
         return ()
-    commits = output_of_git(
-        tree.folder, "rev-list", f"--max-count={_MOST_COMMITS}", "--end-of-options", tree.commit
-    )
+    commits = output_of_git(tree.folder, "rev-list", f"--max-count={_MOST_COMMITS}", "--end-of-options", tree.commit)
     groups: list[tuple[str, ...]] = []
     for paths in _groups(_comparison(tree.folder, commits.encode())):
         inside = tuple(path.removeprefix(tree.prefix) for path in paths if path.startswith(tree.prefix))
         if inside and len(paths) <= _MOST_FILES:
             groups.append(inside)
-    return groups
+    return tuple(groups)
 
 
 def _comparison(folder: str, commits: bytes) -> str:
