@@ -1,4 +1,4 @@
-"""Commits and the files that they changed → which tests change together with some files, more often than usual. Pure."""
+"""Commits and the files that they changed → the tests that change together with some files, more than usual. Pure."""
 
 from __future__ import annotations
 

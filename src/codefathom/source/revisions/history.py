@@ -1,4 +1,4 @@
-"""The latest commits of a repository → the files that each of them changed. Only names are compared, no content is read.
+"""The latest commits of a repository → the files that each of them changed. Names are compared, no content is read.
 
 `rev-list` lists commits and `diff-tree` compares their trees. With `--name-only` and without renames git reads no blob,
 so that neither a filter nor a textconv nor an external diff of the repository's settings is used; the options that
