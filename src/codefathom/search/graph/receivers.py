@@ -47,8 +47,8 @@ class Receivers:
         if not definitions:
             return ()
         if self._is_super(use):
-            above = self._types_above(_around(self._types_around(use)))
-            return tuple(item for item in definitions if _owner(item) in above)
+            types = self._types_above(_around(self._types_around(use)))
+            return tuple(item for item in definitions if _owner(item) in types)
         receiver = self._receiver(use)
         if receiver is None or self._is_by_form(receiver, use):
             return tuple(definitions)
