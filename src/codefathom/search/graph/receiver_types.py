@@ -1,7 +1,7 @@
 """The text of a file → the types that its values are declared or made with, by patterns. Pure.
 
-This is no type inference: what is assigned from a call, or narrowed by a condition, has no type here. Lines tell where a
-declaration stands, so that the reader can choose those of the scope that it asks about.
+This is no type inference: what is assigned from a call, or narrowed by a condition, has no type here. Each declaration
+has its line, so that the reader can choose those of the scope that it asks about.
 """
 
 from __future__ import annotations

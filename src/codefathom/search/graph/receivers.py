@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from codefathom.search.graph.name_bindings import bindings_of
 from codefathom.search.graph.receiver_types import DeclaredType, declared_types
 from codefathom.search.graph.reference_graph import NameUse, ReferenceGraph
 from codefathom.types import TYPE_KINDS, FoundSymbol, Symbol
@@ -22,6 +23,7 @@ _CLOSED_TYPES = frozenset({"python", "java", "go", "typescript", "tsx", "javascr
 # A value fits an interface without naming it.
 _FITS_BY_FORM = frozenset({"go", "typescript", "tsx", "vue", "svelte", "rust", "swift", "python"})
 _ABSTRACT = frozenset({"interface", "trait", "type"})
+_PARAMETER = re.compile(r"T[A-Z]\w*|\w*[a-z]T|[A-Z]\d?")  # as parameters of types are called
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MOST_STEPS = 6  # between a type and one above it
 _MOST_KEPT_FILES = 300
@@ -35,7 +37,7 @@ class _Receiver(NamedTuple):
 
 
 class Receivers:
-    """The types of values, read from the texts of the files that use them; what is read of a file is kept for a while."""
+    """The types of values, from the texts of the files that use them; what is read of a file is kept for a while."""
 
     def __init__(self, graph: ReferenceGraph) -> None:
         self._graph = graph
@@ -59,7 +61,9 @@ class Receivers:
         above = [] if own else [item for item in definitions if self._is_above(_owner(item), receiver)]
         if own or below or above:
             return tuple(dict.fromkeys((*own, *below, *above)))
-        is_foreign = self._language(use) in _CLOSED_TYPES and not any(map(self._types_named, receiver.types))
+        is_foreign = self._language(use) in _CLOSED_TYPES and all(
+            self._is_foreign(name, use) for name in receiver.types
+        )
         return () if is_foreign else tuple(definitions)
 
     # ---- the value
@@ -103,6 +107,15 @@ class Receivers:
             return False
         types = [item for name in receiver.types for item in self._types_named(name)]
         return any(item.symbol.kind in _ABSTRACT or "Protocol" in item.symbol.signature for item in types)
+
+    def _is_foreign(self, name: str, use: NameUse) -> bool:
+        """Return True for a type of another project or of the language; not for an alias or a parameter of a type."""
+        if _PARAMETER.fullmatch(name) or self._graph.defined(name):
+            return False
+        language = self._language(use)
+        imports = (item for item in self._graph.references_of(use.path) if item.kind == "import")
+        names = (item.name for item in imports if any(bound.local == name for bound in bindings_of(item, language)))
+        return not any(self._graph.resolve(item, use.path) for item in names)
 
     def _language(self, use: NameUse) -> str:
         return self._graph.resolver.language_of.get(use.path, "")
