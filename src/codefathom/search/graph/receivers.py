@@ -17,7 +17,9 @@ from codefathom.search.graph.reference_graph import NameUse, ReferenceGraph
 from codefathom.types import TYPE_KINDS, FoundSymbol, Symbol
 
 _SELF = frozenset({"self", "this", "cls", "Self", "static", "$this"})
-_SUPER = frozenset({"super", "base", "parent"})
+# The word for the type above; `super` is a module in Rust, and in the others perhaps a variable.
+_SUPER = dict.fromkeys(("java", "kotlin", "scala", "javascript", "jsx", "typescript", "tsx", "swift"), "super")
+_SUPER |= {"csharp": "base", "php": "parent"}
 # Nobody outside of a type adds members to it: on a value of another project's type, nothing of ours is used.
 _CLOSED_TYPES = frozenset({"python", "java", "go", "typescript", "tsx", "javascript", "jsx"})
 # A value fits an interface without naming it.
@@ -49,8 +51,10 @@ class Receivers:
         if not definitions:
             return ()
         if self._is_super(use):
-            types = self._types_above(_around(self._types_around(use)))
-            return tuple(item for item in definitions if _owner(item) in types)
+            around = self._types_around(use)
+            types = self._types_above(_around(around))
+            is_mixin = self._language(use) == "python" and not any("(" in item.signature for item in around[:1])
+            return tuple(item for item in definitions if is_mixin or _owner(item) in types)
         receiver = self._receiver(use)
         if receiver is None or self._is_by_form(receiver, use):
             return tuple(definitions)
@@ -98,7 +102,7 @@ class Receivers:
     def _is_super(self, use: NameUse) -> bool:
         qualifier = use.reference.qualifier
         if qualifier != "?" or self._language(use) != "python":
-            return qualifier in _SUPER
+            return qualifier != "" and qualifier == _SUPER.get(self._language(use))
         line = self._graph.catalog.lines(use.path, use.reference.line, use.reference.line)
         return re.search(rf"\bsuper\([^()]*\)\.{re.escape(use.reference.name)}\b", line) is not None
 

@@ -60,7 +60,8 @@ def _comparison(folder: str, commits: bytes) -> str:
     with start_git(folder, *_COMPARE) as process:
         assert process.stdin is not None and process.stdout is not None  # pipes
         # In a thread, because git stops reading while nobody reads what it writes.
-        Thread(target=_write, args=(process.stdin, commits), daemon=True).start()
+        writer = Thread(target=_write, args=(process.stdin, commits), daemon=True)
+        writer.start()
         clock = Timer(_MOST_S, process.kill)
         clock.daemon = True
         clock.start()
@@ -69,6 +70,7 @@ def _comparison(folder: str, commits: bytes) -> str:
         finally:
             clock.cancel()
             process.kill()
+            writer.join()
     return output.decode("utf-8", "surrogateescape")
 
 

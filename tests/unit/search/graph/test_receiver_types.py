@@ -81,9 +81,10 @@ PYTHON = {
     "shop/parameter.py": "def run(n: ItemT): n.add()\n",
     "shop/unknown.py": "def run(n): n.add()\n",
     "shop/own.py": "from shop.base import Base\nclass Token(Base):\n    def run(self): self.other()\n",
+    "shop/mixin.py": "class Mixin:\n    def run(self): super().add()\n",  # of the class beside it
     "shop/outside.py": "class Error(Exception):\n    def run(self): super().add()\n",
 }
-ANY = ("alias.py", "parameter.py", "unknown.py")  # nothing is known of the value there
+ANY = ("alias.py", "mixin.py", "parameter.py", "unknown.py")  # nothing is known of the value there
 JAVA = {
     "a/Adapter.java": "package a;\nabstract class Adapter<T> { abstract T read(); }\n",
     "a/CoinAdapter.java": "package a;\nclass CoinAdapter extends Middle<Coin> { Coin read() { return null; } }\n",
@@ -99,7 +100,13 @@ GO = {
     ),
     "render/b.go": "package render\ntype JSON struct{}\nfunc (r JSON) Write() {}\n",
 }
+SWIFT = {
+    "a.swift": "class Base { func add() {} }\nclass Coin: Base { override func add() { super.add() } }\n",
+    "b.swift": "class Purse { func add() {} }\n",
+}
 RUST = {
+    "src/money.rs": "pub mod coin;\npub struct Purse;\nimpl Purse { pub fn parse() {} }\npub fn parse() {}\n",
+    "src/money/coin.rs": "fn go() { super::parse(); }\n",
     "src/lib.rs": (
         "trait Make { type Error; }\nstruct A;\nimpl Make for A { type Error = u8; }\n"
         "fn run<S: Make>(s: S) -> Result<S, S::Error> { todo!() }\n"
@@ -121,6 +128,9 @@ RUST = {
         (GO, "@@TOML.Write", {"a.go"}),
         (GO, "@@JSON.Write", {"a.go"}),  # by the interface
         (RUST, "@@A.Error", set()),
+        (RUST, "@@parse", {"coin.rs"}),  # `super` is the module above
+        (SWIFT, "@@Base.add", {"a.swift"}),
+        (SWIFT, "@@Purse.add", set()),
     ],
 )
 def test_a_use_means_members_of_the_type_above_it_and_below_it(
