@@ -33,13 +33,30 @@ from codefathom.source.languages import CODE, language_of
 from evals.metrics import mean
 
 # The weights and limits were chosen on the first; the others were kept apart from every choice.
-DEVELOPMENT = ("pallets+click", "sqlfluff+sqlfluff", "google+gson", "gin-gonic+gin", "trpc+trpc")
+DEVELOPMENT = (
+    "pallets+click",
+    "sqlfluff+sqlfluff",
+    "google+gson",
+    "gin-gonic+gin",
+    "trpc+trpc",
+    "spf13+viper",
+    "urllib3+urllib3",
+    "jhy+jsoup",
+    "honojs+hono",
+    "ruby-grape+grape",
+)
 APART = (
     "pvlib+pvlib-python",
     "psf+requests",
     "Kludex+starlette",
-    "laravel+framework",
     "elixir-ecto+ecto",
+    "python-attrs+attrs",
+    "urfave+cli",
+    "sindresorhus+got",
+    "marshmallow-code+marshmallow",
+    "knex+knex",
+    "thephpleague+commonmark",
+    "laravel+framework",
 )
 _MOST_FILES = 20  # of a commit: one that touches more is no single change
 _BRANCH = "refs/heads/parent-of-change"

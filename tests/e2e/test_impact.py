@@ -152,6 +152,14 @@ def test_few_bytes_do_not_make_work_without_end(shop: Path, monkeypatch: pytest.
             engine.impact("HEAD~1..HEAD")
 
 
+def test_a_project_in_a_folder_of_its_repository_is_compared_there(shop: Path) -> None:
+    (shop / "fathom.toml").write_text('[source]\ndir = "shop"\n')
+    commit(shop)
+    (shop / "shop/money.py").write_text(CHANGED)
+    with Engine.open(str(shop)) as engine:
+        assert [(item.path, item.symbol) for item in engine.impact().changes] == [("money.py", "parse")]
+
+
 def fathom(folder: Path, *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
     import sys
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from codefathom.errors import UsageError
+from codefathom.errors import SourceError, UsageError
 from codefathom.index.plan import with_found_encoding
 from codefathom.index.prepare import as_kept
 from codefathom.project.opening import OpenedProject
@@ -18,7 +18,7 @@ from codefathom.source.documents import kind_of, read
 from codefathom.source.masks import MASK
 from codefathom.source.origin import Origin, Stamp, tree_of
 from codefathom.source.revisions.git_tree import GitTree
-from codefathom.source.revisions.revision import revisions_of_range
+from codefathom.source.revisions.revision import revision, revisions_of_range
 from codefathom.source.revisions.staged_files import StagedFile, staged_files
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.stores.catalog.records import StoredDocument
@@ -50,6 +50,7 @@ class FileChanges(NamedTuple):
 
     changes: tuple[FileVersions, ...]
     unseen: tuple[str, ...] = ()  # one sentence each
+    base: GitTree | None = None  # the commit from which they differ; None where there is no git
 
 
 # ---- a diff
@@ -71,7 +72,17 @@ def of_diff(opened: OpenedProject, text: str) -> FileChanges:
             unseen.append(
                 f"{file.path!r} has other lines in the index than on either side of the diff: its change is left out"
             )
-    return FileChanges(tuple(changes), tuple(unseen))
+    return FileChanges(tuple(changes), tuple(unseen), _base_of_diff(opened))
+
+
+def _base_of_diff(opened: OpenedProject) -> GitTree | None:
+    """Return the commit that is indexed, or that the indexed files come from."""
+    if isinstance(opened.recipe.tree, GitTree):
+        return opened.recipe.tree
+    try:
+        return revision(opened.recipe.root, "HEAD").tree()
+    except SourceError:
+        return None
 
 
 def _of_file(opened: OpenedProject, file: FileDiff) -> FileVersions | None:
@@ -131,10 +142,11 @@ def of_range(opened: OpenedProject, written: str) -> FileChanges:
     """
     root = opened.recipe.root
     chosen = revisions_of_range(root, written)
-    before = _Side(opened, chosen.old.tree(opened.place.settings.source.dir))
+    base = chosen.old.tree()
+    before = _Side(opened, base)
     if chosen.new is None:
-        return _against_index(opened, before)
-    return _between(before, _Side(opened, chosen.new.tree(opened.place.settings.source.dir)))
+        return _against_index(opened, before)._replace(base=base)
+    return _between(before, _Side(opened, chosen.new.tree()))._replace(base=base)
 
 
 class _Side:

@@ -10,6 +10,7 @@ from codefathom.search.graph.impact import ChangedSymbol, Impact, completeness_o
 from codefathom.search.graph.resolved_graph import ResolvedGraph
 from codefathom.search.graph.touching_tests import ChangedText, touching_tests
 from codefathom.source.languages import CODE
+from codefathom.source.revisions.history import past_changes
 from codefathom.types import Document, ParsedDocument
 
 
@@ -31,10 +32,11 @@ def impact_of_change(opened: OpenedProject, files: FileChanges, *, depth: int, l
 
 
 def changed_text(files: FileChanges) -> ChangedText:
-    """Return the paths and lines of a change."""
+    """Return the paths and lines of a change, and the history before it."""
     lines = [line for change in files.changes for line in changed_lines(_text(change.before), _text(change.after))]
     old = (change.before.path for change in files.changes if change.before is not None)
-    return ChangedText(tuple(dict.fromkeys((*(change.path for change in files.changes), *old))), tuple(lines))
+    paths = tuple(dict.fromkeys((*(change.path for change in files.changes), *old)))
+    return ChangedText(paths, tuple(lines), past_changes(files.base) if files.base is not None else ())
 
 
 def symbols_of(opened: OpenedProject, change: FileVersions) -> list[ChangedSymbol]:

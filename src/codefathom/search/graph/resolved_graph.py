@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
+from codefathom.search.graph.receivers import Receivers
 from codefathom.search.graph.reference_graph import NameUse, ReferenceGraph
 from codefathom.search.graph.resolve import BARRELS, family
 from codefathom.stores.catalog.readers import SearchCatalog
@@ -73,6 +74,7 @@ class ResolvedGraph(ReferenceGraph):
         self._sources: dict[str, dict[str, list[_Source]]] = {}
         self._resolved: dict[str, Sequence[ResolvedUse]] = {}
         self._aliases: dict[str, set[str]] | None = None
+        self._receivers = Receivers(self)
 
     def resolved_uses(self, name: str) -> Sequence[ResolvedUse]:
         """Return the uses of a name that mean something of this project, also those under another name."""
@@ -126,7 +128,7 @@ class ResolvedGraph(ReferenceGraph):
             return UseTargets(near)
         if scope.language in _PLAIN_NAMES_ARE_BOUND:
             return UseTargets()
-        others = [item for item in scope.symbols if scope.language in _OWN_MEMBERS or item.symbol.kind != "method"]
+        others = [item for item in scope.symbols if scope.is_plain(item)]
         return UseTargets(tuple(others), "by-name")
 
     def _at(self, name: str, scope: _Scope) -> tuple[str, ...]:
@@ -135,6 +137,13 @@ class ResolvedGraph(ReferenceGraph):
     # ---- a name behind others
 
     def _qualified(self, scope: _Scope) -> UseTargets:
+        targets = self._named(scope)
+        if targets.certainty == "exact":
+            return targets
+        return targets._replace(definitions=self._receivers.possible(targets.definitions, scope.use))
+
+    def _named(self, scope: _Scope) -> UseTargets:
+        """Return the definitions that the names before a name lead to; else those of any value."""
         parts = scope.use.reference.qualifier.split(".")
         if parts[0] == "?":
             return scope.members()
@@ -250,6 +259,12 @@ class _Scope(NamedTuple):
         """Return the name that the use has in the documents of a source."""
         return self.name if source.original in (EVERY, "default") else source.original
 
+    def is_plain(self, item: FoundSymbol) -> bool:
+        """Return True if a definition can be meant by its name alone in some file."""
+        if self.language == "rust" and item.symbol.kind == "type" and _owner(item):
+            return False  # a type of a trait or of what implements it
+        return self.language in _OWN_MEMBERS or item.symbol.kind != "method"
+
     def is_outer(self, item: FoundSymbol) -> bool:
         """Return True if a definition can be imported by its name."""
         bound = self.language in _PLAIN_NAMES_ARE_BOUND or self.language in _FUNCTIONS_ARE_NO_MEMBERS
@@ -278,6 +293,8 @@ class _Scope(NamedTuple):
 
     def members(self) -> UseTargets:
         """Return all that can be called on a value that is not known."""
+        if self.language == "rust" and self.use.reference.kind == "type":
+            return UseTargets()  # `S::Error` of a parameter: whatever fills it has the type
         alone = self.language in _FUNCTIONS_ALONE
         members = (item for item in self.symbols if not alone or _owner(item))
         if self.language in _FUNCTIONS_ARE_NO_MEMBERS:

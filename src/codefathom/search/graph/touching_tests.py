@@ -1,4 +1,4 @@
-"""The test files that most likely run something of a change, by what they use, import, mention and are called. Pure."""
+"""The test files that most likely run something of a change: by uses, imports, words, names and history. Pure."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from codefathom.search.graph.change_history import changed_together
 from codefathom.search.graph.impact import ChangedSymbol, Touch, TouchingTest
 from codefathom.search.ranking.places import is_test_file, place_of
 from codefathom.types import Related
@@ -29,13 +30,14 @@ class Evidence(NamedTuple):
     name: float = 0.0  # it is called like a changed file
     folder: float = 0.0  # it lies in folders that are called like those of a changed file
     words: float = 0.0  # it mentions rare words of the changed lines
+    history: float = 0.0  # it changed in the same commits as a changed file, more often than in others
 
 
 # Learned by `python -m evals.impact --fit` from commits of the repositories that it calls "development".
-_WEIGHTS = Evidence(1.95, 0.82, 0.74, 2.62, 0.94, 3.33, 0.81, 3.87)
-_BIAS = -3.72
-_LEAST = 0.1  # of a score; less is not shown
-_LEAST_OF_BEST = 0.2  # as a part of the best score
+_WEIGHTS = Evidence(1.73, 0.19, 0.98, 1.73, 0.83, 2.46, 0.91, 3.52, 5.68)
+_BIAS = -4.07
+_LEAST = 0.025  # of a score; less is not shown
+_LEAST_OF_BEST = 0.15  # as a part of the best score
 
 
 class ChangedText(NamedTuple):
@@ -43,6 +45,7 @@ class ChangedText(NamedTuple):
 
     paths: Collection[str]  # of the changed files
     lines: Collection[str]  # that are on one side only
+    commits: Sequence[Collection[str]] = ()  # the paths that each earlier commit changed
 
 
 def touching_tests(
@@ -73,6 +76,7 @@ def evidence_of(
     tests = [path for path in paths if is_test_file(path)]
     shares = _shares(touches)
     words = _word_shares(change, tests, text_of)
+    together = changed_together(change.commits, change.paths)
     targets = [_Name(path) for path in change.paths if not is_test_file(path)]
     return {
         path: Evidence(
@@ -80,6 +84,7 @@ def evidence_of(
             name=max((target.likeness(path) for target in targets), default=0.0),
             folder=max((target.nearness(path) for target in targets), default=0.0),
             words=words.get(path, 0.0),
+            history=together.get(path, 0.0),
         )
         for path in tests
     }
@@ -201,4 +206,6 @@ def _reason(evidence: Evidence, edge: Related | None) -> str:
         reasons.append("is called like a changed file")
     if evidence.words > 0.5:
         reasons.append("mentions rare words of the changed lines")
+    if evidence.history > 0.2:
+        reasons.append("often changed in the same commit as a changed file")
     return "; ".join(reasons) or "its name and folders are near to those of a changed file"

@@ -100,7 +100,7 @@ _incomplete: set[tuple[str, str]] = set()  # folders and commits whose kept list
 @lru_cache(maxsize=4)
 def _listing(folder: str, commit: str) -> _Listing:
     listing = _Listing({}, {"": {}}, [])
-    absent = _absent(folder, commit) if _is_partial(folder) else frozenset()
+    absent = _absent(folder, commit) if is_partial(folder) else frozenset()
     if absent:
         _incomplete.add((folder, commit))
     listed = _sized(folder, commit, absent) if absent else _lines(folder, commit, "-l")
@@ -130,7 +130,7 @@ def _put(folders: dict[str, dict[str, Blob | None]], path: str, blob: Blob | Non
         path, entry = parent, None
 
 
-def _is_partial(folder: str) -> bool:
+def is_partial(folder: str) -> bool:
     """Return True for a repository that may fetch objects when they are asked for."""
     with start_git(folder, "config", "--get-regexp", _PROMISES) as process, answer(process, folder):
         output, _ = process.communicate()
