@@ -133,7 +133,7 @@ def projects(given: argparse.Namespace) -> list[Project]:
     from_history = [
         _project(corpus, split) for split in ("learn", KEPT_APART) for corpus in corpora(given.questions, split)
     ]
-    # No weight was learned from the issues; their repositories are asked as they were when they were reported.
+    # The confidence learns nothing from the issues; their repositories are asked as they were when they were reported.
     issues = [(WRITTEN, issue.text, tuple(issue.files)) for issue in all_issues()]
     return [*annotated, *from_history, Project("issues", "python", KEPT_APART, Path(), issues)]
 
@@ -447,10 +447,10 @@ files that answer a question are taken away from what was found, so that the que
 project almost has. Set K is 21 repositories in all languages; no weight was learned from them, neither for the
 confidence nor for the ranking, but it was seen which numbers tell there when the seven were chosen. The questions of
 set K are mined: subjects of commits, whole messages of commits ("issue"), sentences of documentation, names, and loose
-words of names. "Issue as written" is the 111 development issues, asked of their repositories and of set K; no weight
-was learned from them either. Folders of 5 to 29 files stand for small projects. The development questions are annotated
-by hand; for each repository the weights of the confidence are learned from the others, but those of the ranking have
-seen all of them.
+words of names. "Issue as written" is the 111 development issues, asked of their repositories and of set K; no weight of
+the confidence was learned from them, but those of the ranking of long texts were. Folders of 5 to 29 files stand for
+small projects. The development questions are annotated by hand; for each repository the weights of the confidence are
+learned from the others, but those of the ranking have seen all of them.
 
 The columns "any other", "same language" and "near" show the AUROC against that group: the chance that an answerable
 question gets the higher confidence. "Others weak" is the share of questions about other projects below the limit that
