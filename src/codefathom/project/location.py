@@ -50,6 +50,11 @@ class Location:
     is_kept: bool = False  # the index of a revision goes only when somebody removes it
 
     @property
+    def name(self) -> str:
+        """The name of the project: that of its folder."""
+        return os.path.basename(self.root)
+
+    @property
     def index_folder(self) -> Folder:
         """The folder of the index, as all that is in it is opened."""
         return index_folder(self.index_dir, self.root)

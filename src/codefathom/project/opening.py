@@ -81,8 +81,7 @@ class OpenedProject:
         self._upgrade = self._to_upgrade(lexical) if self._first is not self.embedder else None
         self._recipe = _recipe(place)
         read = (self.catalog, lexical, self.views.vectors, self._first, self._reranking())
-        short_whole = bool(place.settings.index.min_tokens)
-        self._sources = Sources(*read, project=os.path.basename(place.root), are_short_whole=short_whole)
+        self._sources = Sources(*read, project=place.name, are_short_whole=bool(place.settings.index.min_tokens))
 
     @property
     def recipe(self) -> Recipe:

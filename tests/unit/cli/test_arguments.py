@@ -114,7 +114,7 @@ def test_help_is_asked_for(line: str, topic: str) -> None:
         ("search --mod vector x", "fathom search has no option --mod", "did you mean --mode?"),
         ("search --explian=1 x", "fathom search has no option --explian", "did you mean --explain?"),
         ("search -n", "argument -n/--limit: expected one argument", "fathom search --help"),
-        ("search --level line x", "--level cannot be 'line'", "choose one of file, symbol, chunk"),
+        ("search --level line x", "--level cannot be 'line'", "choose one of file, symbol, function, chunk"),
         ("search --min-score high x", "--min-score cannot be 'high'", "give a number"),
         ("search --set limit x", "--set 'limit' has no value", "--set key=value"),
         ("related a b", "fathom related does not take 'b'", "fathom related --help"),

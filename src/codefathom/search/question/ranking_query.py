@@ -131,8 +131,8 @@ def understand(query: Query, catalog: SearchCatalog, lexical: LexicalStore, proj
     """
     text = query.text
     in_chinese = any(lexical.document_frequencies(COMMON).values())
-    asked = without_project(analyse(query, in_chinese=in_chinese), project)
-    analysed = _naming_files(query, asked, catalog)
+    about_parts = without_project(analyse(query, in_chinese=in_chinese), project)
+    analysed = _naming_files(query, about_parts, catalog)
     counts = lexical.document_frequencies(analysed.terms)
     rarity, unknown = _rarity(counts, lexical.n_chunks)
     heads = {last: heads_of(last, catalog) for last in dict.fromkeys(map(last_of, analysed.symbols))}
