@@ -48,7 +48,7 @@ def _matching(pattern: str, paths: list[str]) -> list[str]:
         hint = (
             f"did you mean {', '.join('@' + path for path in near)}?"
             if near
-            else "`fathom status` shows what the index contains"
+            else "without the @ its words are searched for; `fathom status` shows what the index contains"
         )
         raise UsageError(f"no indexed file matches @{_short(pattern)}", hint=hint)
     return matches
