@@ -115,6 +115,15 @@ def test_an_interactive_index_can_be_refused(project: Path, surroundings: dict[s
     assert (code, "nothing was indexed" in screen) == (0, True)
 
 
+@pytest.mark.parametrize(("reply", "is_indexed"), [(b"n\n", False), (b"No\n", False), (b"y\n", True), (b"YES\n", True)])
+def test_yes_and_no_are_no_patterns(
+    project: Path, surroundings: dict[str, str], reply: bytes, is_indexed: bool
+) -> None:
+    code, screen = on_terminal(["index", "--interactive"], project, surroundings, reply)
+    assert (code, "chunks in the index" in screen) == (0, is_indexed)
+    assert not (project / ".fathomignore").exists()
+
+
 def test_a_terminal_that_knows_only_ascii_gets_everything(project: Path, surroundings: dict[str, str]) -> None:
     (project / "账户.py").write_text("def sign_in():\n    '用户认证'\n", encoding="utf-8")
     process = start(["search", "用户认证 sign_in"], project, surroundings | {"PYTHONIOENCODING": "ascii"})

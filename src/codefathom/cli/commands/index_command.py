@@ -20,6 +20,7 @@ from codefathom.text.printable import show_line, show_name, size
 from codefathom.types import IndexReport
 
 _IGNORE_FILE = ".fathomignore"
+_REPLIES = {"y": True, "yes": True, "n": False, "no": False}
 
 
 def run(options: IndexOptions, face: Face) -> int:
@@ -103,8 +104,12 @@ def _agreed(engine: Engine, face: Face) -> bool:
     while True:
         report = engine.plan()
         face.write(report_text(report, whole=face.common.verbose))
-        patterns = face.answer(f"patterns to ignore, which are added to {_IGNORE_FILE} (Enter for none): ").split()
+        reply = face.answer(f"patterns to ignore, which are added to {_IGNORE_FILE} (Enter for none, n to stop): ")
+        patterns = reply.split()
+        if reply.strip().lower() in _REPLIES:  # a file of such a name is rarer than a person who answers yes or no
+            return _REPLIES[reply.strip().lower()]
         if not patterns:
-            return face.answer(f"go on? It takes {expected_text(report)}. [Y/n] ").strip().lower() in {"", "y", "yes"}
+            consent = face.answer(f"go on? It takes {expected_text(report)}. [Y/n] ").strip().lower()
+            return _REPLIES.get(consent, not consent)
         with open(os.path.join(engine.root, _IGNORE_FILE), "a", encoding="utf-8") as file:
             file.writelines(f"{pattern}\n" for pattern in patterns)
