@@ -66,6 +66,18 @@ fathom --rag "a shell script that connects to the database" --source-dir ./my-pr
 
 `--rag` answers as `fathom ask` does. Without a language model it prints the sources that the search returns; a
 message on stderr says that no model has selected or judged them.
+
+Some defaults are not those of the pipelines that brought these options. Scripts that need the other value say so:
+
+| option | default here | often elsewhere | why |
+| --- | --- | --- | --- |
+| `--duckdb-vector-dim` | 0: as long as the model makes them | 1024 | a shorter vector means less, and none is made longer |
+| `--duckdb-query-top-k` | 100 | 200 or 50 | candidates of each ranking; more are slower |
+| `--duckdb-query-similarity` | 0: no limit | 0.6 or 0.7 | what it means depends on the model |
+| `--filter-level` | -1: 1 with a language model, else 0 | 1 | without a model there is nobody to judge |
+| `--max-files` | 10 | 10, or -1 for no limit | a limit is always needed: up to 10000 |
+
+The names with `duckdb` are kept for scripts; they apply to every store of vectors ([stores.md](stores.md)).
 """
 
 SETTINGS_INTRODUCTION = """\
@@ -303,7 +315,44 @@ Below `/v1`, an error has the form of OpenAI instead: `error` with `message`, `t
 | 503 | `index`, `busy` | the index cannot be read or written; too many requests at the moment |
 | 504 | `too_slow` | the search takes longer than its time limit |
 
-Names in request bodies may be written in snake_case and in camelCase.
+Names in request bodies may be written in snake_case and in camelCase. `/openapi.json` has the meaning and the limits of
+each field. `top_k` of `/ask` and `/ask/stream` is the number of candidates that are ranked, and the largest number of
+sources; without it, 100 are ranked (`rerank.candidates`) and 8 are sources (`rerank.top_n`).
+
+## Events
+
+A stream is `text/event-stream`. Each event has an `id`, and `data` with one line of JSON: `{"type": …, "data": …}`. Other
+types than these can be added later, so a client ignores those that it does not know. A client whose connection was cut
+goes on with the header `Last-Event-ID`; lines that begin with `:` keep the connection open.
+
+Events of an answer (`/ask/stream`, `/ask/agent`, `/answers/{answer_id}/events`):
+
+| type | data |
+| --- | --- |
+| `status` | a `phase`, such as `searching`, `answered` or `stopped`; the first has the `answer_id` |
+| `sources` | once: a list, each with `path`, `module` (its first folder), `score`, lines and reason |
+| `step` | of an agent, with a `type` of its own: `thinking`, `tool_call`, `tool_result`, `error`, `final_answer` |
+| `content` | the next piece of the text |
+| `usage` | tokens, cost, and the model |
+| `error` | `code`, `detail`, `hint`; what was written before stays |
+| `done` | the last one, without data |
+
+Events of a job (`POST /projects/{project_id}/index`, `/jobs/{job_id}/events`):
+
+| type | data |
+| --- | --- |
+| `queued`, `starting` | the `job_id`; then the state of the work, as in all events up to `saving` |
+| `scan_start` | the files are being listed |
+| `scan_complete` | `file_count`, the number of files to index, and `n_files`, that of all files |
+| `indexing` | `current_file`, `current`, `total`, `percent`, `estimated_remaining_seconds` and more |
+| `file_error` | a file that cannot be indexed, with the reason; the others go on |
+| `saving` | the search indexes are being written |
+| `complete` | `file_count`, `chunk_count`, `duration_seconds`, `error_count`, and the whole `report` |
+| `cancelled`, `error` | the job has ended before |
+| `status` | the state of the job, sent first to a client that comes later |
+| `done` | the last one: `job_id`, `state` |
+
+The job goes on when a client leaves, and another one can follow it.
 """
 
 

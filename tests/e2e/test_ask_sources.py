@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -171,6 +172,17 @@ def test_rag_limits_the_files_that_a_model_is_shown(shop: Path, answering: Serve
     sent = answering.asked[0].body["messages"][-1]["content"]
     assert sent.count("\n[1] ") + sent.startswith("[1] ") == 1
     assert "[2] " not in sent
+
+
+def test_rag_shows_a_model_ten_files_unless_the_settings_say_otherwise(shop: Path, answering: ServedSettings) -> None:
+    for number in range(12):
+        text = f"def order_price_{number}():\n    return 'how the price of an order is computed'\n"
+        (shop / "shop" / f"price{number}.py").write_text(text)
+    for flags, n_files in (((), 10), (("--set", "rerank.top_n=3"), 3)):
+        answering.asked.clear()
+        fathom(shop, answering, "--rag", "--filter-level", "0", *flags, QUESTION)
+        sent = answering.asked[0].body["messages"][-1]["content"]
+        assert len(set(re.findall(r"(?m)^\[\d+\] ([^:\s]+)", sent))) == n_files
 
 
 def test_rag_without_a_model_prints_the_context(shop: Path) -> None:

@@ -43,6 +43,13 @@ def test_a_browser_that_goes_there_gets_the_page(server: httpx.Client, path: str
     assert "default-src 'self'" in answer.headers["content-security-policy"]
 
 
+@pytest.mark.parametrize("path", ["/training", "/training/"])
+def test_the_page_for_training_is_that_of_the_projects(server: httpx.Client, path: str) -> None:
+    answer = server.get(path, headers=BROWSER, follow_redirects=False)
+    assert (answer.status_code, answer.headers.get("location")) == (307, "/projects")
+    assert server.get(path).json()["code"] == "not_found"
+
+
 @pytest.mark.parametrize("path", ["/projects", "/api/projects"])
 def test_a_program_gets_what_the_route_gives(server: httpx.Client, path: str) -> None:
     assert server.get(path).json() == {"projects": []}

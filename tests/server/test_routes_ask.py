@@ -336,6 +336,25 @@ def test_what_cannot_be_answered_is_a_problem(
     assert response.headers["content-type"].startswith("application/problem+json")
 
 
+@pytest.mark.parametrize(
+    ("method", "route", "content", "detail", "hint"),
+    [
+        ("GET", "/monitoring/none", b"", "no such route: GET /monitoring/none", "GET /openapi.json lists the routes"),
+        ("GET", "/ask", b"", "/ask does not take GET", "use POST"),
+        ("POST", "/ask", b"{question", "the body is not valid JSON", "/openapi.json"),
+        ("POST", "/ask", b"[1]", "the body must be a JSON object", "/openapi.json"),
+        ("POST", "/ask", b"{}", "body.query is missing", "/openapi.json"),
+        ("POST", "/ask", b'{"question": "a", "config": 1}', "body.config is not a field of this request", "/openapi"),
+    ],
+)
+def test_a_wrong_request_is_answered_in_plain_words(
+    plain: httpx.Client, method: str, route: str, content: bytes, detail: str, hint: str
+) -> None:
+    told = plain.request(method, route, content=content, headers={"content-type": "application/json"}).json()
+    assert told["detail"].startswith(detail)
+    assert told["hint"].startswith(hint)
+
+
 def test_what_goes_wrong_in_a_stream_is_an_event(plain: httpx.Client) -> None:
     told = messages(plain.post("/ask/agent", json={"question": QUESTION}).text)
     assert types(told) == ["status", "error", "done"]

@@ -29,7 +29,7 @@ _ON_OPTIONS = (
     Option(("--query-index",), "as `fathom search`", "QUERY"),
     Option(("--contexts-only",), "print the sources as JSON, as `fathom ask --contexts-only`"),
     SHELL,
-    FILTER_LEVEL,
+    FILTER_LEVEL._replace(default="-1"),
     Option(
         ("--max-files",),
         "maximum number of files in a context, or of sources in an answer",

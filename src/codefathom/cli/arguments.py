@@ -73,6 +73,9 @@ def _parse_top(words: Sequence[str]) -> ParsedCommand:
         return ParsedCommand("version", _BY_NAME["version"].options_type(Common(json="--json" in words)))
     if {"-h", "--help"} & set(words):
         return ParsedCommand("", None, wants_help=True)
+    unknown = next((word for word in words if word.partition("=")[0] not in _LEADING), "")
+    if unknown.startswith("-"):
+        raise UsageError(f"fathom has no option {unknown.partition('=')[0]}", hint="fathom --help lists all options")
     raise UsageError(f"there is no command in {' '.join(words)!r}", hint="fathom --help lists the commands")
 
 

@@ -80,6 +80,8 @@ def _default(option: Option, command: Command | None) -> str:
     """Return the default of an option as text, "" for a switch and where there is none."""
     if not option.metavar:
         return ""
+    if option.default:
+        return option.default
     if option.setting:
         value = next(setting.default for setting in declared_settings() if setting.key == option.setting)
     else:

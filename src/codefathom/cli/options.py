@@ -22,6 +22,7 @@ class Option(NamedTuple):
     turns_off: str = ""  # destination of the switch that this one turns off
     low: float | None = None  # limits of a number that is not a setting
     high: float | None = None
+    default: str = ""  # shown instead of that of the setting
 
     @property
     def destination(self) -> str:

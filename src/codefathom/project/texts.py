@@ -75,7 +75,10 @@ class Texts:
             folder = f"{path.rstrip('/')}/" if path not in ("", ".") else ""
             inside = [path] if self.opened.catalog.text(path) else self._below(folder)
             if not inside:
-                raise SourceError(f"{path!r} is not in the index", hint="`fathom status --skipped` tells why")
+                raise SourceError(
+                    f"{path!r} is not in the index",
+                    hint="an ignore rule may leave it out; `fathom status --skipped` lists the other reasons",
+                )
             files |= dict.fromkeys(inside)
         return tuple(files)
 

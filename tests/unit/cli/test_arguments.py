@@ -12,7 +12,7 @@ from codefathom.cli.arguments import parse
 from codefathom.cli.commands.ask_command import unwrapped
 from codefathom.cli.commands.short_commands import RUN
 from codefathom.cli.display.render import as_toml
-from codefathom.cli.help import command_help, overview
+from codefathom.cli.help import command_help, explanation, overview
 from codefathom.cli.options import (
     COMMANDS,
     AskOptions,
@@ -105,7 +105,9 @@ def test_help_is_asked_for(line: str, topic: str) -> None:
         ("serch x", "'serch' is not a command", "did you mean search?"),
         ("help serch", "'serch' is not a command", "did you mean search?"),
         ("zzz", "'zzz' is not a command", 'fathom search "zzz"'),
-        ("--nope", "there is no command in '--nope'", "fathom --help"),
+        ("--nope", "fathom has no option --nope", "fathom --help"),
+        ("--nope=1 --json", "fathom has no option --nope", "fathom --help"),
+        ("--json", "there is no command in '--json'", "fathom --help"),
         ("search", "fathom search needs QUERY", "fathom search --help"),
         ("search --json", "fathom search needs QUERY", "fathom search --help"),
         ("related", "fathom related needs PATH|@@SYMBOL", "fathom related --help"),
@@ -221,6 +223,11 @@ def test_the_files_of_an_answer_are_limited_too() -> None:
     assert limited.overrides == {"context.max_files": "3", "rerank.top_n": "3"}
     chosen = parse(["--rag", "question", "--max-files", "3", "--set", "rerank.top_n=5"]).options.common
     assert chosen.overrides["rerank.top_n"] == "5"
+
+
+def test_help_tells_the_default_that_rag_has() -> None:
+    level = next(option for option in LEGACY_OPTIONS if option.names == ("--filter-level",))
+    assert explanation(level).endswith("(default: -1)")
 
 
 def test_every_command_can_be_run_and_is_explained() -> None:

@@ -22,6 +22,7 @@ from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import inside_project, where
 from codefathom.cli.options import AskOptions
 from codefathom.cli.token_budget import ItemList, write_items
+from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import SourceError, UsageError
 from codefathom.providers.base import Message
@@ -44,7 +45,8 @@ _WHY = {
 
 
 _LEVEL = "select.filter_level"
-_THOROUGH, _OF_RAG = 2, -1  # values of it
+_THOROUGH = 2
+_OF_RAG = {_LEVEL: -1, "rerank.top_n": Settings().context.max_files}  # defaults of `--rag`
 
 
 class QuestionInputs(NamedTuple):
@@ -60,7 +62,7 @@ class QuestionInputs(NamedTuple):
 
 
 def choose_level(options: AskOptions, face: Face) -> None:
-    """Let `--thorough`, and `--rag` where nothing else is set, choose the stages. Raises UsageError."""
+    """Let `--thorough`, and `--rag` where nothing else is set, choose stages and sources. Raises UsageError."""
     if options.thorough:
         if _LEVEL in face.common.overrides:
             raise UsageError(
@@ -68,8 +70,11 @@ def choose_level(options: AskOptions, face: Face) -> None:
                 hint="remove one of them",
             )
         face.override(_LEVEL, _THOROUGH)
-    elif options.rag and _LEVEL not in face.settings().origins:
-        face.override(_LEVEL, _OF_RAG)
+    elif options.rag:
+        chosen = face.settings().origins
+        for key, value in _OF_RAG.items():
+            if key not in chosen:
+                face.override(key, value)
 
 
 def unwrapped(options: AskOptions) -> AskOptions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -19,16 +20,19 @@ PROBLEM: dict[str, Any] = {  # as OpenAPI describes every error
     "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}},
 }
 
-_NO_ROUTE = 404
+_NO_ROUTE, _OTHER_METHOD = 404, 405
 _CODES = {
     _NO_ROUTE: "not_found",
-    405: "method_not_allowed",
+    _OTHER_METHOD: "method_not_allowed",
     408: "timeout",
     413: "too_large",
     415: "unsupported_media_type",
 }
 OPENAI_PATH = "/v1/"
 _OF_SERVER = 500
+_MAX_PATH = 200  # characters of a path that an answer repeats
+_NO_OBJECT = {"model_attributes_type", "dict_type", "model_type"}
+_WORDS = {"missing": "is missing", "extra_forbidden": "is not a field of this request"}
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
@@ -64,19 +68,43 @@ async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == _NO_ROUTE and request.method == "GET" and wants_page(request.headers):
         return page(_NO_ROUTE)  # it says so in the person's language, and leads back
-    failure = problem(error.status_code, str(error.detail), _CODES.get(error.status_code, "refused"))
+    detail, hint = _sentences(request, error)
+    failure = problem(error.status_code, detail, _CODES.get(error.status_code, "refused"), hint=hint)
     response = response_of(failure, request.url.path)
     response.headers.update(error.headers or {})
     return response
 
 
+def _sentences(request: Request, error: HTTPException) -> tuple[str, str]:
+    """Return what is wrong and what to do; the framework's own words name neither the path nor the method."""
+    path = request.url.path[:_MAX_PATH]
+    if error.status_code == _NO_ROUTE and error.detail == "Not Found":
+        return f"no such route: {request.method} {path}", "GET /openapi.json lists the routes"
+    if error.status_code == _OTHER_METHOD:
+        allowed = (error.headers or {}).get("Allow", "")
+        return f"{path} does not take {request.method}", f"use {allowed}" if allowed else ""
+    return str(error.detail), ""
+
+
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     """Return the names of wrong values, and not the values themselves: one may be a secret."""
     assert isinstance(error, RequestValidationError)
-    wrong = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
+    wrong = [_wrong_value(item) for item in error.errors()]
     is_long = any(item["type"] == "string_too_long" for item in error.errors())
     hint = "send a shorter text" if is_long else "/openapi.json has the form of each request"
     return response_of(problem(422, "; ".join(wrong[:5]), "invalid", hint=hint), request.url.path)
+
+
+def _wrong_value(item: Mapping[str, Any]) -> str:
+    """Return a sentence about one wrong value: a plain one for the mistakes that are made most."""
+    name = ".".join(str(part) for part in item["loc"])
+    if item["type"] == "json_invalid":
+        return "the body is not valid JSON"
+    if item["type"] in _NO_OBJECT and name == "body":
+        return "the body must be a JSON object, sent with the header content-type: application/json"
+    if words := _WORDS.get(item["type"]):
+        return f"{name} {words}"
+    return f"{name}: {item['msg']}"
 
 
 def _sound(value: object) -> object:

@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Header, Response
 from fastapi import Path as InPath
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -18,7 +18,8 @@ from codefathom.server.http.problem_json import NotFoundError
 
 STATIC = Path(__file__).parents[1] / "static"
 
-_PAGES = re.compile(r"/(?:chat(?:/[^/]+)?|search|projects|monitoring)/?")
+_PAGES = re.compile(r"/(?:chat(?:/[^/]+)?|search|projects|training|monitoring)/?")
+_OTHER_NAMES = {"/training": "/projects"}  # a page, as users of other services call it
 _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -58,6 +59,9 @@ class Navigation:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, as one for the page if it is that."""
         if scope["type"] == "http" and is_navigation(scope["method"], scope["path"], Headers(scope=scope)):
+            if other := _OTHER_NAMES.get(scope["path"].rstrip("/")):
+                await RedirectResponse(other)(scope, receive, send)
+                return
             scope = {**scope, "path": "/"}
         await self._app(scope, receive, send)
 
