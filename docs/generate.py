@@ -71,7 +71,7 @@ Some defaults are not those of the pipelines that brought these options. Scripts
 
 | option | default here | often elsewhere | why |
 | --- | --- | --- | --- |
-| `--duckdb-vector-dim` | 0: as long as the model makes them | 1024 | a shorter vector means less, and none is made longer |
+| `--duckdb-vector-dim` | 0: as long as the model makes them | 1024 | a shorter vector means less; none is made longer |
 | `--duckdb-query-top-k` | 100 | 200 or 50 | candidates of each ranking; more are slower |
 | `--duckdb-query-similarity` | 0: no limit | 0.6 or 0.7 | what it means depends on the model |
 | `--filter-level` | -1: 1 with a language model, else 0 | 1 | without a model there is nobody to judge |
@@ -321,9 +321,9 @@ sources; without it, 100 are ranked (`rerank.candidates`) and 8 are sources (`re
 
 ## Events
 
-A stream is `text/event-stream`. Each event has an `id`, and `data` with one line of JSON: `{"type": …, "data": …}`. Other
-types than these can be added later, so a client ignores those that it does not know. A client whose connection was cut
-goes on with the header `Last-Event-ID`; lines that begin with `:` keep the connection open.
+A stream is `text/event-stream`. Each event has an `id`, and `data` with one line of JSON: `{"type": …, "data": …}`.
+Other types than these can be added later, so a client ignores those that it does not know. A client whose connection
+was cut goes on with the header `Last-Event-ID`; lines that begin with `:` keep the connection open.
 
 Events of an answer (`/ask/stream`, `/ask/agent`, `/answers/{answer_id}/events`):
 

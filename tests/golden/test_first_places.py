@@ -135,7 +135,7 @@ def _harbour() -> dict[str, str]:
     return {
         **{f"src/{module}.c": f'#include "{module}.h"\n{body}' for module, body in bodies.items()},
         "src/winch.h": f"/* {_MODULES['winch'][1]} */\nint lift_load(struct winch *self, int amount);\n",
-        "harbour.c": "".join(bodies.values()) + "".join(_STATION.format(n=n) for n in range(90)),
+        "harbour.c": "".join(bodies.values()) + "".join(_STATION.format(n=n) for n in range(300)),
         **{
             f"docs/api/{module}.html": f"<h1>{module}.c File Reference</h1><p>{about}</p><code>{function}</code>\n"
             for module, (function, about) in _MODULES.items()

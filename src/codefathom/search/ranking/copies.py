@@ -12,7 +12,7 @@ from typing import Protocol
 from codefathom.search.ranking.places import place_of
 from codefathom.types import Chunk
 
-_LARGE = 500  # lines of a file that may be made of others
+_LARGE = 1_500  # lines of a file that may be made of others
 _LARGER = 3  # times as many lines as the file of the original
 _LONG_LINE = 16  # characters: shorter lines are alike by chance
 _ORIGINALS = 2  # small files of which a large one holds chunks
@@ -38,7 +38,7 @@ def copying_files(candidates: Sequence[_Placed]) -> frozenset[str]:
     """
     by_name: dict[str, list[_Placed]] = defaultdict(list)
     for one in candidates:
-        if one.n_lines >= _LARGE:  # in most projects no file is, and nothing is compared
+        if one.n_lines >= _LARGE and one.chunk.kind != "section":  # of most questions none, and nothing is compared
             for name in one.chunk.names:
                 by_name[name.rpartition(".")[2]].append(one)
     originals: dict[str, set[str]] = defaultdict(set)

@@ -58,6 +58,7 @@ _TESTS = frozenset({"test", "tests"})
 _MADE_OF_OTHERS = 1.5  # such a file has all words of the others, and so more evidence than an older copy
 _FEWEST_MARKS = 25  # commas and quotes of a table
 _PER_MARK = 8  # characters
+_PER_COMMA = 3 * _PER_MARK  # two quotes stand beside each
 _PER_ACTION = 5  # commas and quotes for each call, assignment or statement
 
 
@@ -153,7 +154,10 @@ def _is_data(chunk: Chunk, query: RankingQuery) -> bool:
 
 def _is_table(text: str) -> bool:
     """Return True for a text that is mostly literals: an eighth of it is commas and quotes, and little is done."""
-    n_marks = text.count(",") + text.count('"') + text.count("'")
+    n_commas = text.count(",")
+    if n_commas * _PER_COMMA < len(text):  # most code, at a third of the cost
+        return False
+    n_marks = n_commas + text.count('"') + text.count("'")
     if n_marks < _FEWEST_MARKS or n_marks * _PER_MARK < len(text):
         return False
     return (text.count("(") + text.count("=") + text.count(";")) * _PER_ACTION <= n_marks

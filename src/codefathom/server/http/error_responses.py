@@ -76,7 +76,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 def _sentences(request: Request, error: HTTPException) -> tuple[str, str]:
-    """Return what is wrong and what to do; the framework's own words name neither the path nor the method."""
+    """Return the problem and its remedy: the framework's own words name neither the path nor the method."""
     path = request.url.path[:_MAX_PATH]
     if error.status_code == _NO_ROUTE and error.detail == "Not Found":
         return f"no such route: {request.method} {path}", "GET /openapi.json lists the routes"

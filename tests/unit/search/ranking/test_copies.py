@@ -15,7 +15,7 @@ def candidate(path: str, name: str, text: str, n_lines: int) -> Candidate:
     return Candidate(0, Chunk(path + name, path, "c", "function", "", (name,), 1, 6, text), n_lines=n_lines)
 
 
-def both(path: str = "all.c", n_lines: int = 600) -> list[Candidate]:
+def both(path: str = "all.c", n_lines: int = 1600) -> list[Candidate]:
     return [candidate(path, name, f"/* gathered */\n{body(name)}", n_lines) for name in ("lift", "turn")]
 
 
