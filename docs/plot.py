@@ -57,7 +57,7 @@ def main() -> int:
 def figures() -> Figures:
     """Read the figures from the pages. Raises ValueError where one of them is missing."""
     page = (HERE / "benchmarks.md").read_text(encoding="utf-8")
-    validated = float(_match(r"\| all \| \| \| (0\.\d+) ", (HERE / "ranking.md").read_text(encoding="utf-8"))[1])
+    validated = float(_match(r"\| all \| \| \| \| (0\.\d+) ", (HERE / "ranking.md").read_text(encoding="utf-8"))[1])
     tools = re.findall(r"\w+", _match(r"\|  ((?:\| \w+ )+)\|\n\| --- .*\n\| NDCG@10 \|", page)[1])
     quality = _row("NDCG@10", page)
     points = []
