@@ -40,6 +40,7 @@ const REPORT: Report = {
   paused: "",
   n_by_text: 0,
   lost: "",
+  store_problem: "",
 };
 const JOB: Job = {
   id: "j1",
