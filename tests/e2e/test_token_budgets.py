@@ -103,7 +103,7 @@ def test_no_output_has_more_tokens(run: object, words: tuple[str, ...], most: in
     assert estimate(ran.out) <= most
     if ran.code == 2:  # not even what is there without any item has room
         assert ran.out == ""
-        (least,) = re.findall(r"give at least --max-tokens (\d+)", ran.err)
+        (least,) = re.findall(r"(?:give at least --max-tokens|give a number from) (\d+)", ran.err)
         assert int(least) > most
     elif as_json:
         json.loads(ran.out)

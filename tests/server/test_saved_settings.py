@@ -79,6 +79,7 @@ def test_what_is_taken_leaves_a_project_that_can_be_asked(ready: httpx.Client, s
         ({"rerank.model": "nonsense"}, "rerank.model = 'nonsense' is not a reranking model"),
         ({"parse.chain": ["llm", "text"]}, "parse.chain contains llm, but no language model is set"),
         ({"embed.model": "openai:e@http://["}, "is not a valid address"),
+        ({"llm.window": 1}, "llm.window 1 leaves 0 tokens for sources"),
     ],
 )
 def test_what_cannot_be_used_is_refused_on_saving(

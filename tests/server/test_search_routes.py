@@ -56,8 +56,10 @@ def test_each_signal_of_a_hit_is_explained(ready: httpx.Client) -> None:
         assert set(hit["signals"]) <= set(explained)
     assert all("signals" not in hit for hit in found(ready)["hits"])
     assert all(signal["meaning"] for signal in explained.values())
-    assert {name for name, signal in explained.items() if signal["weight"]} == set(WEIGHTS)
-    assert explained["test"]["weight"] == WEIGHTS["test"] < 0 < explained["vector"]["weight"]
+    for kind, key in (("short", "weight"), ("long", "weight_for_long_text")):
+        weights = {name: weight for name, weight in WEIGHTS[kind].items() if weight}
+        assert {name: signal[key] for name, signal in explained.items() if signal[key]} == weights
+    assert explained["test"]["weight"] < 0 < explained["vector"]["weight"]
 
 
 @pytest.mark.parametrize(

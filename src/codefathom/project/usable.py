@@ -7,6 +7,7 @@ from functools import partial
 
 from codefathom.config.model_names import BUNDLED, is_on_disk
 from codefathom.config.settings import Settings
+from codefathom.config.windows import check_room
 from codefathom.errors import SettingsError
 from codefathom.project.opening import parsing_model
 from codefathom.project.roles import ROLES
@@ -21,8 +22,9 @@ _TIMEOUTS = Timeouts(1.0, 1.0)  # of connections that are not used
 
 
 def faults(settings: Settings, variables: Mapping[str, str], *, keys: bool) -> tuple[SettingsError, ...]:
-    """Return an error for each store, model or address that cannot be used; with `keys` for a missing key too.
+    """Return an error for each store, model or address that cannot be used.
 
+    With `keys` also for what keeps from questions alone: a missing key, a window without room for sources.
     Whether a model answers is another question: `project/roles.py`.
     """
     return tuple(error for check in _checks(settings, variables, keys) if (error := _error_of(check)) is not None)
@@ -48,6 +50,8 @@ def _checks(settings: Settings, variables: Mapping[str, str], keys: bool) -> Ite
         yield partial(shortened, BundledEmbedder(), embed.dimensions, embed.reduce)
     if "llm" in settings.parse.chain:
         yield partial(parsing_model, settings)
+    if keys:
+        yield partial(check_room, settings)
 
 
 def _models(settings: Settings) -> list[tuple[str, str]]:
