@@ -32,6 +32,7 @@ SIGNALS = {
     "name_share": "share of a name it defines that is in the question",
     "test": "tests and examples count less",
     "data": "data counts less than code: translations, and tables of numbers and quoted text",
+    "prose": "documentation counts less than code, unless its heading has the question's words",
     # The others are about its file.
     "stem_share": "share of its file name that is in the question",
     "folder_share": "share of its folder's name that is in the question",
@@ -44,7 +45,6 @@ SIGNALS = {
     "file_share": "share of all evidence that lies in its file (relative to the file with most)",
     "file_size": "number of lines of its file",
     "depth": "number of folders above its file",
-    "prose": "documentation counts less than code",
     "declaration": "it declares what another file defines",
     "legacy": "an older copy, such as code in legacy/ or in v1/ beside v2/, or a file made of others, counts less",
 }
@@ -60,6 +60,8 @@ _FEWEST_MARKS = 25  # commas and quotes of a table
 _PER_MARK = 8  # characters
 _PER_COMMA = 3 * _PER_MARK  # two quotes stand beside each
 _PER_ACTION = 5  # commas and quotes for each call, assignment or statement
+_UNDER_HEADING = 0.8  # of what documentation counts less, taken back where a heading has all words of the question
+_FEWEST_IN_HEADING = 3  # words of such a question: the code of a thing often has the same one or two words in its name
 
 
 class Candidate(NamedTuple):
@@ -101,6 +103,7 @@ def signals(
     }
     places = _places_by_meaning(candidates)
     defined = _definitions(query, candidates, names)
+    about_names = [_about_names(own, strengths) for own in names]
     return [
         (
             one.lexical / top.lexical,
@@ -110,12 +113,13 @@ def signals(
             defined[one.key] * query.is_only_symbol,
             query.frames[one.key].value if one.key in query.frames else 0.0,
             cover[bits],
-            *_about_names(own, strengths),
+            *named,
             float(not query.about_tests and _is_test(one.chunk)),
             float(_is_data(one.chunk, query)),
+            _prose(one.chunk, named[0], query),
             *of_file[one.chunk.path],
         )
-        for one, bits, own in zip(candidates, term_bits, names, strict=True)
+        for one, bits, named in zip(candidates, term_bits, about_names, strict=True)
     ]
 
 
@@ -140,7 +144,6 @@ def _of_file(one: Candidate, files: _Files, top: _Top, query: RankingQuery) -> t
         files.share(path),
         log1p(one.n_lines) / 8,
         place.depth / 5,
-        float(place.is_prose and not query.about_prose),
         float(place.is_declaration or is_declared_in_c),
         _MADE_OF_OTHERS if path in files.copying else float(_is_legacy(place, files, query)),
     )
@@ -150,6 +153,13 @@ def _is_data(chunk: Chunk, query: RankingQuery) -> bool:
     """Return True for data that the question does not ask for by the name of its folder."""
     data = place_of(chunk.path).data
     return _is_table(chunk.text) or (bool(data) and not forms_of(query.terms).among(data))
+
+
+def _prose(chunk: Chunk, in_heading: float, query: RankingQuery) -> float:
+    """Return 1 for documentation that is not asked for, less where a heading has most of the question's words."""
+    if query.about_prose or not place_of(chunk.path).is_prose:
+        return 0.0
+    return 1 - _UNDER_HEADING * in_heading**4 if len(query.terms) >= _FEWEST_IN_HEADING else 1.0
 
 
 def _is_table(text: str) -> bool:

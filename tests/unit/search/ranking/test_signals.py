@@ -175,6 +175,19 @@ def test_tests_and_prose_count_in_full_when_asked_for() -> None:
     assert [row["prose"] for row in of("installation guide", prose)] == [0.0]
 
 
+def test_documentation_counts_nearly_in_full_where_its_heading_has_the_words_of_the_question() -> None:
+    whole, half, none = (
+        candidate(key, "guide.md", heading)
+        for key, heading in enumerate(("Limits of retry with backoff", "Backoff, retry", "Install"))
+    )
+    rows = of("limits of retry backoff", whole, half, none)
+    assert [round(row["prose"], 2) for row in rows] == [0.2, 0.84, 1.0]
+    [code] = of("limits of retry backoff", candidate(1, "retry.py", "limits_of_retry_with_backoff"))
+    assert code["prose"] == 0.0
+    [of_two_words] = of("retry backoff", candidate(1, "guide.md", "Retry with backoff"))
+    assert of_two_words["prose"] == 1.0
+
+
 def test_a_file_that_is_written_out_counts_by_how_clearly_it_is_meant() -> None:
     query = RankingQuery(("total",), files={"shop/pricing.py": 0.8, "shop/orders.py": 0.0})
     rows = of(query, *(candidate(key, f"shop/{name}.py") for key, name in enumerate(("pricing", "orders", "cart"))))
