@@ -999,6 +999,15 @@ export interface components {
              */
             projects: string[];
             /**
+             * Roots
+             * @description folders of the projects that `paths` have chosen
+             * @default {}
+             * @example {}
+             */
+            roots: {
+                [key: string]: string;
+            };
+            /**
              * Answer Id
              * @example 9f0e4c
              */
