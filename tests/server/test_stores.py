@@ -77,6 +77,19 @@ def test_a_store_that_is_away_is_said(ready: httpx.Client, qdrant: QdrantServer)
     assert "cannot be reached" in answer.json()["detail"]
 
 
+def test_a_project_names_its_store_that_is_away(ready: httpx.Client, qdrant: QdrantServer) -> None:
+    assert ready.get("/projects/shop").json()["store_problem"] == ""
+    assert ready.post("/projects/shop/store/move", json={"target": "qdrant"}).status_code == 200
+    assert ready.get("/projects/shop").json()["store_problem"] == ""
+    qdrant.stop()
+    shown = ready.get("/projects/shop").json()
+    assert "cannot be reached" in shown["store_problem"]
+    assert shown["status"] == "indexed"  # the vectors of the index answer meanwhile
+    (of_all,) = ready.get("/monitoring/store").json()["stores"]
+    for told in (of_all, ready.get("/projects/shop/status").json()):
+        assert "cannot be reached" in told["store_problem"]
+
+
 @pytest.mark.parametrize("target", ["qdrant://thief.example:6333", "qdrant:///etc", "klingon"])
 def test_a_request_names_no_place(ready: httpx.Client, target: str) -> None:
     for action in ("init", "verify", "move", "remove"):

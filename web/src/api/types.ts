@@ -3070,6 +3070,13 @@ export interface components {
              */
             job_id: string;
             /**
+             * Store Problem
+             * @description reason why its store of vectors cannot be reached; meanwhile the vectors of the index answer; a list of projects does not ask their stores
+             * @default
+             * @example
+             */
+            store_problem: string;
+            /**
              * Generation
              * @default 0
              * @example 12
@@ -3295,6 +3302,13 @@ export interface components {
              * @example
              */
             incomplete: string;
+            /**
+             * Store Problem
+             * @description reason why the store of vectors cannot be reached; meanwhile the vectors of the index answer
+             * @default
+             * @example
+             */
+            store_problem: string;
             /**
              * Problem
              * @default
@@ -4257,6 +4271,13 @@ export interface components {
              * @example
              */
             incomplete: string;
+            /**
+             * Store Problem
+             * @description reason why the store of vectors cannot be reached; meanwhile the vectors of the index answer
+             * @default
+             * @example
+             */
+            store_problem: string;
             /**
              * Problem
              * @default

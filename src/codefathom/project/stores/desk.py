@@ -37,6 +37,14 @@ class StoreDesk:
         """That store as a user writes it."""
         return shown_store(self._opened.store)
 
+    def problem(self) -> str:
+        """Ask that store, and return the reason why it cannot be reached, "" when it can."""
+        if self._opened.store.vectors == "flat":
+            return ""  # a file beside the index is never away
+        with closing(self._opened.vector_store(self._opened.store)) as store:
+            store.reload()
+            return store.problem
+
     def move(self, target: str) -> StoreReport:
         """Copy the vectors from the catalogue to a store, compare, and switch to it; the old store stays as it is.
 
