@@ -317,7 +317,8 @@ Below `/v1`, an error has the form of OpenAI instead: `error` with `message`, `t
 
 Names in request bodies may be written in snake_case and in camelCase. `/openapi.json` has the meaning and the limits of
 each field. `top_k` of `/ask` and `/ask/stream` is the number of candidates that are ranked, and the largest number of
-sources; without it, 100 are ranked (`rerank.candidates`) and 8 are sources (`rerank.top_n`).
+sources; without it, 100 are ranked (`rerank.candidates`) and 8 are sources (`rerank.top_n`). `/file` and `/symbols`
+also take `file_path`, `/file-tree` and `/files` also `root_path`.
 
 ## Events
 

@@ -292,9 +292,35 @@ def test_files_and_folders_are_shown_as_they_were_indexed(ready: httpx.Client, s
     assert part.json()["content"] == "".join(text.splitlines(keepends=True)[2:4])
 
 
+@pytest.mark.parametrize("top", ["", "{}/"])
+def test_files_and_folders_by_the_names_of_other_systems(ready: httpx.Client, shop: Path, top: str) -> None:
+    """`/file?file_path=` and `/file-tree?root_path=` of systems with one folder, whose paths may be whole ones."""
+    own = {"project_id": "shop"}
+    before = top.format(shop.resolve())
+    file = ready.get("/file", params={**own, "path": "shop/pricing.py"}).json()
+    tree = ready.get("/file-tree", params={**own, "folder": "shop"}).json()
+    listed = ready.get("/files", params={**own, "folder": "shop"}).json()
+    symbols = ready.get("/symbols", params={**own, "path": "shop/pricing.py"}).json()
+    assert symbols["symbols"]
+    for name in ("path", "file_path", "filePath"):
+        assert ready.get("/file", params={**own, name: f"{before}shop/pricing.py"}).json() == file
+        assert ready.get("/symbols", params={**own, name: f"{before}shop/pricing.py"}).json() == symbols
+    for name in ("folder", "root_path", "rootPath"):
+        assert ready.get("/file-tree", params={**own, name: f"{before}shop"}).json() == tree
+        assert ready.get("/files", params={**own, name: f"{before}shop"}).json() == listed
+    everything = ready.get("/file-tree", params={**own, "root_path": before.rstrip("/")}).json()
+    assert everything == ready.get("/file-tree", params=own).json()
+    twice = ready.get("/file", params={**own, "path": "shop/pricing.py", "file_path": "shop/orders.py"})
+    assert (twice.status_code, twice.json()["code"]) == (400, "usage")
+
+
 @pytest.mark.parametrize(
     ("route", "query", "status"),
     [
+        ("/file", {}, 400),
+        ("/file", {"file_path": ""}, 422),
+        ("/file", {"file_path": "../secret"}, 404),
+        ("/file-tree", {"root_path": "nowhere"}, 404),
         ("/file", {"path": "../secret"}, 404),
         ("/file", {"path": "/etc/passwd"}, 404),
         ("/file", {"path": "shop/pricing.py", "start_line": 9_999}, 400),

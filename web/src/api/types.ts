@@ -5587,9 +5587,10 @@ export interface operations {
         parameters: {
             query: {
                 project_id: string;
-                folder?: string;
                 limit?: number;
                 offset?: number;
+                /** @description also called root_path */
+                folder?: string | null;
             };
             header?: never;
             path?: never;
@@ -5630,10 +5631,11 @@ export interface operations {
         parameters: {
             query: {
                 project_id: string;
-                path: string;
                 start_line?: number;
                 /** @description last line; 0: the end of the file */
                 end_line?: number;
+                /** @description also called file_path */
+                path?: string | null;
             };
             header?: never;
             path?: never;
@@ -5674,7 +5676,8 @@ export interface operations {
         parameters: {
             query: {
                 project_id: string;
-                folder?: string;
+                /** @description also called root_path */
+                folder?: string | null;
             };
             header?: never;
             path?: never;
@@ -5715,12 +5718,13 @@ export interface operations {
         parameters: {
             query: {
                 project_id: string;
-                path?: string;
                 limit?: number;
                 /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
                 max_tokens?: number | null;
                 query?: string;
                 kind?: string;
+                /** @description also called file_path */
+                path?: string | null;
             };
             header?: never;
             path?: never;

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from typing import Annotated, NamedTuple, TypeAlias
 
 from fastapi import APIRouter, Depends, Query
 
 from codefathom.answer.tokens import counter
+from codefathom.engine import Engine
+from codefathom.errors import UsageError
 from codefathom.project.browsing import TreeEntry
 from codefathom.search.graph.project_map import first_parts
 from codefathom.server.http.answer_size import within_tokens
@@ -52,7 +55,40 @@ MostTokens: TypeAlias = Annotated[
         description="maximum number of tokens of the answer; the last items are left out where there is no room",
     ),
 ]
+_PATH = Query(min_length=1, max_length=4_096, examples=["shop/pricing.py"], description="also called file_path")
+_FOLDER = Query(max_length=4_096, examples=["shop"], description="also called root_path")
+# FastAPI has no other names of a parameter before a version that is too new to be required.
+_OTHER_PATH = Query(min_length=1, max_length=4_096, include_in_schema=False)
+_OTHER_FOLDER = Query(max_length=4_096, include_in_schema=False)
 Depth: TypeAlias = Annotated[int, Query(ge=1, le=5, examples=[1])]
+
+
+def _path_of_file(
+    path: Annotated[str | None, _PATH] = None,
+    file_path: Annotated[str | None, _OTHER_PATH] = None,
+    filePath: Annotated[str | None, _OTHER_PATH] = None,  # noqa: N803
+) -> str:
+    return _only(path=path, file_path=file_path, filePath=filePath)
+
+
+def _path_of_folder(
+    folder: Annotated[str | None, _FOLDER] = None,
+    root_path: Annotated[str | None, _OTHER_FOLDER] = None,
+    rootPath: Annotated[str | None, _OTHER_FOLDER] = None,  # noqa: N803
+) -> str:
+    return _only(folder=folder, root_path=root_path, rootPath=rootPath)
+
+
+def _only(**values: str | None) -> str:
+    """Return the one value of several names of one thing, "" without any. Raises UsageError for two."""
+    names = [name for name, value in values.items() if value is not None]
+    if len(names) > 1:
+        raise UsageError(f"{' and '.join(names)} name the same thing", hint="give exactly one of them")
+    return (values[names[0]] or "") if names else ""
+
+
+FilePathIn: TypeAlias = Annotated[str, Depends(_path_of_file)]
+FolderPathIn: TypeAlias = Annotated[str, Depends(_path_of_folder)]
 
 
 class MapQuery(NamedTuple):
@@ -99,19 +135,21 @@ def router(state: ServerState) -> APIRouter:
 def _add_files(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/files", summary="List indexed files")
     def files(
-        project_id: ProjectId, caller: CallerHere, folder: Folder = "", limit: Many = 1_000, offset: Offset = 0
+        project_id: ProjectId, caller: CallerHere, folder: FolderPathIn, limit: Many = 1_000, offset: Offset = 0
     ) -> FilesOut:
         with indexed(state, project_id, caller) as engine:
-            listed = engine.files.listed(folder)
+            listed = engine.files.listed(_inside(folder, engine))
         shown = [_file_out(file) for file in listed[offset : offset + limit]]
         return FilesOut(project_id=project_id, n_files=len(listed), files=shown)
 
     @routes.get("/file", summary="Show lines of an indexed file")
     def file(
-        project_id: ProjectId, path: Path, caller: CallerHere, start_line: Line = 1, end_line: LastLine = 0
+        project_id: ProjectId, path: FilePathIn, caller: CallerHere, start_line: Line = 1, end_line: LastLine = 0
     ) -> FileLinesOut:
+        if not path:
+            raise UsageError("no file is named", hint="give its path in the project as path or file_path")
         with indexed(state, project_id, caller) as engine:
-            excerpt = engine.files.lines(path, start_line, end_line)
+            excerpt = engine.files.lines(_inside(path, engine), start_line, end_line)
         return FileLinesOut(
             **excerpt.file._asdict(),
             project_id=project_id,
@@ -121,8 +159,9 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
         )
 
     @routes.get("/file-tree", summary="List the contents of a folder")
-    def file_tree(project_id: ProjectId, caller: CallerHere, folder: Folder = "") -> TreeOut:
+    def file_tree(project_id: ProjectId, caller: CallerHere, folder: FolderPathIn) -> TreeOut:
         with indexed(state, project_id, caller) as engine:
+            folder = _inside(folder, engine)
             entries = engine.files.entries(folder)
         return TreeOut(project_id=project_id, folder=folder, entries=[_entry_out(entry) for entry in entries])
 
@@ -133,12 +172,13 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         project_id: ProjectId,
         caller: CallerHere,
         name: NameIn,
-        path: Folder = "",
+        path: FilePathIn,
         limit: Many = 100,
         *,
         max_tokens: MostTokens = None,
     ) -> SymbolsOut:
         with indexed(state, project_id, caller) as engine:
+            path = _inside(path, engine)
             if path and not name.query and not name.kind:
                 outline = engine.files.outline(path)
                 symbols, n_symbols = outline[:limit], len(outline)
@@ -191,6 +231,14 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
             return MapOut(project_id=project_id, **map_shape(first_parts(wish.query, content, n, count)))
 
         return within_tokens(min(len(content.parts), max_tokens), first, max_tokens)
+
+
+def _inside(path: str, engine: Engine) -> str:
+    """Return a whole path of the disk inside the project as it is in the project; any other text stays."""
+    place, root = os.path.normpath(path), engine.root
+    if not os.path.isabs(path) or not f"{place}{os.sep}".startswith(os.path.join(root, "")):
+        return path
+    return "" if place == root else os.path.relpath(place, root).replace(os.sep, "/")
 
 
 def _file_out(file: IndexedFile) -> FileOut:

@@ -74,10 +74,7 @@ def _add_single(routes: APIRouter, state: ServerState) -> None:
     def show(project_id: ProjectId, caller: CallerHere) -> ProjectOut:
         told = project_out(state, state.projects.get(project_id, caller))
         if told.indexed_at:
-            with (
-                suppress(FathomError),
-                state.projects.lease(project_id, caller) as engine,
-            ):
+            with suppress(FathomError), state.projects.lease(project_id, caller) as engine:
                 told.store_problem = engine.stores.problem()
         return told
 
