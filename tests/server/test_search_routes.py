@@ -292,6 +292,33 @@ def test_files_and_folders_are_shown_as_they_were_indexed(ready: httpx.Client, s
     assert part.json()["content"] == "".join(text.splitlines(keepends=True)[2:4])
 
 
+@pytest.mark.parametrize(
+    ("route", "values"),
+    [
+        ("/search", {"query": QUESTION}),
+        ("/search", {"query": QUESTION, "files": ["shop/shop/pricing.py"]}),
+        ("/federated/search", {"query": QUESTION}),
+        ("/context", {"query": QUESTION}),
+        ("/ask", {"query": QUESTION}),
+        ("/ask/stream", {"query": QUESTION}),
+        ("/ask/agent", {"query": QUESTION}),
+        ("/conversations", {}),
+        ("/federated/symbols", {"query": "price"}),
+        ("/federated/related", {"target": "@@price_of"}),
+        ("/federated/map", {}),
+    ],
+)
+def test_an_unknown_project_among_several_is_named(ready: httpx.Client, route: str, values: dict) -> None:
+    names = ["shop", "nowhere"]
+    if route in ("/federated/symbols", "/federated/related", "/federated/map"):
+        answer = ready.get(route, params={**values, "project_id": names})
+    else:
+        answer = ready.post(route, json={**values, "project_ids": names})
+    told = answer.json()
+    assert (answer.status_code, told["code"]) == (404, "not_found")
+    assert (told["detail"], told["hint"]) == ("no such project: 'nowhere'", "GET /projects lists them")
+
+
 @pytest.mark.parametrize("top", ["", "{}/"])
 def test_files_and_folders_by_the_names_of_other_systems(ready: httpx.Client, shop: Path, top: str) -> None:
     """`/file?file_path=` and `/file-tree?root_path=` of systems with one folder, whose paths may be whole ones."""
