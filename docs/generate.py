@@ -338,7 +338,8 @@ Events of an answer (`/ask/stream`, `/ask/agent`, `/answers/{answer_id}/events`)
 | `error` | `code`, `detail`, `hint`; what was written before stays |
 | `done` | the last one, without data |
 
-Events of a job (`POST /projects/{project_id}/index`, `/jobs/{job_id}/events`):
+Events of a job (`POST /projects/{project_id}/index`, `/jobs/{job_id}/events`), which is a run of the indexer, or with
+`move_to` a move of the vectors to another store (`POST /projects/{project_id}/store/move`):
 
 | type | data |
 | --- | --- |
@@ -348,6 +349,7 @@ Events of a job (`POST /projects/{project_id}/index`, `/jobs/{job_id}/events`):
 | `indexing` | `current_file`, `current`, `total`, `percent`, `estimated_remaining_seconds` and more |
 | `file_error` | a file that cannot be indexed, with the reason; the others go on |
 | `saving` | the search indexes are being written |
+| `move`, `moved` | the number of vectors that are copied; at the end the comparison of the store with the index |
 | `complete` | `file_count`, `chunk_count`, `duration_seconds`, `error_count`, and the whole `report` |
 | `cancelled`, `error` | the job has ended before |
 | `status` | the state of the job, sent first to a client that comes later |

@@ -505,6 +505,8 @@ def test_the_vectors_are_moved_to_another_store_and_back(page: Page, served: Ser
     expect(choose("faiss", "Compare")).to_contain_text("faiss differs from the index")
     expect(choose("faiss", "Move here")).to_contain_text("and finds 100% of a sample")
     expect(used.get_by_role("row", name="Store faiss")).to_be_visible()
+    moves = [job["move_to"] for job in served.client.get("/jobs").json()["jobs"] if job["move_to"]]
+    assert moves == ["faiss"]
     expect(used.get_by_role("row", name="index IndexFlatIP")).to_be_visible()
     expect(choose("flat", "Move here")).to_contain_text("and finds 100% of a sample")
     drawer.get_by_role("combobox", name="Store").click()

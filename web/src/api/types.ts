@@ -186,7 +186,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Copy the vectors to a store, and use that from then on */
+        /** Begin a job that copies the vectors to a store, which is used from then on */
         post: operations["move_projects__project_id__store_move_post"];
         delete?: never;
         options?: never;
@@ -2470,7 +2470,7 @@ export interface components {
         };
         /**
          * JobOut
-         * @description A run of the indexer over a project.
+         * @description A run of the indexer over a project, or a move of its vectors.
          */
         JobOut: {
             /**
@@ -2488,6 +2488,13 @@ export interface components {
              * @example false
              */
             full: boolean;
+            /**
+             * Move To
+             * @description Store that the vectors are moved to; empty: a run of the indexer
+             * @default
+             * @example
+             */
+            move_to: string;
             /**
              * State
              * @description queued, running, cancelled, failed or done
@@ -2518,6 +2525,7 @@ export interface components {
             ended_at: number;
             progress: components["schemas"]["StepOut"];
             report?: components["schemas"]["ReportOut"] | null;
+            moved?: components["schemas"]["StoreReportOut"] | null;
             error?: components["schemas"]["TroubleOut"] | null;
             /**
              * File Errors
@@ -4123,7 +4131,7 @@ export interface components {
             current_file: string;
             /**
              * Current
-             * @description Number of files that are done; in the phase embed, of chunks
+             * @description Number of files that are done; in the phase embed, of chunks; in the phase move, of vectors
              * @default 0
              * @example 120
              */
@@ -5303,12 +5311,12 @@ export interface operations {
         };
         responses: {
             /** @description Successful Response */
-            200: {
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StoreReportOut"];
+                    "application/json": components["schemas"]["JobOut"];
                 };
             };
             /** @description What is wrong */
