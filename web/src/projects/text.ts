@@ -175,7 +175,7 @@ export const projectsText = texts(
     "projects.watched.polling": "Changes are looked for every second.",
     "projects.history.none": "There was no run yet.",
     "projects.history.full": "all files again",
-    "projects.history.move": "vectors moved to {name}",
+    "projects.history.move": "moving the vectors to {name}",
     "projects.history.done": "Done",
     "projects.history.failed": "Failed",
     "projects.history.cancelled": "Cancelled",
