@@ -319,6 +319,33 @@ def test_an_unknown_project_among_several_is_named(ready: httpx.Client, route: s
     assert (told["detail"], told["hint"]) == ("no such project: 'nowhere'", "GET /projects lists them")
 
 
+LOOKING = [
+    ("/files", {}),
+    ("/file", {"file_path": "shop/pricing.py"}),
+    ("/file-tree", {"root_path": "shop"}),
+    ("/symbols", {"query": "price"}),
+    ("/related", {"target": "shop/pricing.py"}),
+    ("/map", {}),
+]
+
+
+@pytest.mark.parametrize(("route", "query"), LOOKING)
+def test_the_only_project_needs_no_name(ready: httpx.Client, shop: Path, route: str, query: dict) -> None:
+    named = ready.get(route, params={"project_id": "shop", **query}).json()
+    assert ready.get(route, params=query).json() == named
+    assert named["project_id"] == "shop"
+    other = shop.parent / "other"
+    (other / "src").mkdir(parents=True)
+    (other / "fathom.toml").touch()
+    add(ready, other)
+    answer = ready.get(route, params=query)
+    assert (answer.status_code, answer.json()["code"]) == (400, "usage")
+    assert "shop" in answer.json()["hint"] and "other" in answer.json()["hint"]
+    for name in ("shop", "other"):
+        ready.delete(f"/projects/{name}")
+    assert ready.get(route, params=query).status_code == 404
+
+
 @pytest.mark.parametrize("top", ["", "{}/"])
 def test_files_and_folders_by_the_names_of_other_systems(ready: httpx.Client, shop: Path, top: str) -> None:
     """`/file?file_path=` and `/file-tree?root_path=` of systems with one folder, whose paths may be whole ones."""

@@ -5593,8 +5593,9 @@ export interface operations {
     };
     files_files_get: {
         parameters: {
-            query: {
-                project_id: string;
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
                 limit?: number;
                 offset?: number;
                 /** @description also called root_path */
@@ -5637,8 +5638,9 @@ export interface operations {
     };
     file_file_get: {
         parameters: {
-            query: {
-                project_id: string;
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
                 start_line?: number;
                 /** @description last line; 0: the end of the file */
                 end_line?: number;
@@ -5682,8 +5684,9 @@ export interface operations {
     };
     file_tree_file_tree_get: {
         parameters: {
-            query: {
-                project_id: string;
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
                 /** @description also called root_path */
                 folder?: string | null;
             };
@@ -5724,8 +5727,9 @@ export interface operations {
     };
     symbols_symbols_get: {
         parameters: {
-            query: {
-                project_id: string;
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
                 limit?: number;
                 /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
                 max_tokens?: number | null;
@@ -5772,8 +5776,9 @@ export interface operations {
     related_related_get: {
         parameters: {
             query: {
-                project_id: string;
                 target: string;
+                /** @description may be left out where there is only one project */
+                project_id?: string;
                 depth?: number;
                 limit?: number;
                 /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
@@ -5816,8 +5821,9 @@ export interface operations {
     };
     map_project_map_get: {
         parameters: {
-            query: {
-                project_id: string;
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
                 /** @description maximum number of tokens of the answer */
                 max_tokens?: number;
                 query?: string;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, NamedTuple, TypeAlias
 
@@ -14,7 +15,8 @@ from codefathom.errors import UsageError
 from codefathom.project.browsing import TreeEntry
 from codefathom.search.graph.project_map import first_parts
 from codefathom.server.http.answer_size import within_tokens
-from codefathom.server.routes.search_requests import indexed
+from codefathom.server.http.auth import Caller
+from codefathom.server.routes.search_requests import chosen_projects, indexed
 from codefathom.server.schemas.search_schemas import (
     EdgeOut,
     FileLinesOut,
@@ -31,7 +33,9 @@ from codefathom.server.state import CallerHere, ServerState
 from codefathom.shapes import map_shape
 from codefathom.types import FoundSymbol, IndexedFile, Related
 
-ProjectId: TypeAlias = Annotated[str, Query(max_length=200, examples=["shop"])]
+ProjectId: TypeAlias = Annotated[
+    str, Query(max_length=200, examples=["shop"], description="may be left out where there is only one project")
+]
 Path: TypeAlias = Annotated[str, Query(min_length=1, max_length=4_096, examples=["shop/pricing.py"])]
 Folder: TypeAlias = Annotated[str, Query(max_length=4_096, examples=["shop"])]
 Line: TypeAlias = Annotated[int, Query(ge=1, le=1_000_000_000, examples=[1])]
@@ -60,6 +64,7 @@ _FOLDER = Query(max_length=4_096, examples=["shop"], description="also called ro
 # FastAPI has no other names of a parameter before a version that is too new to be required.
 _OTHER_PATH = Query(min_length=1, max_length=4_096, include_in_schema=False)
 _OTHER_FOLDER = Query(max_length=4_096, include_in_schema=False)
+_MOST_NAMED = 10  # projects in an error
 Depth: TypeAlias = Annotated[int, Query(ge=1, le=5, examples=[1])]
 
 
@@ -135,8 +140,9 @@ def router(state: ServerState) -> APIRouter:
 def _add_files(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/files", summary="List indexed files")
     def files(
-        project_id: ProjectId, caller: CallerHere, folder: FolderPathIn, limit: Many = 1_000, offset: Offset = 0
+        caller: CallerHere, folder: FolderPathIn, project_id: ProjectId = "", limit: Many = 1_000, offset: Offset = 0
     ) -> FilesOut:
+        project_id = project_id or _only_project(state, caller)
         with indexed(state, project_id, caller) as engine:
             listed = engine.files.listed(_inside(folder, engine))
         shown = [_file_out(file) for file in listed[offset : offset + limit]]
@@ -144,8 +150,9 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
 
     @routes.get("/file", summary="Show lines of an indexed file")
     def file(
-        project_id: ProjectId, path: FilePathIn, caller: CallerHere, start_line: Line = 1, end_line: LastLine = 0
+        path: FilePathIn, caller: CallerHere, project_id: ProjectId = "", start_line: Line = 1, end_line: LastLine = 0
     ) -> FileLinesOut:
+        project_id = project_id or _only_project(state, caller)
         if not path:
             raise UsageError("no file is named", hint="give its path in the project as path or file_path")
         with indexed(state, project_id, caller) as engine:
@@ -159,7 +166,8 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
         )
 
     @routes.get("/file-tree", summary="List the contents of a folder")
-    def file_tree(project_id: ProjectId, caller: CallerHere, folder: FolderPathIn) -> TreeOut:
+    def file_tree(caller: CallerHere, folder: FolderPathIn, project_id: ProjectId = "") -> TreeOut:
+        project_id = project_id or _only_project(state, caller)
         with indexed(state, project_id, caller) as engine:
             folder = _inside(folder, engine)
             entries = engine.files.entries(folder)
@@ -169,14 +177,15 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
 def _add_symbols(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/symbols", summary="Find definitions by name, or list those of a file")
     def symbols(
-        project_id: ProjectId,
         caller: CallerHere,
         name: NameIn,
         path: FilePathIn,
+        project_id: ProjectId = "",
         limit: Many = 100,
         *,
         max_tokens: MostTokens = None,
     ) -> SymbolsOut:
+        project_id = project_id or _only_project(state, caller)
         with indexed(state, project_id, caller) as engine:
             path = _inside(path, engine)
             if path and not name.query and not name.kind:
@@ -197,14 +206,15 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
 
     @routes.get("/related", summary="Show the files and symbols that a file or symbol is connected with")
     def related(
-        project_id: ProjectId,
         target: Path,
         caller: CallerHere,
+        project_id: ProjectId = "",
         depth: Depth = 1,
         limit: Many = 200,
         *,
         max_tokens: MostTokens = None,
     ) -> RelatedOut:
+        project_id = project_id or _only_project(state, caller)
         with indexed(state, project_id, caller) as engine:
             result = engine.related(target, depth=depth, limit=limit)
         edges = list(map(edge_out, result.edges))
@@ -222,7 +232,10 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         return within_tokens(len(edges), first, max_tokens)
 
     @routes.get("/map", summary="Outline the most central files, within a number of tokens")
-    def map_project(project_id: ProjectId, wish: MapQueryIn, caller: CallerHere, max_tokens: Tokens = 4_000) -> MapOut:
+    def map_project(
+        wish: MapQueryIn, caller: CallerHere, project_id: ProjectId = "", max_tokens: Tokens = 4_000
+    ) -> MapOut:
+        project_id = project_id or _only_project(state, caller)
         with indexed(state, project_id, caller) as engine:
             content = engine.map_parts(wish.query, files=wish.files, folders=wish.folders)
             count = counter(engine.settings.context.tokenizer_path)
@@ -231,6 +244,20 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
             return MapOut(project_id=project_id, **map_shape(first_parts(wish.query, content, n, count)))
 
         return within_tokens(min(len(content.parts), max_tokens), first, max_tokens)
+
+
+def _only_project(state: ServerState, caller: Caller) -> str:
+    """Return the one project that the caller may see. Raises NotFoundError without any, UsageError for several."""
+    visible = chosen_projects(state, caller, ())
+    if len(visible) > 1:
+        raise UsageError(
+            f"no project is named, and there are {len(visible)}", hint=f"give project_id: {_some(visible)}"
+        )
+    return visible[0]
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
 
 
 def _inside(path: str, engine: Engine) -> str:
