@@ -317,7 +317,8 @@ Below `/v1`, an error has the form of OpenAI instead: `error` with `message`, `t
 
 Names in request bodies may be written in snake_case and in camelCase. `/openapi.json` has the meaning and the limits of
 each field. `top_k` of `/ask` and `/ask/stream` is the number of candidates that are ranked, and the largest number of
-sources; without it, 100 are ranked (`rerank.candidates`) and 8 are sources (`rerank.top_n`).
+sources; without it, 100 are ranked (`rerank.candidates`) and 8 are sources (`rerank.top_n`). `/file` and `/symbols`
+also take `file_path`, `/file-tree` and `/files` also `root_path`.
 
 ## Events
 
@@ -337,7 +338,8 @@ Events of an answer (`/ask/stream`, `/ask/agent`, `/answers/{answer_id}/events`)
 | `error` | `code`, `detail`, `hint`; what was written before stays |
 | `done` | the last one, without data |
 
-Events of a job (`POST /projects/{project_id}/index`, `/jobs/{job_id}/events`):
+Events of a job (`POST /projects/{project_id}/index`, `/jobs/{job_id}/events`), which is a run of the indexer, or with
+`move_to` a move of the vectors to another store (`POST /projects/{project_id}/store/move`):
 
 | type | data |
 | --- | --- |
@@ -347,6 +349,7 @@ Events of a job (`POST /projects/{project_id}/index`, `/jobs/{job_id}/events`):
 | `indexing` | `current_file`, `current`, `total`, `percent`, `estimated_remaining_seconds` and more |
 | `file_error` | a file that cannot be indexed, with the reason; the others go on |
 | `saving` | the search indexes are being written |
+| `move`, `moved` | the number of vectors that are copied; at the end the comparison of the store with the index |
 | `complete` | `file_count`, `chunk_count`, `duration_seconds`, `error_count`, and the whole `report` |
 | `cancelled`, `error` | the job has ended before |
 | `status` | the state of the job, sent first to a client that comes later |

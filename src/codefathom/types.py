@@ -433,6 +433,7 @@ class Status:
     doubt: str = ""  # why the index that lies there is not believed; then nothing of it is told
     revision: str = ""  # the revision whose files these are; empty: those of the folder
     n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens: not embedded
+    store_problem: str = ""  # why the store of vectors cannot be reached; meanwhile those of the catalogue answer
 
 
 @dataclass(frozen=True, slots=True)

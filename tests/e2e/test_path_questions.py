@@ -300,8 +300,8 @@ def test_the_commands_take_paths(data: Path, capsys: pytest.CaptureFixture[str],
         assert f"files/ is {misc}" in said.err
     assert main([command, "--in", str(zoo), "--in", str(misc), "--json", *words]) == 0
     shape = json.loads(capsys.readouterr().out)
+    assert shape["roots"] == {"uploads": str(data / "uploads"), "files": str(misc)}
     if command not in ("ask", "context"):
-        assert shape["roots"] == {"uploads": str(data / "uploads"), "files": str(misc)}
         assert shape["left_out"] == [{"path": str(misc / "program"), "reason": "binary"}]
         assert shape["failed"] == {}
     else:

@@ -105,6 +105,28 @@ def test_an_index_run_says_that_the_store_is_away(
     assert "cannot be reached" in json.loads(capsys.readouterr().out)["store_problem"]
 
 
+@pytest.mark.parametrize("store", ["chroma", "qdrant"])
+def test_status_says_that_the_store_is_away(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], store: str
+) -> None:
+    if store == "qdrant":
+        pytest.importorskip("qdrant_client")
+    monkeypatch.chdir(shop)
+    chosen = ["--set", f"store.vectors={store}", "--set", "store.url=http://127.0.0.1:9"]
+    main(["index", *chosen])
+    capsys.readouterr()
+    assert main(["status", *chosen]) == 0
+    assert re.search(r"^store {7}.*127\.0\.0\.1:9 cannot be reached.*answer", capsys.readouterr().out, re.MULTILINE)
+    assert main(["status", "--json", *chosen]) == 0
+    assert "cannot be reached" in json.loads(capsys.readouterr().out)["store_problem"]
+    assert main(["index", "--set", "store.vectors=flat"]) == 0
+    capsys.readouterr()
+    assert main(["status", "--set", "store.vectors=flat"]) == 0
+    assert "cannot be reached" not in capsys.readouterr().out
+    assert main(["status", "--json", "--set", "store.vectors=flat"]) == 0
+    assert json.loads(capsys.readouterr().out)["store_problem"] == ""
+
+
 def test_the_first_question_of_a_new_project_needs_no_server(server: Server, shop: Path) -> None:
     server.stop()
     with Engine.open(str(shop)) as engine:

@@ -21,6 +21,7 @@ from codefathom.server.jobs.job_messages import FileError, Message, Order, Repor
 from codefathom.server.jobs.job_process import Process
 from codefathom.server.jobs.job_queue import MOST_ATTEMPTS, Jobs
 from codefathom.server.jobs.job_table import IndexJob, JobTable
+from codefathom.types import StoreReport
 
 REPORT = Report(2, 0, 0, 0, 0, {}, 2, 5, 3, {"function": 3}, 90, 0.1, 1, "index")
 
@@ -272,6 +273,32 @@ def test_a_stopped_server_leaves_its_jobs_to_the_next_one(tmp_path: Path, stage:
         ]
         assert stage.started[1].order.settings == {"search.limit": 3}
         assert (jobs.get(running.id) or waiting).attempts == 1
+
+
+def test_a_move_is_a_job_beside_a_run_of_the_indexer_and_outlives_the_server(tmp_path: Path, stage: Stage) -> None:
+    path, moved = str(tmp_path / "jobs.db"), StoreReport("faiss", 80, 1.0)
+    with closing(Jobs(path, start=stage)) as jobs:
+        move = jobs.submit("p", "/r", move_to="faiss")
+        stage.wait()
+        assert jobs.submit("p", "/r", move_to="faiss").id == move.id
+        run = jobs.submit("p", "/r")
+        assert run.id != move.id
+        assert (jobs.latest("p") or move).id == run.id
+    with closing(Jobs(path, start=stage)) as jobs:
+        jobs.resume()
+        stage.wait(2).say(moved, over=True)
+        stage.wait(3).say(REPORT, over=True)
+        assert [(jobs.wait(job.id, LONG_S) or job).state for job in (move, run)] == ["done", "done"]
+        assert [process.order.move_to for process in stage.started] == ["faiss", "faiss", ""]
+        assert types_of(jobs.channel(move.id))[-2:] == ["moved", "done"]
+        last = jobs.submit("p", "/r", move_to="flat")
+        stage.wait(4).say(Trouble("StoreAwayError", "it is away"), over=True)
+        assert (jobs.wait(last.id, LONG_S) or last).state == "failed"
+    with closing(Jobs(path, start=stage)) as jobs:
+        kept = jobs.get(move.id)
+        assert kept is not None
+        assert (kept.move_to, kept.moved, kept.report) == ("faiss", moved, None)
+        assert (jobs.latest("p") or kept).id == run.id  # what its project shows
 
 
 def test_a_job_that_keeps_killing_the_server_is_given_up(tmp_path: Path, stage: Stage) -> None:

@@ -105,6 +105,7 @@ def test_a_search_a_context_and_an_answer_are_kept_to_the_paths(
     sources = answer.json()["sources"]
     assert {item["path"] for item in sources} == {f"{item['project_id']}/{item['file']}" for item in sources}
     named = {f"{told['roots'][path.partition('/')[0]]}/{path.partition('/')[2]}" for path in files}
+    assert collected.json()["roots"] == answer.json()["roots"] == told["roots"]
     named |= {f"{told['roots'][item['project_id']]}/{item['file']}" for item in sources}
     assert all(path.startswith(inside) for path in named)
 
@@ -284,11 +285,23 @@ def test_loose_files_alone_are_enough_for_an_answer(
     assert listed and all(path.startswith("files/") for path in listed)
     assert not [note for note in told["degraded"] if "left out" in note]
     assert any("broken.py: binary" in note for note in told["degraded"])
-    if route == "/context":
-        assert told["roots"] == {"files": str(data / "misc")}
+    assert told["roots"] == {"files": str(data / "misc")}
     assert [path for path in temporary.rglob("*") if path.is_file()] == []
     outside = client.post(route, json={**body, "directory_filter": ["nowhere"]})
     assert outside.status_code == 400 or route == "/ask"
+
+
+def test_who_reads_an_answer_as_it_is_written_is_told_the_folders_too(client: httpx.Client, data: Path) -> None:
+    body = {"query": QUESTION, "paths": [str(data / "misc"), str(data / "uploads")], "anyway": True, "keep": True}
+    response = client.post("/ask/stream", json=body)
+    told = [json.loads(line.removeprefix("data: ")) for line in response.text.splitlines() if line.startswith("data: ")]
+    said = {item["data"]["phase"]: item["data"] for item in told if item["type"] == "status"}
+    roots = {"uploads": str(data / "uploads"), "files": str(data / "misc")}
+    assert said["found"]["roots"] == said["answered"]["roots"] == roots
+    conversation = client.get(f"/conversations/{said['searching']['conversation_id']}").json()
+    assert conversation["turns"][0]["details"]["roots"] == roots
+    of_project = client.post("/ask", json={"query": QUESTION, "project_id": "uploads", "anyway": True}).json()
+    assert of_project["roots"] == {}
 
 
 @pytest.mark.parametrize("route", ["/search", "/context", "/ask", *LOOKING_AROUND])

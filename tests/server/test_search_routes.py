@@ -293,8 +293,88 @@ def test_files_and_folders_are_shown_as_they_were_indexed(ready: httpx.Client, s
 
 
 @pytest.mark.parametrize(
+    ("route", "values"),
+    [
+        ("/search", {"query": QUESTION}),
+        ("/search", {"query": QUESTION, "files": ["shop/shop/pricing.py"]}),
+        ("/federated/search", {"query": QUESTION}),
+        ("/context", {"query": QUESTION}),
+        ("/ask", {"query": QUESTION}),
+        ("/ask/stream", {"query": QUESTION}),
+        ("/ask/agent", {"query": QUESTION}),
+        ("/conversations", {}),
+        ("/federated/symbols", {"query": "price"}),
+        ("/federated/related", {"target": "@@price_of"}),
+        ("/federated/map", {}),
+    ],
+)
+def test_an_unknown_project_among_several_is_named(ready: httpx.Client, route: str, values: dict) -> None:
+    names = ["shop", "nowhere"]
+    if route in ("/federated/symbols", "/federated/related", "/federated/map"):
+        answer = ready.get(route, params={**values, "project_id": names})
+    else:
+        answer = ready.post(route, json={**values, "project_ids": names})
+    told = answer.json()
+    assert (answer.status_code, told["code"]) == (404, "not_found")
+    assert (told["detail"], told["hint"]) == ("no such project: 'nowhere'", "GET /projects lists them")
+
+
+LOOKING = [
+    ("/files", {}),
+    ("/file", {"file_path": "shop/pricing.py"}),
+    ("/file-tree", {"root_path": "shop"}),
+    ("/symbols", {"query": "price"}),
+    ("/related", {"target": "shop/pricing.py"}),
+    ("/map", {}),
+]
+
+
+@pytest.mark.parametrize(("route", "query"), LOOKING)
+def test_the_only_project_needs_no_name(ready: httpx.Client, shop: Path, route: str, query: dict) -> None:
+    named = ready.get(route, params={"project_id": "shop", **query}).json()
+    assert ready.get(route, params=query).json() == named
+    assert named["project_id"] == "shop"
+    other = shop.parent / "other"
+    (other / "src").mkdir(parents=True)
+    (other / "fathom.toml").touch()
+    add(ready, other)
+    answer = ready.get(route, params=query)
+    assert (answer.status_code, answer.json()["code"]) == (400, "usage")
+    assert "shop" in answer.json()["hint"] and "other" in answer.json()["hint"]
+    for name in ("shop", "other"):
+        ready.delete(f"/projects/{name}")
+    assert ready.get(route, params=query).status_code == 404
+
+
+@pytest.mark.parametrize("top", ["", "{}/"])
+def test_files_and_folders_by_the_names_of_other_systems(ready: httpx.Client, shop: Path, top: str) -> None:
+    """`/file?file_path=` and `/file-tree?root_path=` of systems with one folder, whose paths may be whole ones."""
+    own = {"project_id": "shop"}
+    before = top.format(shop.resolve())
+    file = ready.get("/file", params={**own, "path": "shop/pricing.py"}).json()
+    tree = ready.get("/file-tree", params={**own, "folder": "shop"}).json()
+    listed = ready.get("/files", params={**own, "folder": "shop"}).json()
+    symbols = ready.get("/symbols", params={**own, "path": "shop/pricing.py"}).json()
+    assert symbols["symbols"]
+    for name in ("path", "file_path", "filePath"):
+        assert ready.get("/file", params={**own, name: f"{before}shop/pricing.py"}).json() == file
+        assert ready.get("/symbols", params={**own, name: f"{before}shop/pricing.py"}).json() == symbols
+    for name in ("folder", "root_path", "rootPath"):
+        assert ready.get("/file-tree", params={**own, name: f"{before}shop"}).json() == tree
+        assert ready.get("/files", params={**own, name: f"{before}shop"}).json() == listed
+    everything = ready.get("/file-tree", params={**own, "root_path": before.rstrip("/")}).json()
+    assert everything == ready.get("/file-tree", params=own).json()
+    twice = ready.get("/file", params={**own, "path": "shop/pricing.py", "file_path": "shop/orders.py"})
+    assert (twice.status_code, twice.json()["code"]) == (400, "usage")
+
+
+@pytest.mark.parametrize(
     ("route", "query", "status"),
     [
+        ("/file", {}, 400),
+        ("/file", {"file_path": ""}, 422),
+        ("/file", {"file_path": "../secret"}, 404),
+        ("/file-tree", {"root_path": "nowhere"}, 404),
         ("/file", {"path": "../secret"}, 404),
         ("/file", {"path": "/etc/passwd"}, 404),
         ("/file", {"path": "shop/pricing.py", "start_line": 9_999}, 400),

@@ -505,6 +505,8 @@ def test_the_vectors_are_moved_to_another_store_and_back(page: Page, served: Ser
     expect(choose("faiss", "Compare")).to_contain_text("faiss differs from the index")
     expect(choose("faiss", "Move here")).to_contain_text("and finds 100% of a sample")
     expect(used.get_by_role("row", name="Store faiss")).to_be_visible()
+    moves = [job["move_to"] for job in served.client.get("/jobs").json()["jobs"] if job["move_to"]]
+    assert moves == ["faiss"]
     expect(used.get_by_role("row", name="index IndexFlatIP")).to_be_visible()
     expect(choose("flat", "Move here")).to_contain_text("and finds 100% of a sample")
     drawer.get_by_role("combobox", name="Store").click()
@@ -515,6 +517,24 @@ def test_the_vectors_are_moved_to_another_store_and_back(page: Page, served: Ser
     store = served.client.get(f"/projects/{project_id}/store", params={"target": "faiss"}).json()
     assert store["projects"] == {}
     assert violations(page) == []
+
+
+def test_a_move_is_followed_also_after_the_page_was_loaded_again(page: Page, served: ServedPage) -> None:
+    served.add()
+    with held(served.shop):
+        page.goto(f"{served.url}/projects?about=shop&tab=store")
+        drawer = page.get_by_role("dialog")
+        drawer.get_by_role("combobox", name="Store").click()
+        page.locator(".ant-select-item-option").get_by_text("faiss", exact=True).click()
+        drawer.get_by_role("button", name="Move here").click()
+        expect(drawer.get_by_text(WAITING)).to_be_visible(timeout=LONG_MS)
+        page.reload()
+        expect(drawer.get_by_text(WAITING)).to_be_visible(timeout=LONG_MS)
+        expect(drawer.get_by_role("button", name="Compare")).to_be_disabled()
+    expect(drawer.get_by_role("status").get_by_role("alert")).to_contain_text("and finds 100% of a sample")
+    expect(drawer.get_by_role("button", name="Compare")).to_be_enabled()
+    page.goto(f"{served.url}/projects?about=shop&tab=history")
+    expect(page.get_by_text("moving the vectors to faiss")).to_be_visible()
 
 
 def test_a_project_follows_its_files_at_a_switch(page: Page, served: ServedPage) -> None:

@@ -231,6 +231,20 @@ def test_what_to_find_and_how_stand_in_the_address_too(page: Page, ready: Served
     assert asked(page) == {"q": [r"def \w+_cents"], "mode": ["regex"], "level": ["file"]}
 
 
+def test_functions_alone_can_be_looked_for(page: Page, ready: ServedPage) -> None:
+    page.goto(f"{ready.url}/search?q=price+of+an+order")
+    choose(page, "What to find", "Functions")
+    expected = found(ready, "price of an order", level="function")["hits"]
+    expect(hits(page)).to_have_count(len(expected))
+    assert {hit["kind"] for hit in expected} <= {"function", "method"}
+    assert asked(page)["level"] == ["function"]
+    page.reload()
+    expect(hits(page)).to_have_count(len(expected))
+    page.evaluate("localStorage.setItem('fathom.language', 'zh')")
+    page.reload()
+    expect(page.get_by_text("函数", exact=True).first).to_be_visible()
+
+
 def test_places_of_several_projects_name_theirs(page: Page, ready: ServedPage) -> None:
     other = ready.folder / "crm"
     shutil.copytree(ready.shop / "shop", other)

@@ -152,12 +152,25 @@ def _read(program: str, operands: Sequence[Option], options: Sequence[Option], w
     for word in operand_words:
         if word.startswith("-") and word != "-":
             names = [name for option in options for name in option.names]
-            remedy = _nearest(word, names, f"write -- before words that begin with a dash, or see {program} --help")
+            remedy = _of_scripts(word.partition("=")[0], options) or _nearest(
+                word, names, f"write -- before words that begin with a dash, or see {program} --help"
+            )
             raise UsageError(f"{program} has no option {word.partition('=')[0]}", hint=remedy)
     words_of = vars(namespace)
     present = [option for option in options if option.destination in words_of]
     values = {option.destination: _value(option, words_of[option.destination]) for option in present}
     return values | _assign(program, operands, [*operand_words, *words[cut + 1 :]])
+
+
+def _of_scripts(name: str, options: Sequence[Option]) -> str:
+    """Return the remedy for an option of scripts without a command, "" for another one."""
+    setting = next((option.setting for option in LEGACY_OPTIONS if name in option.names), "")
+    # This number limits a context, and an answer, which has a setting of its own.
+    settings = {setting, "rerank.top_n"} if setting == "context.max_files" else {setting}
+    own = next((option.names[-1] for option in options if setting and option.setting in settings), "")
+    if own or not setting or setting == "context.max_files":
+        return f"did you mean {own}?" if own else ""
+    return f"write --set {setting}=VALUE"
 
 
 def _assign(program: str, operands: Sequence[Option], words: list[str]) -> dict[str, Any]:

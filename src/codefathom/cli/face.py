@@ -52,6 +52,7 @@ class Face:
         self._environ = environ
         self._reported: set[str] = set()
         self._progress = ProgressLine(self._err)
+        self.of_paths: Mapping[str, object] = {}  # what JSON says beside an answer of --in: the folders of its projects
 
     def write(self, text: str, *, keeps_ends: bool = False) -> None:
         """Write data; a program, but no terminal, may get the line ends of another system in it."""
@@ -158,6 +159,7 @@ class Face:
             return self.open()
         projects = self.open_several(options)
         if options.paths:
+            self.of_paths = {"roots": dict(projects.roots)}
             self.notes(f"{name}/ is {root}" for name, root in projects.roots.items())
         return projects
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -295,11 +296,21 @@ def _parse_text(text: str, expected_type: type) -> object:
     if expected_type is bool:
         return _WORDS.get(text.strip().lower(), text)
     if expected_type is tuple:
-        return tuple(part.strip() for part in text.split(",") if part.strip())
+        return _parse_list(text)
     try:
         return expected_type(text)
     except ValueError:
         return text
+
+
+def _parse_list(text: str) -> object:
+    """Return the list that a text is, as `fathom config` prints one, or its parts between commas."""
+    if text.strip().startswith("["):  # which a pattern can begin with, too
+        import tomllib  # noqa: PLC0415  only for such a text
+
+        with suppress(tomllib.TOMLDecodeError, RecursionError):
+            return tomllib.loads(f"value = {text.strip()}")["value"]
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _is_unicode(value: object) -> bool:

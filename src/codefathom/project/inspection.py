@@ -6,7 +6,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
 from dataclasses import replace
 
 from codefathom import __version__
@@ -19,6 +18,7 @@ from codefathom.project.kept_rules import kept_rules
 from codefathom.project.opening import OpenedProject, index_model, is_slow
 from codefathom.project.originals import Lines
 from codefathom.project.stores.choice import shown_store
+from codefathom.project.stores.desk import StoreDesk
 from codefathom.project.stores.revision_indexes import revision_indexes
 from codefathom.source.masks import MASK
 from codefathom.source.secrets import find
@@ -62,6 +62,7 @@ def status(opened: OpenedProject) -> Status:
         incomplete=incompleteness(catalog, changes),
         revision=_revision(opened),
         n_by_text=catalog.n_by_text(),
+        store_problem=StoreDesk(opened).problem(),
     )
 
 
@@ -207,15 +208,10 @@ def _revisions(opened: OpenedProject) -> Check:
 
 
 def _store(opened: OpenedProject) -> Check:
-    name = shown_store(opened.store)
-    with closing(opened.vector_store(opened.store)) as store:
-        store.reload()
-        if store.problem:
-            detail = f"{store.problem}; meanwhile the vectors of the catalogue answer"
-            return Check(
-                "vector store", False, detail, "start it, or check store.url; `fathom store test` asks it again"
-            )
-        return Check("vector store", True, name)
+    if problem := StoreDesk(opened).problem():
+        detail = f"{problem}; meanwhile the vectors of the catalogue answer"
+        return Check("vector store", False, detail, "start it, or check store.url; `fathom store test` asks it again")
+    return Check("vector store", True, shown_store(opened.store))
 
 
 _REPAIR = "run `fathom doctor --fix` or `fathom index`: the damaged parts are made again"

@@ -81,6 +81,10 @@ def test_each_layer_wins_over_the_one_below(tmp_path: Path) -> None:
         ("source.required_exts", ".rs, .py,", (".rs", ".py")),
         ("source.required_exts", [".rs", ".py"], (".rs", ".py")),
         ("source.required_exts", "", ()),
+        ("source.required_exts", '[".rs", ".py"]', (".rs", ".py")),  # as `fathom config` prints it
+        ("source.ignore", "[]", ()),
+        ("source.ignore", "[" * 5_000, ("[" * 5_000,)),
+        ("source.ignore", "[Bb]in,x[0-9]", ("[Bb]in", "x[0-9]")),
         ("select.filter_level", "-1", -1),
         ("embed.model", "bundled", "bundled"),
         ("llm.prices", "a:b=1/2, c:d=0.5/10,", ("a:b=1/2", "c:d=0.5/10")),

@@ -186,7 +186,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Copy the vectors to a store, and use that from then on */
+        /** Begin a job that copies the vectors to a store, which is used from then on */
         post: operations["move_projects__project_id__store_move_post"];
         delete?: never;
         options?: never;
@@ -998,6 +998,15 @@ export interface components {
              *     ]
              */
             projects: string[];
+            /**
+             * Roots
+             * @description folders of the projects that `paths` have chosen
+             * @default {}
+             * @example {}
+             */
+            roots: {
+                [key: string]: string;
+            };
             /**
              * Answer Id
              * @example 9f0e4c
@@ -2461,7 +2470,7 @@ export interface components {
         };
         /**
          * JobOut
-         * @description A run of the indexer over a project.
+         * @description A run of the indexer over a project, or a move of its vectors.
          */
         JobOut: {
             /**
@@ -2479,6 +2488,13 @@ export interface components {
              * @example false
              */
             full: boolean;
+            /**
+             * Move To
+             * @description Store that the vectors are moved to; empty: a run of the indexer
+             * @default
+             * @example
+             */
+            move_to: string;
             /**
              * State
              * @description queued, running, cancelled, failed or done
@@ -2509,6 +2525,7 @@ export interface components {
             ended_at: number;
             progress: components["schemas"]["StepOut"];
             report?: components["schemas"]["ReportOut"] | null;
+            moved?: components["schemas"]["StoreReportOut"] | null;
             error?: components["schemas"]["TroubleOut"] | null;
             /**
              * File Errors
@@ -3061,6 +3078,13 @@ export interface components {
              */
             job_id: string;
             /**
+             * Store Problem
+             * @description reason why its store of vectors cannot be reached; meanwhile the vectors of the index answer; a list of projects does not ask their stores
+             * @default
+             * @example
+             */
+            store_problem: string;
+            /**
              * Generation
              * @default 0
              * @example 12
@@ -3286,6 +3310,13 @@ export interface components {
              * @example
              */
             incomplete: string;
+            /**
+             * Store Problem
+             * @description reason why the store of vectors cannot be reached; meanwhile the vectors of the index answer
+             * @default
+             * @example
+             */
+            store_problem: string;
             /**
              * Problem
              * @default
@@ -4100,7 +4131,7 @@ export interface components {
             current_file: string;
             /**
              * Current
-             * @description Number of files that are done; in the phase embed, of chunks
+             * @description Number of files that are done; in the phase embed, of chunks; in the phase move, of vectors
              * @default 0
              * @example 120
              */
@@ -4248,6 +4279,13 @@ export interface components {
              * @example
              */
             incomplete: string;
+            /**
+             * Store Problem
+             * @description reason why the store of vectors cannot be reached; meanwhile the vectors of the index answer
+             * @default
+             * @example
+             */
+            store_problem: string;
             /**
              * Problem
              * @default
@@ -5273,12 +5311,12 @@ export interface operations {
         };
         responses: {
             /** @description Successful Response */
-            200: {
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StoreReportOut"];
+                    "application/json": components["schemas"]["JobOut"];
                 };
             };
             /** @description What is wrong */
@@ -5555,11 +5593,13 @@ export interface operations {
     };
     files_files_get: {
         parameters: {
-            query: {
-                project_id: string;
-                folder?: string;
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
                 limit?: number;
                 offset?: number;
+                /** @description also called root_path */
+                folder?: string | null;
             };
             header?: never;
             path?: never;
@@ -5598,12 +5638,14 @@ export interface operations {
     };
     file_file_get: {
         parameters: {
-            query: {
-                project_id: string;
-                path: string;
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
                 start_line?: number;
                 /** @description last line; 0: the end of the file */
                 end_line?: number;
+                /** @description also called file_path */
+                path?: string | null;
             };
             header?: never;
             path?: never;
@@ -5642,9 +5684,11 @@ export interface operations {
     };
     file_tree_file_tree_get: {
         parameters: {
-            query: {
-                project_id: string;
-                folder?: string;
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
+                /** @description also called root_path */
+                folder?: string | null;
             };
             header?: never;
             path?: never;
@@ -5683,14 +5727,16 @@ export interface operations {
     };
     symbols_symbols_get: {
         parameters: {
-            query: {
-                project_id: string;
-                path?: string;
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
                 limit?: number;
                 /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
                 max_tokens?: number | null;
                 query?: string;
                 kind?: string;
+                /** @description also called file_path */
+                path?: string | null;
             };
             header?: never;
             path?: never;
@@ -5730,8 +5776,9 @@ export interface operations {
     related_related_get: {
         parameters: {
             query: {
-                project_id: string;
                 target: string;
+                /** @description may be left out where there is only one project */
+                project_id?: string;
                 depth?: number;
                 limit?: number;
                 /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
@@ -5774,8 +5821,9 @@ export interface operations {
     };
     map_project_map_get: {
         parameters: {
-            query: {
-                project_id: string;
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
                 /** @description maximum number of tokens of the answer */
                 max_tokens?: number;
                 query?: string;

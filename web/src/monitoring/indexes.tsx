@@ -116,6 +116,7 @@ function State({ store }: { readonly store: Schemas["StoreOut"] | undefined }) {
     store.n_failures > 0 && t("monitoring.state.failures", { n: store.n_failures }),
     store.n_without_vector > 0 && t("monitoring.state.vectors", { n: store.n_without_vector }),
     !store.views_current && t("monitoring.state.views"),
+    store.store_problem && t("monitoring.state.away"),
     store.pending > 0 && t("monitoring.state.pending", { n: store.pending }),
   ].filter((text): text is string => Boolean(text));
   return (

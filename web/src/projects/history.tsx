@@ -35,6 +35,7 @@ function Run({ job }: { readonly job: Job }) {
   const { report } = job;
   const parts = [
     job.full && t("projects.history.full"),
+    job.move_to && t("projects.history.move", { name: job.move_to }),
     report &&
       t("projects.outcome.done", {
         files: report.n_files,

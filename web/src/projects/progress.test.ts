@@ -46,6 +46,7 @@ const JOB: Job = {
   id: "j1",
   project_id: "shop",
   full: false,
+  move_to: "",
   state: "running",
   attempts: 1,
   created_at: 1,
@@ -130,6 +131,19 @@ describe("a job", () => {
     ];
     expect(told(events).trouble).toEqual(trouble);
     expect(ofJob({ ...JOB, state: "failed", error: trouble }).trouble).toEqual(trouble);
+  });
+
+  it("that moves vectors tells how far it is, and how the store agrees", () => {
+    const moved = { store: "faiss", n_rows: 80, same: 1, problem: "" };
+    const half = [step("starting", { phase: "starting" }), step("move", { phase: "move", current: 40, total: 80 })];
+    const view = half.reduce(after, waiting("j1"));
+    expect(view).toMatchObject({ phase: "move", percent: 50, moved: null });
+    const ended = [
+      { type: "moved", data: moved },
+      { type: "done", data: { state: "done" } },
+    ].reduce(after, view);
+    expect(ended).toMatchObject({ state: "done", moved, report: null });
+    expect(after(view, { type: "status", data: { ...JOB, state: "done", moved } }).moved).toEqual(moved);
   });
 
   it("is not changed by what is not understood", () => {

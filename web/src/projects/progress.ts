@@ -6,6 +6,7 @@ type Schemas = components["schemas"];
 export type Job = Schemas["JobOut"];
 export type Step = Schemas["StepOut"];
 export type Report = Schemas["ReportOut"];
+export type StoreReport = Schemas["StoreReportOut"];
 export type Trouble = Schemas["TroubleOut"];
 export type FileError = Schemas["FileErrorOut"];
 export type JobState = "queued" | "running" | "done" | "failed" | "cancelled";
@@ -30,6 +31,8 @@ export interface JobView {
   readonly message: string;
   readonly fileErrors: readonly FileError[];
   readonly report: Report | null;
+  /** How a move of the vectors ended. */
+  readonly moved: StoreReport | null;
   readonly trouble: Trouble | null;
 }
 
@@ -42,6 +45,7 @@ const SHARES: Readonly<Record<string, readonly [number, number]>> = {
   purposes: [92, 96],
   write: [96, 99],
   embed: [96, 99], // a slow embedding model, after all can be found
+  move: [1, 99], // a job of its own
 };
 const MOST_ERRORS = 200;
 
@@ -60,6 +64,7 @@ export function waiting(jobId: string): JobView {
     message: "",
     fileErrors: [],
     report: null,
+    moved: null,
     trouble: null,
   };
 }
@@ -78,6 +83,7 @@ export function ofJob(job: Job): JobView {
     percent: state === "done" ? 100 : begun.percent,
     fileErrors: job.file_errors,
     report: job.report ?? null,
+    moved: job.moved ?? null,
     trouble: job.error ?? null,
   };
 }
@@ -95,6 +101,8 @@ export function after(view: JobView, event: JobEvent): JobView {
       return { ...view, total: (event.data as { file_count: number }).file_count };
     case "complete":
       return { ...view, report: (event.data as { report: Report }).report };
+    case "moved":
+      return { ...view, moved: event.data as StoreReport };
     case "error":
       return { ...view, trouble: event.data as Trouble };
     case "cancelled":

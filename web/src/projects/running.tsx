@@ -14,7 +14,19 @@ interface RunningProps {
   readonly isLost: boolean;
 }
 
-const PHASES = ["queued", "starting", "clone", "waiting", "scan", "index", "purposes", "write", "embed", "paused"];
+const PHASES = [
+  "queued",
+  "starting",
+  "clone",
+  "waiting",
+  "scan",
+  "index",
+  "purposes",
+  "write",
+  "embed",
+  "move",
+  "paused",
+];
 
 /** Phases that count files. */
 const OF_FILES = ["index", "purposes"];

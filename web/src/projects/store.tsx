@@ -1,10 +1,13 @@
 import { Alert, Button, Popconfirm, Select, Space } from "antd";
-import { useState } from "react";
-import { asProblem, get, post, type Problem, type Schemas, useLoad } from "../api/client";
+import { useEffect, useRef, useState } from "react";
+import { asProblem, get, isAbort, post, Problem, type Schemas, useLoad } from "../api/client";
+import { readEvents } from "../api/events";
 import { useText } from "../i18n";
 import { useFormat } from "../i18n/format";
 import { Loading, Trouble } from "../parts";
 import type { Project } from "./listed";
+import { after, type Job, type JobView, waiting } from "./progress";
+import { Running } from "./running";
 
 type State = Schemas["StoreStateOut"];
 type Report = Schemas["StoreReportOut"];
@@ -32,21 +35,32 @@ export function Store({ project }: { readonly project: Project }) {
   const [target, setTarget] = useState("");
   const [running, setRunning] = useState<Action>();
   const [outcome, setOutcome] = useState<Outcome>();
+  const [move, setMove] = useState<Move>();
+  const follow = useMove(project.id, setMove, (ended) => {
+    setOutcome(ended);
+    used.reload();
+  });
   if (!used.value) return used.problem ? <Trouble problem={used.problem} onRetry={used.reload} /> : <Loading />;
   const chosen = target || used.value.choices[0] || "";
   const run = async (action: Action) => {
     setRunning(action);
     setOutcome(undefined);
     try {
+      if (action === "move") {
+        await follow(await post<Job>(`${path}/move`, { target: chosen }));
+        setRunning(undefined);
+        return;
+      }
       setOutcome({ target: chosen, action, ...(await asked(path, action, chosen)) });
-      if (action === "move" || action === "remove") used.reload();
+      if (action === "remove") used.reload();
     } catch (error) {
       setOutcome({ target: chosen, action, problem: asProblem(error) });
     }
     setRunning(undefined);
   };
+  const isBusy = running !== undefined || move !== undefined;
   const button = (action: Action, label: string) => (
-    <Button loading={running === action} disabled={running !== undefined} onClick={() => void run(action)}>
+    <Button loading={running === action} disabled={isBusy} onClick={() => void run(action)}>
       {label}
     </Button>
   );
@@ -77,17 +91,62 @@ export function Store({ project }: { readonly project: Project }) {
             cancelText={t("projects.store.keep")}
             onConfirm={() => void run("remove")}
           >
-            <Button danger disabled={running !== undefined} loading={running === "remove"}>
+            <Button danger disabled={isBusy} loading={running === "remove"}>
               {t("projects.store.remove")}
             </Button>
           </Popconfirm>
         </Space>
+        {move && <Running name={project.name} view={move.view} isLost={move.isLost} />}
         <div role="status">
-          {outcome && <Told outcome={outcome} onFix={running ? undefined : () => void run("fix")} />}
+          {outcome && <Told outcome={outcome} onFix={isBusy ? undefined : () => void run("fix")} />}
         </div>
       </section>
     </div>
   );
+}
+
+interface Move {
+  readonly view: JobView;
+  readonly isLost: boolean;
+}
+
+/** Follow the move that runs when the page comes, and each that is begun here, to its end. */
+function useMove(projectId: string, onMove: (move: Move | undefined) => void, onEnd: (ended: Outcome) => void) {
+  const controller = useRef<AbortController>(undefined);
+  const latest = useRef({ onMove, onEnd });
+  latest.current = { onMove, onEnd };
+  const follow = useRef(async (job: Job) => {
+    const signal = controller.current?.signal;
+    const target = job.move_to;
+    let view = waiting(job.id);
+    const tell = (isLost: boolean) => latest.current.onMove({ view, isLost });
+    tell(false);
+    try {
+      await readEvents(`/jobs/${job.id}/events`, { signal, onRetry: () => tell(true) }, (event) => {
+        view = after(view, event);
+        tell(false);
+      });
+    } catch (error) {
+      if (isAbort(error)) return;
+      latest.current.onEnd({ target, action: "move", problem: asProblem(error) });
+    }
+    latest.current.onMove(undefined);
+    if (view.moved) latest.current.onEnd({ target, action: "move", report: view.moved });
+    else if (view.trouble) latest.current.onEnd({ target, action: "move", problem: problemOf(view.trouble) });
+  });
+  useEffect(() => {
+    const own = (controller.current = new AbortController());
+    get<Schemas["JobsOut"]>("/jobs", { project_id: projectId }, own.signal)
+      .then(({ jobs }) => jobs.find((job) => job.move_to && (job.state === "queued" || job.state === "running")))
+      .then((job) => job && follow.current(job))
+      .catch(() => undefined); // what is in use is shown all the same
+    return () => own.abort();
+  }, [projectId]);
+  return follow.current;
+}
+
+function problemOf(trouble: Schemas["TroubleOut"]): Problem {
+  return new Problem(502, trouble.code, trouble.detail, trouble.hint);
 }
 
 async function asked(path: string, action: Action, target: string): Promise<Omit<Outcome, "target" | "action">> {

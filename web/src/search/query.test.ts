@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { addressOf, bodyOf, hasFilters, NOTHING, type Query, queryOf, withoutFilters } from "./query";
+import { components } from "../../openapi.json";
+import { addressOf, bodyOf, hasFilters, LEVELS, MODES, NOTHING, type Query, queryOf, withoutFilters } from "./query";
 
 const FULL: Query = {
   text: "where are orders priced?",
@@ -10,6 +11,14 @@ const FULL: Query = {
   mode: "lexical",
   level: "file",
 };
+
+it.each([
+  ["level", LEVELS],
+  ["mode", MODES],
+] as const)("every %s of the server can be chosen", (name, choices) => {
+  const { anyOf } = components.schemas.SearchIn.properties[name];
+  expect([...choices].sort()).toEqual(anyOf.flatMap((one) => ("enum" in one ? one.enum : [])).sort());
+});
 
 describe("the address of a query", () => {
   it.each([FULL, NOTHING, { ...NOTHING, text: "a=b&c%20+ü" }, { ...NOTHING, folders: ["日本"] }])(

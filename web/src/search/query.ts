@@ -1,7 +1,7 @@
 /** What is searched for, and the same as the address of the page: an address can be shared, reloaded and gone back to. */
 
 export const MODES = ["auto", "hybrid", "lexical", "vector", "symbol", "regex", "graph"] as const;
-export const LEVELS = ["chunk", "symbol", "file"] as const;
+export const LEVELS = ["chunk", "function", "symbol", "file"] as const;
 export type Mode = (typeof MODES)[number];
 export type Level = (typeof LEVELS)[number];
 

@@ -133,9 +133,9 @@ def run(options: AskOptions, face: Face) -> int:
         inputs = question_inputs(options, engine, face)
         answer = show(ask_events(options.query, inputs, engine), face, waits=bool(options.max_tokens))
     if options.max_tokens:
-        write_items(_parts(answer, options, is_json=face.common.json), options.max_tokens, face)
+        write_items(_parts(answer, options, face), options.max_tokens, face)
     elif face.common.json:
-        face.write(to_json(answer_shape(answer)))
+        face.write(to_json({**answer_shape(answer), **face.of_paths}))
     conclude(answer, options, face)
     if options.trace:
         write_trace(json.dumps(trace_shape(answer.trace), indent=2), options.trace, "w")
@@ -175,7 +175,7 @@ def ask_events(
     return cast("Generator[AnswerSources | Text | Event | Answer, None, None]", events)
 
 
-def _parts(answer: Answer, options: AskOptions, *, is_json: bool) -> ItemList:
+def _parts(answer: Answer, options: AskOptions, face: Face) -> ItemList:
     """Return the lines of an answer, and then its sources, as one list; citations stand with their sources."""
     lines = show_text(answer.text).splitlines(keepends=True)
 
@@ -186,8 +186,9 @@ def _parts(answer: Answer, options: AskOptions, *, is_json: bool) -> ItemList:
         part = replace(answer, text="".join(lines[:n]), sources=sources, citations=citations)
         if n < len(lines) + len(answer.sources):
             part = replace(part, dropped=())
-        if is_json:
-            return to_json({**answer_shape(part), "n_left_out": len(lines) + len(answer.sources) - n})
+        if face.common.json:
+            n_left_out = len(lines) + len(answer.sources) - n
+            return to_json({**answer_shape(part), **face.of_paths, "n_left_out": n_left_out})
         return f"{part.text}{_ending(part, options, style)}" if n else ""
 
     return ItemList(len(lines) + len(answer.sources), text, "lines and sources")

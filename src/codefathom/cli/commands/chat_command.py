@@ -116,7 +116,8 @@ class _Conversation:
     def _answer(self, question: str, events: Events) -> None:
         answer = show(events, self._face)
         if self._face.common.json:
-            self._face.write(escape_json(json.dumps(answer_shape(answer), ensure_ascii=False)) + "\n")
+            shape = {**answer_shape(answer), **self._face.of_paths}
+            self._face.write(escape_json(json.dumps(shape, ensure_ascii=False)) + "\n")
         conclude(answer, self._options, self._face, self._reported)
         if self._options.trace:
             line = json.dumps({"question": question, "stages": trace_shape(answer.trace)})

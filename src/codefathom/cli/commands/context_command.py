@@ -28,7 +28,7 @@ def run(options: ContextOptions, face: Face) -> int:
             result = engine.context(
                 options.query, max_tokens=budget, where=kept_to, format_name=counted, anyway=options.anyway
             )
-            text = _context_text(result, format_name)
+            text = _context_text(result, format_name, face)
             if format_name != "json" or n_tokens(text) <= most:
                 break
             check_least(len(result.files), text, most)
@@ -39,18 +39,18 @@ def run(options: ContextOptions, face: Face) -> int:
 
 def show_sources(result: Context, most: int, face: Face) -> int:
     """Print the sources of an answer as JSON, the first files of at most `most` tokens, 0: all. Raises UsageError."""
-    return show_context(_kept_short(result, most) if most else result, "json", face)
+    return show_context(_kept_short(result, most, face) if most else result, "json", face)
 
 
-def _kept_short(result: Context, most: int) -> Context:
+def _kept_short(result: Context, most: int, face: Face) -> Context:
     """Return the first files of a context as JSON of so many tokens; the others are absent. Raises UsageError."""
 
     def first(n: int) -> Context:
         absent = (*(file.path for file in result.files[n:]), *result.absent)
         return replace(result, files=result.files[:n], absent=absent)
 
-    n = n_that_fit(len(result.files), lambda n: n_tokens(_context_text(first(n), "json")) <= most)
-    check_least(n, _context_text(first(n), "json"), most)
+    n = n_that_fit(len(result.files), lambda n: n_tokens(_context_text(first(n), "json", face)) <= most)
+    check_least(n, _context_text(first(n), "json", face), most)
     return first(n)
 
 
@@ -58,7 +58,7 @@ def show_context(result: Context, format_name: str, face: Face) -> int:
     """Print a context in a format; note on stderr what it lacks."""
     face.note_indexing()
     face.notes(result.degraded)
-    face.write(_context_text(result, format_name), keeps_ends=format_name == "autocoder")
+    face.write(_context_text(result, format_name, face), keeps_ends=format_name == "autocoder")
     _note_lost("only parts of these files fit", result.truncated, face)
     _note_lost("these files are absent", result.absent, face)
     if not result.files:
@@ -73,11 +73,11 @@ def _note_lost(problem: str, paths: Iterable[str], face: Face) -> None:
     face.note(f"{problem}, because the limit of tokens is too low: {names}" if names else "")
 
 
-def _context_text(result: Context, format_name: str) -> str:
+def _context_text(result: Context, format_name: str, face: Face) -> str:
     if format_name == "json":
         from codefathom.shapes import plain_shape, to_json
 
-        return to_json(plain_shape(result))
+        return to_json({**plain_shape(result), **face.of_paths})
     from codefathom.answer.context_formats import context_text
 
     return context_text(result, format_name)

@@ -306,6 +306,8 @@ def status_text(status: Status, style: Style, *, skipped: bool) -> str:
     rows += [("failed", line) for line in _failures(status.failures)]
     if status.paused:
         rows.append(("paused", show_line(status.paused)))
+    if status.store_problem:
+        rows.append(("store", f"{show_line(status.store_problem)}; meanwhile the vectors of the index answer"))
     rows += [("damaged", show_line(sentence)) for sentence in status.damage]
     return "".join(f"{name:<11} {value}\n" for name, value in rows)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 from codefathom.config.settings import StoreSettings
@@ -37,10 +37,45 @@ class StoreDesk:
         """That store as a user writes it."""
         return shown_store(self._opened.store)
 
+    def problem(self) -> str:
+        """Ask that store, and return the reason why it cannot be reached, "" when it can."""
+        if self._opened.store.vectors == "flat":
+            return ""  # a file beside the index is never away
+        with closing(self._opened.vector_store(self._opened.store)) as store:
+            store.reload()
+            return store.problem
+
     def move(self, target: str) -> StoreReport:
+        """Carry out `move_events`, and return the report."""
+        for event in self.move_events(target):
+            if isinstance(event, StoreReport):
+                return event
+            self._on_progress(event)
+        raise AssertionError("a move ends with a report")
+
+    def move_events(self, target: str) -> Iterator[Progress | StoreReport]:
         """Copy the vectors from the catalogue to a store, compare, and switch to it; the old store stays as it is.
 
-        A move that was killed goes on where it stopped. Raises UsageError, SettingsError, MismatchError, StoreError.
+        The report comes last. A move that was killed goes on where it stopped. Raises as `check_move`, and
+        LockedError, MismatchError, StoreError.
+        """
+        opened, chosen = self._opened, self.check_move(target)
+        with held_lock(opened.lock()), closing(opened.vector_store(chosen)) as store:
+            yield from self._fill(store)
+            report = _compared(store, chosen, opened)
+            if report.problem:
+                raise MismatchError(
+                    f"{report.store} does not give the vectors of the index: {report.problem}",
+                    hint="nothing was switched; try again, or choose another store",
+                )
+            keep_store(opened.catalog, chosen)
+            store.commit(opened.catalog.generation)
+            yield report
+
+    def check_move(self, target: str) -> StoreSettings:
+        """Return the store that a move would choose, which is not asked.
+
+        Raises UsageError for the one in force, SettingsError where settings choose the store.
         """
         opened, settings = self._opened, self._opened.place.settings
         chosen = store_named(target, opened.store)
@@ -52,17 +87,7 @@ class StoreDesk:
                 "which a move does not change",
                 hint="remove this setting, then move; or change it, and run `fathom index`",
             )
-        with held_lock(opened.lock()), closing(opened.vector_store(chosen)) as store:
-            self._fill(store)
-            report = _compared(store, chosen, opened)
-            if report.problem:
-                raise MismatchError(
-                    f"{report.store} does not give the vectors of the index: {report.problem}",
-                    hint="nothing was switched; try again, or choose another store",
-                )
-            keep_store(opened.catalog, chosen)
-            store.commit(opened.catalog.generation)
-            return report
+        return chosen
 
     def verify(self, target: str = "", *, repair: bool = False) -> StoreReport:
         """Compare a store with the index: number of rows, and what some queries find. Raises StoreError.
@@ -77,7 +102,8 @@ class StoreDesk:
                 return report
             with held_lock(opened.lock()):
                 store.clear()
-                self._fill(store)
+                for progress in self._fill(store):
+                    self._on_progress(progress)
             return _compared(store, chosen, opened)
 
     def state(self, target: str = "", *, prepare: bool = False) -> StoreState:
@@ -119,14 +145,14 @@ class StoreDesk:
             store.drop()
         return shown_store(chosen)
 
-    def _fill(self, store: VectorStore) -> None:
+    def _fill(self, store: VectorStore) -> Iterator[Progress]:
         """Write all rows of the catalogue to a store. Needs the writer lock."""
         catalog, model = self._opened.catalog, self._opened.embedder.name
         n_rows = catalog.n_rows(model)
-        self._on_progress(Progress("move", 0, n_rows))
+        yield Progress("move", 0, n_rows)
         if isinstance(store, RescoredStore):
             for n_done in store.filled(catalog.generation):
-                self._on_progress(Progress("move", n_done, n_rows))
+                yield Progress("move", n_done, n_rows)
             return
         store.clear()
         store.upsert(catalog.vectors(model))

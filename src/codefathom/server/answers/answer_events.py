@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from codefathom.agent.loop import Event, Final, Thought, ToolObservation, ToolUse
 from codefathom.answer.answer_types import Answer, Source
 from codefathom.answer.ask import AnswerSources, Text
+from codefathom.config.settings import NOTHING
 from codefathom.server.http.problem_json import Problem
 from codefathom.server.jobs.job_events import ServerEvent
 from codefathom.shapes import details_shape, source_shape
 
-EngineEvent: TypeAlias = AnswerSources | Text | Event | Answer
+
+class AnswerRoots(NamedTuple):
+    """The folders of the projects that paths have chosen; that of loose files is known once they are indexed."""
+
+    roots: Mapping[str, str]  # by the name that the paths of an answer begin with, absolute
+
+
+EngineEvent: TypeAlias = AnswerRoots | AnswerSources | Text | Event | Answer
 
 _MOST_SHOWN = 4_000  # characters of what a tool has found
 _MOST_KEPT = 1_000  # of these in a conversation
@@ -27,6 +35,7 @@ class AnswerEventMaker:
         self._is_joined = is_joined
         self.text = ""  # of the answer, as far as it was sent
         self.sources: list[dict[str, Any]] = []
+        self.roots: Mapping[str, str] = NOTHING  # of the projects that paths have chosen
         self.steps: list[dict[str, Any]] = []  # of an agent, with the beginning of what its tools have found
         self._has_sources = False
 
@@ -39,11 +48,12 @@ class AnswerEventMaker:
             yield message
 
     def _of(self, event: EngineEvent) -> Iterator[ServerEvent]:
-        if isinstance(event, AnswerSources):
+        if isinstance(event, AnswerRoots):
+            self.roots = event.roots
+        elif isinstance(event, AnswerSources):
             yield from self._sources(event.sources)
-            yield ServerEvent(
-                "status", {"phase": "found", "left_out": list(event.left_out), "degraded": list(event.degraded)}
-            )
+            notes = {"left_out": list(event.left_out), "degraded": list(event.degraded), "roots": dict(self.roots)}
+            yield ServerEvent("status", {"phase": "found", **notes})
         elif isinstance(event, Text):
             yield from self._content(event.text)
         elif isinstance(event, Thought):
@@ -72,7 +82,8 @@ class AnswerEventMaker:
         """Yield the parts that were not sent yet."""
         yield from self._sources(answer.sources)
         yield from self._content("" if self.text else answer.text)
-        yield ServerEvent("status", {"phase": "answered", **details_of(answer, self._projects, self._is_joined)})
+        details = details_of(answer, self._projects, self._is_joined, self.roots)
+        yield ServerEvent("status", {"phase": "answered", **details})
         yield ServerEvent("usage", {**answer.usage._asdict(), "cost": answer.cost, "model": answer.model})
         if answer.failure:
             yield ServerEvent("error", {"code": "provider", "detail": answer.failure, "hint": answer.hint})
@@ -115,7 +126,9 @@ def source_of(source: Source, projects: Sequence[str], is_joined: bool) -> dict[
     }
 
 
-def details_of(answer: Answer, projects: Sequence[str], is_joined: bool) -> dict[str, Any]:
+def details_of(
+    answer: Answer, projects: Sequence[str], is_joined: bool, roots: Mapping[str, str] = NOTHING
+) -> dict[str, Any]:
     """Return all of an answer but its text."""
     sources = [source_of(source, projects, is_joined) for source in answer.sources]
-    return details_shape(answer) | {"sources": sources, "error": answer.failure}
+    return details_shape(answer) | {"sources": sources, "error": answer.failure, "roots": dict(roots)}

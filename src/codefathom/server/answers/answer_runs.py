@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from secrets import token_hex
@@ -13,8 +13,15 @@ from threading import Lock, Thread
 from typing import Any, TypeAlias
 
 from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
+from codefathom.config.settings import NOTHING
 from codefathom.errors import StoppedError
-from codefathom.server.answers.answer_events import AnswerEventMaker, EngineEvent, details_of, problem_event
+from codefathom.server.answers.answer_events import (
+    AnswerEventMaker,
+    AnswerRoots,
+    EngineEvent,
+    details_of,
+    problem_event,
+)
 from codefathom.server.answers.conversations import Conversations, ConversationTurn
 from codefathom.server.http.problem_json import BusyError, NotFoundError, Problem, RequestError, problem_of
 from codefathom.server.http.sse import Channel
@@ -61,6 +68,7 @@ class AnswerTask:
         self.asker = asker
         self.channel = Channel(token_hex(16), _SIZE)
         self.answer: Answer | None = None
+        self.roots: Mapping[str, str] = NOTHING  # of the projects that paths have chosen
         self.problem: Problem | None = None
         self._clock = clock
         self._patience_s = PATIENCE_S if asker.conversation_id else 0.0
@@ -183,7 +191,9 @@ class AnswerTasks:
                         break
                     for message in maker.of(event):
                         _publish(task, message)
-                    if isinstance(event, Answer):
+                    if isinstance(event, AnswerRoots):
+                        task.roots = event.roots
+                    elif isinstance(event, Answer):
                         task.answer = event
         except StoppedError:
             pass
@@ -230,6 +240,7 @@ def _details(task: AnswerTask, maker: AnswerEventMaker) -> dict[str, Any]:
     asker, problem = task.asker, task.problem
     on_the_way = {"answer_id": task.id, "is_agent": asker.is_agent, "steps": maker.steps}
     if task.answer is not None:
-        return {**on_the_way, **details_of(task.answer, asker.projects, asker.is_joined), "hint": task.answer.hint}
+        details = details_of(task.answer, asker.projects, asker.is_joined, task.roots)
+        return {**on_the_way, **details, "hint": task.answer.hint}
     failed = {"error": problem.detail, "hint": problem.hint} if problem else {"error": "", "hint": ""}
     return {**on_the_way, "sources": maker.sources, **failed}

@@ -1,4 +1,4 @@
-"""The process of one job: it indexes a project and writes its messages, one JSON line each.
+"""The process of one job: it indexes a project, or moves its vectors, and writes its messages, one JSON line each.
 
 It ends when its stdin does: a server that was killed leaves no process behind that still writes the index.
 """
@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from threading import Thread
+from typing import TypeVar
 
 from codefathom.config.user_places import user_file
 from codefathom.engine import Engine
@@ -36,6 +37,7 @@ from codefathom.server.jobs.job_messages import (
 from codefathom.server.served_settings import served_settings
 from codefathom.types import Failure, IndexReport, Progress
 
+_T = TypeVar("_T")
 _LOOK_AGAIN_S = 0.5
 _MOST_LOOKS = 1_200  # ten minutes, while another program writes the index
 _PATHS_WAIT_S = 5.0  # for another writer, while a request waits for named files
@@ -47,13 +49,15 @@ _NEEDED = ("codefathom.index.indexing", "codefathom.project.inspection", "codefa
 
 
 def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Iterator[Message]:
-    """Index, and yield the messages of the job, a Report, a PathOutcome or a Trouble last."""
+    """Carry out an order, and yield the messages of the job, its result or a Trouble last."""
     try:
-        if order.origin is not None:
+        if order.origin is not None and not order.move_to:
             yield from bring(order.origin, order.root)
         with _open(order) as engine:
             if order.paths or order.texts:
                 yield path_outcome_of(engine.update(order.paths, texts=order.texts, wait_s=_PATHS_WAIT_S))
+            elif order.move_to:
+                yield from _moved(engine, order.move_to, sleep)
             else:
                 yield from _indexed(engine, order, sleep)
     except FathomError as error:
@@ -83,6 +87,12 @@ def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> It
             yield pace.step(event, time.monotonic())
 
 
+def _moved(engine: Engine, target: str, sleep: Callable[[float], None]) -> Iterator[Message]:
+    pace = JobPace(time.monotonic())
+    for event in _in_turn(lambda _: engine.stores.move_events(target), sleep):
+        yield pace.step(event, time.monotonic()) if isinstance(event, Progress) else event
+
+
 def _new(failures: Iterable[Failure], told: set[FileError]) -> Iterator[FileError]:
     """Yield the files that failed, each reason once and not too many of them; the report counts all."""
     for failure in failures:
@@ -94,14 +104,19 @@ def _new(failures: Iterable[Failure], told: set[FileError]) -> Iterator[FileErro
 
 def _events(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Progress | IndexReport | Step]:
     """Yield the events of a run; while another program writes the index, wait for it."""
+    return _in_turn(lambda wait_s: engine.index_events(full=order.full, retry=order.retry, wait_s=wait_s), sleep)
+
+
+def _in_turn(begin: Callable[[float | None], Iterator[_T]], sleep: Callable[[float], None]) -> Iterator[_T | Step]:
+    """Yield the events of what needs the writer lock; while another program has it, wait for that."""
     for _ in range(_MOST_LOOKS):
         try:
-            yield from engine.index_events(full=order.full, retry=order.retry, wait_s=0)
+            yield from begin(0)
             return
         except LockedError as error:  # raised before the first event
             yield Step("waiting", message=str(error))
         sleep(_LOOK_AGAIN_S)
-    yield from engine.index_events(full=order.full, retry=order.retry)
+    yield from begin(None)
 
 
 def main() -> None:

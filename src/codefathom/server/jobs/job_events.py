@@ -27,6 +27,7 @@ def job_shape(job: IndexJob) -> dict[str, Any]:
         "id": job.id,
         "project_id": job.project_id,
         "full": job.full,
+        "move_to": job.move_to,
         "state": job.state,
         "attempts": job.attempts,
         "created_at": job.created_at,
@@ -34,6 +35,7 @@ def job_shape(job: IndexJob) -> dict[str, Any]:
         "ended_at": job.ended_at,
         "progress": step_shape(job.step),
         "report": asdict(job.report) if job.report else None,
+        "moved": asdict(job.moved) if job.moved else None,
         "error": trouble_shape(job.trouble) if job.trouble else None,
         "file_errors": [asdict(error) for error in job.errors],
     }
@@ -76,6 +78,8 @@ def at_end(job: IndexJob) -> Iterator[ServerEvent]:
     """Yield the events at the end of a job, "done" last."""
     if job.state == "done" and job.report is not None:
         yield ServerEvent("complete", _complete(job.report))
+    elif job.state == "done" and job.moved is not None:
+        yield ServerEvent("moved", asdict(job.moved))
     elif job.state == "cancelled":
         yield ServerEvent("cancelled", {"job_id": job.id})
     elif job.trouble is not None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TypeAlias
 
-from codefathom.types import IndexReport, PathReport, Progress, Status
+from codefathom.types import IndexReport, PathReport, Progress, Status, StoreReport
 
 MOST_ERRORS = 1_000  # files that are named; all are counted
 
@@ -37,6 +37,7 @@ class Order:
     paths: Sequence[str] = ()  # only these files and folders, in one transaction
     revision: str = ""  # of the repository, read from its object store; "" for the files of the folder
     texts: Mapping[str, str | None] = field(default_factory=dict)  # in the same one; see `Engine.update`
+    move_to: str = ""  # a store that the vectors are moved to; then nothing is indexed
 
 
 def order_of(line: bytes) -> Order:
@@ -50,9 +51,9 @@ def order_of(line: bytes) -> Order:
 class Step:
     """The progress of a job."""
 
-    phase: str = "queued"  # queued starting clone waiting scan index write purposes embed paused
+    phase: str = "queued"  # queued starting clone waiting scan index write purposes embed move paused
     current_file: str = ""
-    current: int = 0  # files that are done; in the phase embed, chunks
+    current: int = 0  # files that are done; in the phase embed, chunks; in move, vectors
     total: int = 0  # to do; 0 while it is not known
     n_chunks: int = 0
     rate: float = 0.0  # files a second
@@ -113,9 +114,9 @@ class PathOutcome:
     refused: Sequence[Sequence[str]]  # path, reason
 
 
-Message: TypeAlias = Step | FileError | Report | Trouble | PathOutcome
-_KINDS: Mapping[str, type[Step | FileError | Report | Trouble | PathOutcome]] = {
-    kind.__name__: kind for kind in (Step, FileError, Report, Trouble, PathOutcome)
+Message: TypeAlias = Step | FileError | Report | StoreReport | Trouble | PathOutcome
+_KINDS: Mapping[str, type[Message]] = {
+    kind.__name__: kind for kind in (Step, FileError, Report, StoreReport, Trouble, PathOutcome)
 }
 
 

@@ -15,6 +15,7 @@ from typing import IO, NamedTuple, Protocol, TypeAlias
 
 from codefathom.server.jobs.job_messages import Message, Order, PathOutcome, Report, Trouble, message_of
 from codefathom.system.children import start_python
+from codefathom.types import StoreReport
 
 _MOST_SAID = 2_000  # bytes of what a process that crashed has said last
 
@@ -23,7 +24,7 @@ class RunningJob(Protocol):
     """A job that is being carried out."""
 
     def messages(self) -> Iterator[Message]:
-        """Yield the messages of the job, a Report, a PathOutcome or a Trouble last."""
+        """Yield the messages of the job, a Report, a StoreReport, a PathOutcome or a Trouble last."""
         ...
 
     def end(self) -> None:
@@ -64,7 +65,7 @@ class Process:
         return self._process.pid
 
     def messages(self) -> Iterator[Message]:
-        """Yield the messages of the job, a Report or a Trouble last; a process that dies leaves a Trouble."""
+        """Yield the messages of the job, its result or a Trouble last; a process that dies leaves a Trouble."""
         process = self._process
         assert process.stdin is not None  # both are pipes
         assert process.stdout is not None
@@ -76,7 +77,7 @@ class Process:
             for line in process.stdout:
                 message = message_of(line.decode("utf-8", "replace"))
                 if message is not None:
-                    is_told = isinstance(message, Report | Trouble | PathOutcome)
+                    is_told = isinstance(message, Report | StoreReport | Trouble | PathOutcome)
                     yield message
             status = process.wait()
             if not is_told:

@@ -1,4 +1,4 @@
-"""Indexing as jobs: kept in a table, carried out one after the other, each in a process of its own.
+"""Indexing, and moving vectors, as jobs: kept in a table, carried out in turn, each in a process of its own.
 
 A job outlives the browser that asked for it, and the server: what was queued or running when a server died, or was
 stopped, is carried out by the next one. A run loses nothing by that, for the index keeps what was finished. A job that
@@ -24,6 +24,7 @@ from codefathom.server.jobs.job_process import Process, RunningJob, Start
 from codefathom.server.jobs.job_table import STATES, IndexJob, JobTable, State
 from codefathom.stores.lock import writer_lock
 from codefathom.telemetry import Value, span
+from codefathom.types import StoreReport
 
 MOST_ATTEMPTS = 3
 MOST_KEPT = 500  # jobs in the table
@@ -37,7 +38,7 @@ class _Run:
     project_id: str
     process: RunningJob | None = None  # not started yet
     is_unwanted: bool = False
-    end: Report | Trouble | None = None
+    end: Report | StoreReport | Trouble | None = None
 
 
 class Jobs:
@@ -50,7 +51,9 @@ class Jobs:
         start: Start = Process,
         n_at_once: int = 1,
         on_end: Callable[[IndexJob], None] = lambda _: None,
-        order_of: Callable[[IndexJob], Order] = lambda job: Order(job.root, job.full, job.settings, retry=job.retry),
+        order_of: Callable[[IndexJob], Order] = lambda job: Order(
+            job.root, job.full, job.settings, retry=job.retry, move_to=job.move_to
+        ),
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Open the table. `on_end` is called when the process of a job has ended, before listeners are told.
@@ -99,30 +102,31 @@ class Jobs:
         full: bool = False,
         settings: Mapping[str, object] = NOTHING,
         retry: bool = True,
+        move_to: str = "",
     ) -> IndexJob:
         """Return the job that brings a project's index up to date: the one that waits or runs already, or a new one.
 
         A full run is not what a job for less will do, and so queues behind it. Without `retry`, a new job does not ask
-        a model again about unchanged files on which it failed.
+        a model again about unchanged files on which it failed. With `move_to`, the job moves the vectors to that store.
         """
         with self._lock:
-            if job := self.active(project_id, full=full):
+            if job := self.active(project_id, full=full, move_to=move_to):
                 if retry and job.state == "queued":
                     job = self._live[job.id] = replace(job, retry=True)
                 return job
             if self._is_closing:
                 raise UsageError("the server is shutting down", hint="try again when it has started again")
             job = IndexJob(token_hex(8), project_id, root, full, "queued", self._clock())
-            job = replace(job, settings=dict(settings), retry=retry)
+            job = replace(job, settings=dict(settings), retry=retry, move_to=move_to)
             self._table.add(job)
             self._enqueue(job)
             self._start_next()
             return self._live.get(job.id, job)
 
-    def active(self, project_id: str, *, full: bool = False) -> IndexJob | None:
+    def active(self, project_id: str, *, full: bool = False, move_to: str = "") -> IndexJob | None:
         """Return the job that runs or waits for a project and does all of what is asked, None when there is none."""
         with self._lock:
-            jobs = (job for job in self._live.values() if job.project_id == project_id)
+            jobs = (job for job in self._live.values() if (job.project_id, job.move_to) == (project_id, move_to))
             return next((job for job in jobs if job.full >= full), None)
 
     def get(self, job_id: str) -> IndexJob | None:
@@ -138,10 +142,12 @@ class Jobs:
             return tuple(self._live.get(job.id, job) for job in self._table.latest(project_id, state, limit))
 
     def latest(self, project_id: str) -> IndexJob | None:
-        """Return the job of a project that runs, or waits, or else came last."""
+        """Return the run of the indexer over a project that runs, or waits, or else came last."""
         with self._lock:
-            active = (job for job in self._live.values() if job.project_id == project_id)
-            return next(active, None) or next(iter(self._table.latest(project_id, "", 1)), None)
+            if job := self.active(project_id):
+                return job
+            kept = (job for most in (1, MOST_KEPT) for job in self._table.latest(project_id, "", most))
+            return next((job for job in kept if not job.move_to), None)
 
     def cancel(self, job_id: str) -> IndexJob | None:
         """End a job that waits or runs, and return it; one that has ended stays as it is. None for an unknown one."""
@@ -269,7 +275,7 @@ class Jobs:
             elif isinstance(message, FileError):
                 self._live[job_id] = replace(job, errors=(*job.errors, message)[:MOST_ERRORS])
                 self._publish(job_id, [of_file_error(message)])
-            elif isinstance(message, Report | Trouble):
+            elif isinstance(message, Report | StoreReport | Trouble):
                 run.end = message
 
     def _conclude(self, job_id: str, run: _Run) -> None:
@@ -280,7 +286,9 @@ class Jobs:
             trouble = (
                 Trouble("paused", run.end.paused, "see the errors of the single files") if run.end.paused else None
             )
-            self._end(job, "failed" if trouble else "done", report=run.end, trouble=trouble)
+            self._end(job, "failed" if trouble else "done", result=run.end, trouble=trouble)
+        elif isinstance(run.end, StoreReport):
+            self._end(job, "done", result=run.end)
         elif self._is_closing:
             self._live[job_id] = job = replace(job, state="queued", attempts=job.attempts - 1)
             self._table.update(job)
@@ -293,10 +301,11 @@ class Jobs:
             )
 
     def _end(
-        self, job: IndexJob, state: State, *, report: Report | None = None, trouble: Trouble | None = None
+        self, job: IndexJob, state: State, *, result: Report | StoreReport | None = None, trouble: Trouble | None = None
     ) -> IndexJob:
         step = replace(job.step, phase=state, remaining_s=None)
-        job = replace(job, state=state, ended_at=self._clock(), step=step, report=report, trouble=trouble)
+        job = replace(job, state=state, ended_at=self._clock(), step=step, trouble=trouble)
+        job = replace(job, moved=result) if isinstance(result, StoreReport) else replace(job, report=result)
         self._live.pop(job.id, None)
         if job.id in self._channels:
             self._publish(job.id, at_end(job))
@@ -314,7 +323,9 @@ class Jobs:
             run.process.end()
 
 
-def _noted(end: Report | Trouble | None) -> dict[str, Value]:
+def _noted(end: Report | StoreReport | Trouble | None) -> dict[str, Value]:
+    if isinstance(end, StoreReport):
+        return {"n_vectors": end.n_rows}
     if isinstance(end, Report):
         return {"n_files": end.n_files, "n_chunks": end.n_chunks, "n_failed": end.n_failed}
     return {"problem": end.code if end else "cancelled"}

@@ -1,4 +1,4 @@
-"""One run of the indexer over a project, and the table in which such runs are kept."""
+"""One run of the indexer over a project, or a move of its vectors, and the table in which such runs are kept."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from codefathom.server.jobs.job_messages import FileError, Report, Step, Trouble
 from codefathom.server.server_database import ServerDatabase
+from codefathom.types import StoreReport
 
 State: TypeAlias = Literal["queued", "running", "cancelled", "failed", "done"]
 STATES: tuple[State, ...] = ("queued", "running", "cancelled", "failed", "done")
@@ -51,6 +52,8 @@ class IndexJob:
     trouble: Trouble | None = None
     errors: tuple[FileError, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
+    move_to: str = ""  # a store that the vectors are moved to; "" for a run of the indexer
+    moved: StoreReport | None = None
     retry: bool = True  # ask a model again about files on which it failed; not kept: a job that is resumed does
 
     @property
@@ -117,7 +120,9 @@ def _row(job: IndexJob) -> tuple[object, ...]:
 def _result(job: IndexJob) -> str:
     return json.dumps(
         {
+            "move_to": job.move_to,
             "report": asdict(job.report) if job.report else None,
+            "moved": asdict(job.moved) if job.moved else None,
             "trouble": asdict(job.trouble) if job.trouble else None,
             "errors": [asdict(error) for error in job.errors],
         }
@@ -139,6 +144,8 @@ def _job(row: tuple[Any, ...]) -> IndexJob:
         ended_at=ended_at,
         step=Step(state),
         report=Report(**kept["report"]) if kept["report"] else None,
+        move_to=kept.get("move_to", ""),  # not there in rows of an older version
+        moved=StoreReport(**kept["moved"]) if kept.get("moved") else None,
         trouble=Trouble(**kept["trouble"]) if kept["trouble"] else None,
         errors=tuple(FileError(**error) for error in kept["errors"]),
         settings=json.loads(settings),

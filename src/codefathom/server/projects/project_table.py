@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from codefathom.config.configuration import find_root, is_bare_repository
@@ -257,12 +257,13 @@ class Projects:
         if not project.url:
             hosts = self._config().model_hosts
             settings = {**self._index_by_rule(job.root), **job.settings}
-            return Order(job.root, job.full, settings, model_hosts=hosts, retry=job.retry, revision=project.revision)
+            order = Order(job.root, job.full, settings, model_hosts=hosts, retry=job.retry, move_to=job.move_to)
+            return replace(order, revision=project.revision)
         config = self._config()
         origin = GitOrigin(
             project.url, project.branch, config.git_schemes, config.clone_max_bytes, config.clone_timeout_s
         )
-        return Order(job.root, job.full, project.overrides, origin, config.model_hosts)
+        return Order(job.root, job.full, project.overrides, origin, config.model_hosts, move_to=job.move_to)
 
     def find_or_add(self, path: str, revision: str = "") -> ServedProject:
         """Return the project that a path lies in, which is added where it is not there yet. Raises as `place`."""

@@ -17,7 +17,7 @@ from codefathom.errors import FathomError, UsageError
 from codefathom.project.answer_setup import recent
 from codefathom.providers.base import NO_USAGE, Message
 from codefathom.search.question.query import check_length, unwrap
-from codefathom.server.answers.answer_events import EngineEvent
+from codefathom.server.answers.answer_events import AnswerRoots, EngineEvent
 from codefathom.server.answers.answer_runs import AnswerTask, Asker
 from codefathom.server.answers.conversations import Conversation, history
 from codefathom.server.http.auth import Caller
@@ -81,13 +81,16 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
         conversation = state.conversations.begin(projects, caller.name, text)
 
     def answered(source: Engine | JoinedProjects, on_step: OnStep) -> Iterator[EngineEvent]:
+        if places is not None and isinstance(source, JoinedProjects):
+            yield AnswerRoots(source.roots)
         request = AnswerRequest(
             text, where, question.pinned, history=tuple(turns), anyway=question.anyway, on_step=on_step
         )
         events: Iterator[EngineEvent] = source.investigate(request) if question.agent else source.ask_events(request)
         # What paths leave out is told by the projects themselves.
         events = _noted(events, left_out) if left_out and places is None else events
-        return _contexts(text, events) if only_contexts else events
+        with closing(cast("Generator[EngineEvent, None, None]", events)):
+            yield from _contexts(text, events) if only_contexts else events
 
     is_joined = places is not None or len(projects) > 1 or question.names_paths
     names = (*projects, *([places.loose_name] if places is not None and places.loose else []))

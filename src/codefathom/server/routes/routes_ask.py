@@ -150,7 +150,7 @@ def answer_out(task: AnswerTask, answer: Answer) -> AnswerOut:
     shape: dict[str, Any] = {
         "question": asker.question,
         "answer": answer.text,
-        **details_of(answer, asker.projects, asker.is_joined),
+        **details_of(answer, asker.projects, asker.is_joined, task.roots),
         "projects": asker.projects,
         "answer_id": task.id,
         "conversation_id": asker.conversation_id,

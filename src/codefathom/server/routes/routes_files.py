@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, NamedTuple, TypeAlias
 
 from fastapi import APIRouter, Depends, Query
 
 from codefathom.answer.tokens import counter
+from codefathom.engine import Engine
+from codefathom.errors import UsageError
 from codefathom.project.browsing import TreeEntry
 from codefathom.search.graph.project_map import first_parts
 from codefathom.server.http.answer_size import within_tokens
-from codefathom.server.routes.search_requests import indexed
+from codefathom.server.http.auth import Caller
+from codefathom.server.routes.search_requests import chosen_projects, indexed
 from codefathom.server.schemas.search_schemas import (
     EdgeOut,
     FileLinesOut,
@@ -28,7 +33,9 @@ from codefathom.server.state import CallerHere, ServerState
 from codefathom.shapes import map_shape
 from codefathom.types import FoundSymbol, IndexedFile, Related
 
-ProjectId: TypeAlias = Annotated[str, Query(max_length=200, examples=["shop"])]
+ProjectId: TypeAlias = Annotated[
+    str, Query(max_length=200, examples=["shop"], description="may be left out where there is only one project")
+]
 Path: TypeAlias = Annotated[str, Query(min_length=1, max_length=4_096, examples=["shop/pricing.py"])]
 Folder: TypeAlias = Annotated[str, Query(max_length=4_096, examples=["shop"])]
 Line: TypeAlias = Annotated[int, Query(ge=1, le=1_000_000_000, examples=[1])]
@@ -52,7 +59,41 @@ MostTokens: TypeAlias = Annotated[
         description="maximum number of tokens of the answer; the last items are left out where there is no room",
     ),
 ]
+_PATH = Query(min_length=1, max_length=4_096, examples=["shop/pricing.py"], description="also called file_path")
+_FOLDER = Query(max_length=4_096, examples=["shop"], description="also called root_path")
+# FastAPI has no other names of a parameter before a version that is too new to be required.
+_OTHER_PATH = Query(min_length=1, max_length=4_096, include_in_schema=False)
+_OTHER_FOLDER = Query(max_length=4_096, include_in_schema=False)
+_MOST_NAMED = 10  # projects in an error
 Depth: TypeAlias = Annotated[int, Query(ge=1, le=5, examples=[1])]
+
+
+def _path_of_file(
+    path: Annotated[str | None, _PATH] = None,
+    file_path: Annotated[str | None, _OTHER_PATH] = None,
+    filePath: Annotated[str | None, _OTHER_PATH] = None,  # noqa: N803
+) -> str:
+    return _only(path=path, file_path=file_path, filePath=filePath)
+
+
+def _path_of_folder(
+    folder: Annotated[str | None, _FOLDER] = None,
+    root_path: Annotated[str | None, _OTHER_FOLDER] = None,
+    rootPath: Annotated[str | None, _OTHER_FOLDER] = None,  # noqa: N803
+) -> str:
+    return _only(folder=folder, root_path=root_path, rootPath=rootPath)
+
+
+def _only(**values: str | None) -> str:
+    """Return the one value of several names of one thing, "" without any. Raises UsageError for two."""
+    names = [name for name, value in values.items() if value is not None]
+    if len(names) > 1:
+        raise UsageError(f"{' and '.join(names)} name the same thing", hint="give exactly one of them")
+    return (values[names[0]] or "") if names else ""
+
+
+FilePathIn: TypeAlias = Annotated[str, Depends(_path_of_file)]
+FolderPathIn: TypeAlias = Annotated[str, Depends(_path_of_folder)]
 
 
 class MapQuery(NamedTuple):
@@ -99,19 +140,23 @@ def router(state: ServerState) -> APIRouter:
 def _add_files(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/files", summary="List indexed files")
     def files(
-        project_id: ProjectId, caller: CallerHere, folder: Folder = "", limit: Many = 1_000, offset: Offset = 0
+        caller: CallerHere, folder: FolderPathIn, project_id: ProjectId = "", limit: Many = 1_000, offset: Offset = 0
     ) -> FilesOut:
+        project_id = project_id or _only_project(state, caller)
         with indexed(state, project_id, caller) as engine:
-            listed = engine.files.listed(folder)
+            listed = engine.files.listed(_inside(folder, engine))
         shown = [_file_out(file) for file in listed[offset : offset + limit]]
         return FilesOut(project_id=project_id, n_files=len(listed), files=shown)
 
     @routes.get("/file", summary="Show lines of an indexed file")
     def file(
-        project_id: ProjectId, path: Path, caller: CallerHere, start_line: Line = 1, end_line: LastLine = 0
+        path: FilePathIn, caller: CallerHere, project_id: ProjectId = "", start_line: Line = 1, end_line: LastLine = 0
     ) -> FileLinesOut:
+        project_id = project_id or _only_project(state, caller)
+        if not path:
+            raise UsageError("no file is named", hint="give its path in the project as path or file_path")
         with indexed(state, project_id, caller) as engine:
-            excerpt = engine.files.lines(path, start_line, end_line)
+            excerpt = engine.files.lines(_inside(path, engine), start_line, end_line)
         return FileLinesOut(
             **excerpt.file._asdict(),
             project_id=project_id,
@@ -121,8 +166,10 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
         )
 
     @routes.get("/file-tree", summary="List the contents of a folder")
-    def file_tree(project_id: ProjectId, caller: CallerHere, folder: Folder = "") -> TreeOut:
+    def file_tree(caller: CallerHere, folder: FolderPathIn, project_id: ProjectId = "") -> TreeOut:
+        project_id = project_id or _only_project(state, caller)
         with indexed(state, project_id, caller) as engine:
+            folder = _inside(folder, engine)
             entries = engine.files.entries(folder)
         return TreeOut(project_id=project_id, folder=folder, entries=[_entry_out(entry) for entry in entries])
 
@@ -130,15 +177,17 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
 def _add_symbols(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/symbols", summary="Find definitions by name, or list those of a file")
     def symbols(
-        project_id: ProjectId,
         caller: CallerHere,
         name: NameIn,
-        path: Folder = "",
+        path: FilePathIn,
+        project_id: ProjectId = "",
         limit: Many = 100,
         *,
         max_tokens: MostTokens = None,
     ) -> SymbolsOut:
+        project_id = project_id or _only_project(state, caller)
         with indexed(state, project_id, caller) as engine:
+            path = _inside(path, engine)
             if path and not name.query and not name.kind:
                 outline = engine.files.outline(path)
                 symbols, n_symbols = outline[:limit], len(outline)
@@ -157,14 +206,15 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
 
     @routes.get("/related", summary="Show the files and symbols that a file or symbol is connected with")
     def related(
-        project_id: ProjectId,
         target: Path,
         caller: CallerHere,
+        project_id: ProjectId = "",
         depth: Depth = 1,
         limit: Many = 200,
         *,
         max_tokens: MostTokens = None,
     ) -> RelatedOut:
+        project_id = project_id or _only_project(state, caller)
         with indexed(state, project_id, caller) as engine:
             result = engine.related(target, depth=depth, limit=limit)
         edges = list(map(edge_out, result.edges))
@@ -182,7 +232,10 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         return within_tokens(len(edges), first, max_tokens)
 
     @routes.get("/map", summary="Outline the most central files, within a number of tokens")
-    def map_project(project_id: ProjectId, wish: MapQueryIn, caller: CallerHere, max_tokens: Tokens = 4_000) -> MapOut:
+    def map_project(
+        wish: MapQueryIn, caller: CallerHere, project_id: ProjectId = "", max_tokens: Tokens = 4_000
+    ) -> MapOut:
+        project_id = project_id or _only_project(state, caller)
         with indexed(state, project_id, caller) as engine:
             content = engine.map_parts(wish.query, files=wish.files, folders=wish.folders)
             count = counter(engine.settings.context.tokenizer_path)
@@ -191,6 +244,28 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
             return MapOut(project_id=project_id, **map_shape(first_parts(wish.query, content, n, count)))
 
         return within_tokens(min(len(content.parts), max_tokens), first, max_tokens)
+
+
+def _only_project(state: ServerState, caller: Caller) -> str:
+    """Return the one project that the caller may see. Raises NotFoundError without any, UsageError for several."""
+    visible = chosen_projects(state, caller, ())
+    if len(visible) > 1:
+        raise UsageError(
+            f"no project is named, and there are {len(visible)}", hint=f"give project_id: {_some(visible)}"
+        )
+    return visible[0]
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+
+
+def _inside(path: str, engine: Engine) -> str:
+    """Return a whole path of the disk inside the project as it is in the project; any other text stays."""
+    place, root = os.path.normpath(path), engine.root
+    if not os.path.isabs(path) or not f"{place}{os.sep}".startswith(os.path.join(root, "")):
+        return path
+    return "" if place == root else os.path.relpath(place, root).replace(os.sep, "/")
 
 
 def _file_out(file: IndexedFile) -> FileOut:

@@ -101,9 +101,9 @@ def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
     )
     def remove(project_id: ProjectId, caller: CallerHere) -> None:
         project = state.projects.get(project_id, caller)
-        job = state.jobs.latest(project.id)
-        if job is not None and job.is_active:
-            state.jobs.cancel(job.id)
+        for job in state.jobs.listed(project.id):
+            if job.is_active:
+                state.jobs.cancel(job.id)
         state.jobs.wait_for_end(project.id)
         n_bytes = state.projects.remove_index(project)
         state.cache.clear()
@@ -122,11 +122,11 @@ def _add_job_routes(routes: APIRouter, state: ServerState) -> None:
         limit: Annotated[int, Query(ge=1, le=500, examples=[50])] = 50,
     ) -> JobsOut:
         latest_jobs = state.jobs.listed(project_id, state=state_, limit=limit)
-        return JobsOut(jobs=[_out(job) for job in latest_jobs if caller.may_use(job.project_id)])
+        return JobsOut(jobs=[job_out(job) for job in latest_jobs if caller.may_use(job.project_id)])
 
     @routes.get("/jobs/{job_id}", summary="Show a job")
     def job(job_id: JobId, caller: CallerHere) -> JobOut:
-        return _out(_job(job_id, caller, state))
+        return job_out(_job(job_id, caller, state))
 
     @routes.get("/jobs/{job_id}/events", summary="Follow a job", response_class=EventStream, responses=_STREAMED)
     def events(job_id: JobId, caller: CallerHere, reading: ReadingHere) -> Response:
@@ -135,7 +135,7 @@ def _add_job_routes(routes: APIRouter, state: ServerState) -> None:
     @routes.post("/jobs/{job_id}/cancel", summary="Cancel a job; a job that has ended does not change")
     def cancel(job_id: JobId, caller: CallerHere) -> JobOut:
         job = _job(job_id, caller, state)
-        return _out(state.jobs.cancel(job.id) or job)
+        return job_out(state.jobs.cancel(job.id) or job)
 
 
 def _add_waiting_route(routes: APIRouter, state: ServerState) -> None:
@@ -207,7 +207,8 @@ def _job(job_id: str, caller: Caller, state: ServerState) -> IndexJob:
     return job
 
 
-def _out(job: IndexJob) -> JobOut:
+def job_out(job: IndexJob) -> JobOut:
+    """Return a job as JSON."""
     return JobOut.model_validate(job_shape(job))
 
 
@@ -215,7 +216,7 @@ def _shown(job: IndexJob, state: ServerState, reading: StreamReading, *, is_new:
     if reading.takes_events:
         return _stream(job, state, reading, is_new=is_new)
     location = {"location": f"/jobs/{job.id}"}
-    return JSONResponse(_out(job).model_dump(), status_code=status.HTTP_202_ACCEPTED, headers=location)
+    return JSONResponse(job_out(job).model_dump(), status_code=status.HTTP_202_ACCEPTED, headers=location)
 
 
 def _channel(job: IndexJob, state: ServerState) -> Channel:

@@ -177,6 +177,7 @@ def _kept(status: Status) -> dict[str, Any]:
         "views_current": status.views_current,
         "pending": status.pending,
         "incomplete": status.incomplete,
+        "store_problem": status.store_problem,
         "n_failures": len(status.failures),
         "n_skipped": len(status.skipped),
     }

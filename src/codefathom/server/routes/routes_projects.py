@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Path
@@ -71,7 +72,11 @@ def _add_lists(routes: APIRouter, state: ServerState) -> None:
 def _add_single(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/projects/{project_id}", summary="Show a project")
     def show(project_id: ProjectId, caller: CallerHere) -> ProjectOut:
-        return project_out(state, state.projects.get(project_id, caller))
+        told = project_out(state, state.projects.get(project_id, caller))
+        if told.indexed_at:
+            with suppress(FathomError), state.projects.lease(project_id, caller) as engine:
+                told.store_problem = engine.stores.problem()
+        return told
 
     @routes.patch("/projects/{project_id}", summary="Change name or settings of a project")
     def change(project_id: ProjectId, body: ProjectChangeIn, _: ManagerHere) -> ProjectOut:

@@ -9,6 +9,8 @@ from fastapi import APIRouter, Path, Query
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.server.http.problem_json import ClosedError
+from codefathom.server.routes.routes_jobs import job_out
+from codefathom.server.schemas.job_schemas import JobOut
 from codefathom.server.schemas.project_schemas import StoreActionIn, StoreReportOut, StoreStateOut
 from codefathom.server.state import ManagerHere, ServerState
 from codefathom.system.adapters import VECTOR_STORES
@@ -47,15 +49,23 @@ def _add_actions(routes: APIRouter, state: ServerState) -> None:
         with state.projects.lease(project_id, caller) as engine:
             return StoreReportOut.model_validate(engine.stores.verify(_named(body.target), repair=body.fix))
 
-    @routes.post("/projects/{project_id}/store/move", summary="Copy the vectors to a store, and use that from then on")
-    def move(project_id: ProjectId, body: StoreActionIn, caller: ManagerHere) -> StoreReportOut:
-        if revision := state.projects.get(project_id, caller).revision:
+    @routes.post(
+        "/projects/{project_id}/store/move",
+        summary="Begin a job that copies the vectors to a store, which is used from then on",
+        status_code=202,
+    )
+    def move(project_id: ProjectId, body: StoreActionIn, caller: ManagerHere) -> JobOut:
+        project = state.projects.get(project_id, caller)
+        if revision := project.revision:
             raise UsageError(
                 f"the vectors of the revision {revision!r} cannot be moved to another store",
                 hint="a store of other makers knows a project by its folder: add the folder without a revision",
             )
+        target = _named(body.target)
         with state.projects.lease(project_id, caller) as engine:
-            return StoreReportOut.model_validate(engine.stores.move(_named(body.target)))
+            engine.stores.check_move(target)
+        job = state.jobs.submit(project.id, project.root, settings=project.settings, move_to=target)
+        return job_out(job)
 
     @routes.post("/projects/{project_id}/store/remove", summary="Remove what a store has of a project")
     def remove(project_id: ProjectId, body: StoreActionIn, caller: ManagerHere) -> StoreStateOut:

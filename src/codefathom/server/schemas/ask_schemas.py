@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import AliasChoices, Field
 
 from codefathom.search.question.query import MAX_QUESTION
-from codefathom.server.schemas.search_schemas import AnyPaths, Anyway, In, Out, QuestionIn, Sound
+from codefathom.server.schemas.search_schemas import AnyPaths, Anyway, In, Out, QuestionIn, Roots, Sound
 
 
 class TurnIn(In):
@@ -131,6 +131,7 @@ class AnswerOut(Out):
     generation: int = Field(examples=[12])
     error: Sound = Field(default="", description="the reason why the model's answer is not complete")
     projects: list[str] = Field(examples=[["shop"]])
+    roots: Roots = Field(default={})
     answer_id: str = Field(examples=["9f0e4c"])
     conversation_id: str = Field(default="", examples=[""])
 

@@ -6,6 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from codefathom.server.schemas.project_schemas import StoreReportOut
 from codefathom.server.schemas.search_schemas import In, Out, Paths, RefusedOut, Sound
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 
@@ -59,7 +60,9 @@ class StepOut(Out):
     )
     current_file: Sound = Field(default="", examples=["shop/cart.py"])
     current: int = Field(
-        default=0, examples=[120], description="Number of files that are done; in the phase embed, of chunks"
+        default=0,
+        examples=[120],
+        description="Number of files that are done; in the phase embed, of chunks; in the phase move, of vectors",
     )
     total: int = Field(
         default=0, examples=[480], description="Number of files to index, or of chunks to embed; 0 while it is unknown"
@@ -115,11 +118,16 @@ class FileErrorOut(Out):
 
 
 class JobOut(Out):
-    """A run of the indexer over a project."""
+    """A run of the indexer over a project, or a move of its vectors."""
 
     id: str = Field(examples=["5f0c9e1b7a3d2c48"])
     project_id: str = Field(examples=["shop"])
     full: bool = Field(examples=[False])
+    move_to: str = Field(
+        default="",
+        examples=[""],
+        description="Store that the vectors are moved to; empty: a run of the indexer",
+    )
     state: str = Field(examples=["running"], description="queued, running, cancelled, failed or done")
     attempts: int = Field(
         examples=[1], description="Number of times the job was started; after a stop of the server it starts again"
@@ -129,6 +137,7 @@ class JobOut(Out):
     ended_at: float = Field(examples=[0.0])
     progress: StepOut
     report: ReportOut | None = None
+    moved: StoreReportOut | None = None
     error: TroubleOut | None = None
     file_errors: list[FileErrorOut] = Field(default=[], examples=[[]])
 

@@ -117,6 +117,11 @@ class StoreOut(Out):
     incomplete: Sound = Field(
         default="", examples=[""], description="how far the first run has come, until a run is completed"
     )
+    store_problem: Sound = Field(
+        default="",
+        examples=[""],
+        description="reason why the store of vectors cannot be reached; meanwhile the vectors of the index answer",
+    )
     problem: Sound = Field(default="", examples=[""])
 
 

@@ -84,6 +84,12 @@ class ProjectOut(Out):
     )
     problem: Sound = Field(default="", examples=[""], description="reason why it is failed, damaged or incomplete")
     job_id: str = Field(default="", examples=[""], description="id of the job that waits or runs")
+    store_problem: Sound = Field(
+        default="",
+        examples=[""],
+        description="reason why its store of vectors cannot be reached; meanwhile the vectors of the index answer; "
+        "a list of projects does not ask their stores",
+    )
     generation: int = Field(default=0, examples=[12])
     n_documents: int = Field(default=0, examples=[120])
     n_chunks: int = Field(default=0, examples=[900])
