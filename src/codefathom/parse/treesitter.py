@@ -154,7 +154,7 @@ def _parse_within_limits(parser: Parser, data: bytes) -> Tree | None:
 
     try:
         tree = parser.parse(read, progress_callback=is_too_much)
-        # A tree made by callbacks would read its text by callbacks too, a thousand times slower. Made from that tree, it
+        # A tree made by callbacks would read its text by callbacks too, a thousand times slower. Made from that one, it
         # can have other errors, which is taken into account for large files, as they take long enough.
         is_made_anew = tree.root_node.has_error and not is_large
         return parser.parse(data) if is_made_anew else parser.parse(data, tree)
