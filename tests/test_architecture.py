@@ -343,8 +343,8 @@ def test_nothing_below_the_engine_reads_the_environment() -> None:
     assert {name for name in reads if name not in PASSES_ON and not name.startswith("cli/")} == set()
 
 
-# `system/children.py` keeps what lies in a repository out of a process; git is another kind of program.
-STARTS = {"system/children.py", "server/jobs/git.py"}
+# `system/children.py` keeps what lies in a repository out of a process, and ends programs with this one.
+STARTS = {"system/children.py"}
 STARTERS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
 
 

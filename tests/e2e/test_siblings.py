@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from codefathom import Engine
 from codefathom.cli import main
 from codefathom.config.settings import Settings
+from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.stores.lock import writer_lock
 
 N_FILES = 310
@@ -128,16 +130,47 @@ def test_nothing_of_other_files_is_left_in_the_copy(original: Path) -> None:
         assert path.is_dir() or path.suffix == ".term" or SECRET.encode() not in path.read_bytes(), path
 
 
-def test_time_stamps_of_the_other_tree_do_not_count(original: Path) -> None:
+@pytest.mark.parametrize("stamp", [None, -1, 0])
+def test_time_stamps_of_the_other_tree_do_not_count(original: Path, stamp: int | None) -> None:
     copy = copy_of(original, "copy")
     path = copy / "module_3.py"
-    stamp = path.stat().st_mtime_ns
+    stamp = path.stat().st_mtime_ns if stamp is None else stamp
     path.write_text(path.read_text().replace("step_3_0", "path_3_0"))
     os.utime(path, ns=(stamp, stamp))
     indexed(copy)
     with Engine.open(str(copy)) as engine:
         assert [item.path for item in engine.symbols("path_3_0")] == ["module_3.py"]
         assert not engine.symbols("step_3_0")
+
+
+def test_nothing_of_a_file_of_the_same_size_is_taken_over(original: Path) -> None:
+    """A folder that imitates names, sizes and time stamps of another project shows nothing of what stands there."""
+    lines = f"def {SECRET}_price():\n    return 17\n"
+    (original / "module_3.py").write_text(lines)
+    (original / "large.py").write_text("def entry(value):\n    return value * 2\n\n" * 110_000 + lines)
+    assert (original / "large.py").stat().st_size > MAX_WHOLE_FILE_BYTES  # such a file is read in another way
+    indexed(original)
+    copy = copy_of(original, "copy")
+    for path in copy.iterdir():
+        stamp = (original / path.name).stat().st_mtime_ns
+        path.write_text(path.read_text().replace(SECRET, "x" * len(SECRET)))
+        os.utime(path, ns=(stamp, stamp))
+    begin_and_stop(copy)
+    for path in (copy / ".fathom").glob("catalog*"):
+        assert SECRET.encode() not in path.read_bytes(), path
+    settings = Settings()
+    settings = settings._replace(search=settings.search._replace(refresh="never"))
+    with Engine.open(str(copy), settings=settings) as engine:
+        assert engine.search("step_9_0").hits
+        assert not [hit for hit in engine.search(SECRET).hits if SECRET in hit.chunk.text]
+
+
+def begin_and_stop(root: Path) -> None:
+    """Begin the index of a copy, and stop before any file was indexed."""
+    said: list[str] = []
+    with Engine.open(str(root), on_wait=said.append) as engine, closing(engine.index_events()) as events:
+        next(events)
+    assert len(said) == 1  # the index of the sibling is there
 
 
 def change_most_files(copy: Path, _: Path, __: pytest.MonkeyPatch) -> None:

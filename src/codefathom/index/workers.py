@@ -22,6 +22,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from codefathom.index.plan import FileJob, Recipe
 from codefathom.index.prepare import Outcome, PreparedFile, prepare, prepare_window, touched_file
+from codefathom.source.extraction.extraction_child import READER
 from codefathom.source.large import Window
 from codefathom.system.children import end_at_once, received, start_python
 from codefathom.system.memory import Allowance, give_back
@@ -51,6 +52,7 @@ def prepare_all(
     Where memory is short, batches are smaller and fewer files are prepared at the same time.
     """
     memory = memory or Allowance()
+    READER.begin_run()
     if n_workers > 0 and sum(job.file.size for job in jobs if job.fingerprint) <= _MOST_BYTES_COMPARED_HERE:
         same: set[str] = set()
         for batch in _batches([job for job in jobs if job.fingerprint], memory):

@@ -206,11 +206,12 @@ def with_own_paths(arguments: Mapping[str, Any], chosen: ChosenProjects) -> Mapp
     roots |= {name: first.files.root for name, first in chosen.indexing.items()}
 
     def own(value: Any) -> Any:
-        if isinstance(value, list):
-            return [own(one) for one in value]
         return _own_path(value, roots, chosen.is_named) if isinstance(value, str) else value
 
-    return {name: own(value) if name in _WITH_PATHS else value for name, value in arguments.items()}
+    def each_own(value: Any) -> Any:  # lists in a list are no paths, and may lie deeper than a function can call itself
+        return [own(one) for one in value] if isinstance(value, list) else own(value)
+
+    return {name: each_own(value) if name in _WITH_PATHS else value for name, value in arguments.items()}
 
 
 def _own_path(path: str, roots: Mapping[str, str], is_named: bool) -> str:

@@ -38,10 +38,16 @@ NAME = f"treesitter/{PARSER_VERSION}"
 
 # What is not what it seems may take minutes: 200 kB of "(" as a shell script, 90 s; 300 kB of JSON as Lua, a minute.
 # A file that repeats itself more than code does is not parsed: 17-fold is the most among 1,145 large files of 21
-# repositories. A large one is parsed by the clock.
+# repositories.
 _MAY_REPEAT_BYTES = 8_000
 _MAX_COMPRESSION = 20
 _LARGE_BYTES = 64_000
+# A few kilobytes may take seconds, too (`->` repeated in PowerShell or JavaScript), so that the steps of the parser are
+# counted, which no slow machine changes: a hundred of its operations, or one piece that it reads. Among 20,000 files of
+# 21 repositories the most for a byte are 0.04, in Scala 0.34; what runs away needs 2 to 5 and more.
+_MOST_STEPS = 5_000
+_STEPS_FOR_BYTE = 0.5
+# A large one is parsed by the clock as well, since a step may take long there.
 # In time of the processor, so that a file is given up on a busy machine no sooner than on another.
 _SECONDS = 2.0
 _SECONDS_FOR_BYTE = 4.0 / 1_000_000
@@ -115,7 +121,7 @@ def _parsed(document: Document, data: bytes, trees: Sequence[_Tree]) -> ParsedDo
 def _tree(data: bytes, grammar: Grammar, ranges: Sequence[Range] | None = None) -> _Tree | None:
     """Parse; None when that takes too long. A parser of its own each time: threads must not share one."""
     parser = Parser(grammar.language, included_ranges=ranges) if ranges else Parser(grammar.language)
-    tree = _parse_in_time(parser, data) if len(data) > _LARGE_BYTES else parser.parse(data)
+    tree = _parse_within_limits(parser, data)
     if tree is None or any(error.child_count > _MAX_ERROR_CHILDREN for error in _errors(tree)):
         return None
     cursor = QueryCursor(grammar.names)
@@ -127,9 +133,11 @@ def _repeats_itself(data: bytes) -> bool:
     return len(data) > _MAY_REPEAT_BYTES and len(zlib.compress(data, 1)) * _MAX_COMPRESSION < len(data)
 
 
-def _parse_in_time(parser: Parser, data: bytes) -> Tree | None:
+def _parse_within_limits(parser: Parser, data: bytes) -> Tree | None:
     """Parse by callbacks, the only way to be asked whether to go on; None when it was stopped."""
+    is_large = len(data) > _LARGE_BYTES
     deadline = thread_time() + _SECONDS + _SECONDS_FOR_BYTE * len(data)
+    n_steps, most_steps = 0, _MOST_STEPS + _STEPS_FOR_BYTE * len(data)
     text = memoryview(data)
     # py-tree-sitter 0.26 never frees what `read` returns, and a scanner that looks ahead asks thousands of times: views
     # that are let go of, not copies.
@@ -139,10 +147,17 @@ def _parse_in_time(parser: Parser, data: bytes) -> Tree | None:
         views.append(text[offset:])
         return views[-1]
 
+    def is_too_much(_offset: int, _error: bool) -> bool:
+        nonlocal n_steps
+        n_steps += 1
+        return n_steps + len(views) > most_steps or (is_large and thread_time() > deadline)
+
     try:
-        tree = parser.parse(read, progress_callback=lambda _offset, _error: thread_time() > deadline)
-        # A tree made by callbacks would read its text by callbacks too, a thousand times slower.
-        return parser.parse(data, tree)
+        tree = parser.parse(read, progress_callback=is_too_much)
+        # A tree made by callbacks would read its text by callbacks too, a thousand times slower. Made from that one, it
+        # can have other errors, which is taken into account for large files, as they take long enough.
+        is_made_anew = tree.root_node.has_error and not is_large
+        return parser.parse(data) if is_made_anew else parser.parse(data, tree)
     except ValueError:  # how py-tree-sitter says that it was told to stop
         return None
     finally:

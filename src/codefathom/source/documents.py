@@ -18,6 +18,7 @@ from codefathom.source.size_limits import MAX_TEXT_FILE_BYTES, MAX_WHOLE_FILE_BY
 from codefathom.types import USUAL_ENCODING, Document, Skipped
 
 FINGERPRINT_VERSION = 1
+_PIECE_BYTES = 1 << 20
 
 
 def fingerprint(data: bytes) -> str:
@@ -28,6 +29,21 @@ def fingerprint(data: bytes) -> str:
 def fingerprint_of(digest: blake2b) -> str:
     """Name the bytes that a hash of 16 bytes was given."""
     return f"{FINGERPRINT_VERSION}:{digest.hexdigest()}"
+
+
+def fingerprint_at(root: str | FileTree, path: str) -> str:
+    """Name the bytes of a file without holding them; "" for one that cannot be read."""
+    digest = blake2b(digest_size=16)
+    try:
+        file = open_file(root, path)
+        if file is None:
+            return ""
+        with file:
+            while data := file.read(_PIECE_BYTES):
+                digest.update(data)
+    except OSError:
+        return ""
+    return fingerprint_of(digest)
 
 
 def read(

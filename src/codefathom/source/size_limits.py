@@ -37,6 +37,10 @@ MAX_PAGES = 5_000
 
 # Of the process that takes it out, for one document. Pdfium needs 1 s for 2,000 pages of text, and 50 MB.
 MAX_EXTRACTION_CPU_S = 60
+# Of all documents of a run together, in each process that reads files: so long may they take beyond two seconds each.
+# After that the two seconds are all that each gets, so that thousands that take a minute do not take days.
+MAX_SLOW_EXTRACTION_CPU_S = 600
+USUAL_EXTRACTION_CPU_S = 2
 MAX_EXTRACTION_MEMORY_BYTES = 2_000_000_000
 
 # Of the archive that a Word document is: real ones have some dozen parts, and XML shrinks to a tenth.

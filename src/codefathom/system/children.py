@@ -1,11 +1,13 @@
 """Child processes: starts and ends them, so that no code from the folder that they work on is run.
 
 A child of Python imports from where this process does, but never from a working directory, and it works in a folder
-that belongs to the interpreter. Programs such as git are taken from the absolute entries of PATH alone.
+that belongs to the interpreter. Programs such as git are taken from the absolute entries of PATH alone, and end with
+this process.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import pickle
@@ -16,7 +18,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from typing import IO, Any, BinaryIO, NoReturn
 
 from codefathom.system.isolation import trusted_path
@@ -53,7 +55,7 @@ def start_program(
     words: Sequence[str], variables: Mapping[str, str], *, keeps_errors: bool = False
 ) -> subprocess.Popen[bytes]:
     """Start a program by its absolute path; stdin and stdout are pipes, and with `keeps_errors` stderr, too."""
-    return subprocess.Popen(
+    return Program(
         words,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -61,6 +63,102 @@ def start_program(
         cwd=neutral_folder(),
         env=dict(variables),
     )
+
+
+class Program(subprocess.Popen[bytes]):
+    """A program that ends when this process does, however that happens: one that waits for a pipe never would."""
+
+    def __init__(self, words: Sequence[str], **options: Any) -> None:
+        super().__init__(words, **options)
+        GUARD.add(self.pid)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait as `Popen` does."""
+        status = super().wait(timeout)
+        GUARD.remove(self.pid)
+        return status
+
+    def poll(self) -> int | None:
+        """Look as `Popen` does."""
+        status = super().poll()
+        if status is not None:
+            GUARD.remove(self.pid)
+        return status
+
+
+class _Guard:
+    """A small shell beside this process, which outlives it to end its programs.
+
+    Linux could end a child with its parent by itself (PR_SET_PDEATHSIG), but does so when the thread ends that has
+    started it. The shell knows the numbers of programs that have not been waited for, which no other process can have.
+    """
+
+    _SCRIPT = (
+        'all=" "; while read -r sign number; do one=" $number "; case $sign in +) all="$all$number ";; '
+        '-) all="${all%%$one*} ${all#*$one}";; esac; done; kill -KILL $all'
+    )
+
+    def __init__(self) -> None:
+        self.guarded: set[int] = set()
+        self._lock = Lock()
+        self._shell: subprocess.Popen[bytes] | None = None
+        atexit.register(self._close)
+
+    def add(self, number: int) -> None:
+        """End this process together with this one."""
+        if not os.path.exists(_SHELL):
+            return
+        with self._lock:
+            self.guarded.add(number)
+            if not self._tell(f"+ {number}\n"):
+                self._start()
+                self._tell("".join(f"+ {one}\n" for one in self.guarded))
+
+    def remove(self, number: int) -> None:
+        """Leave a process alone, which has ended."""
+        with self._lock:
+            if number in self.guarded:
+                self.guarded.discard(number)
+                self._tell(f"- {number}\n")
+
+    def _tell(self, text: str) -> bool:
+        """Return True if the shell was told; somebody may have ended it."""
+        if self._shell is None or self._shell.stdin is None:
+            return False
+        try:
+            self._shell.stdin.write(text.encode())
+        except OSError:
+            return False
+        return True
+
+    def _start(self) -> None:
+        self._end()
+        with suppress(OSError):
+            self._shell = subprocess.Popen(
+                [_SHELL, "-c", self._SCRIPT],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=neutral_folder(),
+                env={},
+                start_new_session=True,  # an interrupt from the terminal is none for it
+            )
+
+    def _end(self) -> None:
+        shell, self._shell = self._shell, None
+        if shell is not None and shell.stdin is not None:
+            with suppress(OSError):
+                shell.stdin.close()
+            shell.wait()
+
+    def _close(self) -> None:
+        with self._lock:
+            self._end()
+
+
+_SHELL = "/bin/sh" if os.name == "posix" else ""
+GUARD = _Guard()
 
 
 def received(stream: BinaryIO) -> Iterator[Any]:

@@ -28,6 +28,11 @@ def test_data_under_the_name_of_code_is_given_up(language: str) -> None:
     assert parsed(language, text).problems == ("too broken to be parsed in time",)
 
 
+@pytest.mark.parametrize(("language", "text"), [("powershell", "->" * 2_000), ("javascript", "->" * 3_500)])
+def test_a_few_kilobytes_that_take_seconds_are_given_up_after_so_many_steps(language: str, text: str) -> None:
+    assert parsed(language, text).problems == ("too broken to be parsed in time",)
+
+
 def test_one_broken_place_in_a_large_file_hides_nothing_behind_it() -> None:
     chance = random.Random(3)
     names = [f"f{chance.getrandbits(64):x}" for _ in range(1_200)]

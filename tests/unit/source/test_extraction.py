@@ -282,6 +282,21 @@ def test_a_document_that_takes_too_long_is_refused(child: ExtractionChild) -> No
     assert child.text_of("pdf", pdf(["One"]), LIMITS) == "[page 1]\nOne\n"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_many_slow_documents_do_not_take_as_long_as_each_of_them_may(child: ExtractionChild) -> None:
+    data = pdf(["word " * 400] * 3_000)
+    limits = LIMITS._replace(cpu_s=0.02, usual_cpu_s=0.01, slow_cpu_s=0.025)
+    reasons = [child.text_of("pdf", data, limits) for _ in range(5)]
+    late = Refusal(
+        "reading it takes longer than 0.01 s, and slow documents before it had used up 0.025 s; "
+        "`fathom index --only` with its path reads it alone"
+    )
+    assert reasons == [*[Refusal("reading it takes longer than 0.02 s")] * 3, late, late]
+    assert child.text_of("pdf", pdf(["One"]), LIMITS) == "[page 1]\nOne\n"  # others are read as before
+    child.begin_run()
+    assert child.text_of("pdf", data, limits) == reasons[0]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such a limit")
 def test_a_document_that_takes_too_much_memory_is_refused(child: ExtractionChild) -> None:
     assert child.text_of("pdf", pdf(["One"]), LIMITS) == "[page 1]\nOne\n"  # with the library loaded

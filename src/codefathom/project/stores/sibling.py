@@ -1,7 +1,8 @@
 """The first index of a worktree, a clone or a copy of a project begins with the index of the other one.
 
 Which folders belong together is not asked of git: among the indexes that this user has made, the one that has the most
-of the files is taken, by their paths and sizes. Nothing but time can be lost: each file is read and compared after it.
+of the files is chosen, by their paths and sizes. Nothing but time can be lost: only documents whose files are here with
+the same bytes are taken over.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from codefathom.providers.base import Embedder
 from codefathom.remote.vector_stores import vector_folder
 from codefathom.source.scan import scan
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
-from codefathom.stores.catalog.sibling_copy import SiblingSource, copy_sibling, share_of
+from codefathom.stores.catalog.sibling_copy import FilesHere, SiblingSource, copy_sibling, share_of
 from codefathom.stores.folder import Folder, index_folder
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.lock import WriterLock
@@ -53,7 +54,8 @@ def begin_with_sibling(opened: OpenedProject) -> str:
     if best is None or best.share < _LEAST_SHARE:
         return ""
     with suppress(OSError, FathomError, sqlite3.Error):
-        _take(best, opened.place, opened.embedder, {file.path: file.size for file in files})
+        here = FilesHere(opened.recipe.tree, {file.path: file.size for file in files})
+        _take(best, opened.place, opened.embedder, here)
         return best.place.root
     return ""
 
@@ -80,7 +82,7 @@ def trusted(place: IndexPlace, registry: Registry) -> Iterator[Catalog]:
         yield catalog
 
 
-def _take(sibling: _Candidate, place: Location, embedder: Embedder, sizes: Mapping[str, int]) -> None:
+def _take(sibling: _Candidate, place: Location, embedder: Embedder, here: FilesHere) -> None:
     registry, word = Registry(place.state_dir), os.urandom(16).hex()
     ours, theirs = (folder.file(CATALOGUE) for folder in (place.index_folder, sibling.folder))
     lock = WriterLock(sibling.folder)
@@ -90,7 +92,7 @@ def _take(sibling: _Candidate, place: Location, embedder: Embedder, sizes: Mappi
             if catalog.soundness.damage():
                 raise catalog.soundness.damaged("it was to be copied, and differs from what was written")
             identity = catalog.identity
-            copy_sibling(SiblingSource(catalog, theirs, is_still), ours, word, sizes)
+            copy_sibling(SiblingSource(catalog, theirs, is_still), ours, word, here)
         registry.add(index_place(place), word)
         if is_still:
             _take_views(sibling.folder, place.index_folder, identity, embedder)

@@ -2,7 +2,7 @@
 
 A snapshot that a key of the user's settings has signed is believed as to what fathom made of each file. Every other one
 is checked, and refused as a whole when something in it is not true. Of both, only documents of files that are here
-with the same bytes stay: the next run compares their fingerprints, and takes in the difference.
+with the same bytes stay: their fingerprints are compared. The next run takes in the difference.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.foreign import cleanse
 from codefathom.stores.catalog.records import Batch
 from codefathom.stores.catalog.schema import prepared
-from codefathom.stores.catalog.sibling_copy import disown
+from codefathom.stores.catalog.sibling_copy import FilesHere, disown
 from codefathom.stores.catalog.snapshot_file import (
     SnapshotHead,
     damaged,
@@ -182,7 +182,8 @@ def _check_head(opened: OpenedProject, head: SnapshotHead, path: str, extent: Ex
 
 def _taken(opened: OpenedProject, head: SnapshotHead, new: File, extent: Extent, word: str) -> SnapshotComparison:
     """Make a catalogue of this project of an unpacked one: what is left in it is true as far as it was checked."""
-    sizes = {file.path: file.size for file in scan(opened.recipe.root, opened.recipe.rules).files}
+    files = scan(opened.recipe.root, opened.recipe.rules).files
+    here = FilesHere(opened.recipe.root, {file.path: file.size for file in files})
     database, problem = prepared(new)
     with closing(database):
         if problem:
@@ -190,7 +191,7 @@ def _taken(opened: OpenedProject, head: SnapshotHead, new: File, extent: Extent,
         catalog = Catalog(database)
         if problem := catalog.integrity_problem():
             return SnapshotComparison(problem=f"its content is damaged ({problem})")
-        _make_own(database, opened, word, sizes)
+        _make_own(database, opened, word, here)
         if problem := _wrong_lengths(database, _models(opened)):
             return SnapshotComparison(problem=problem)
         if head.key:
@@ -208,13 +209,13 @@ def _taken(opened: OpenedProject, head: SnapshotHead, new: File, extent: Extent,
         return comparison
 
 
-def _make_own(database: Database, opened: OpenedProject, word: str, sizes: dict[str, int]) -> None:
+def _make_own(database: Database, opened: OpenedProject, word: str, here: FilesHere) -> None:
     encoding = known_encoding(Catalog(database).get_meta("encoding"))
     # What is removed here is no part of this checkout.
     database.connection().execute("PRAGMA secure_delete = ON")
     with database.transaction() as db:
         cleanse(db, _models(opened).keys())
-        disown(db, word, sizes)
+        disown(db, word, here)
         put_meta(db, {"identity": os.urandom(8).hex(), "masked": opened.recipe.secrets, **_choices(opened)})
         if encoding:
             put_meta(db, {"encoding": encoding})

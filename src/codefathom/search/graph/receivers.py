@@ -7,13 +7,22 @@ signatures of types tell. Where nothing is declared, or nothing fits, all defini
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from codefathom.search.graph.name_bindings import bindings_of
 from codefathom.search.graph.receiver_types import DeclaredType, declared_types
-from codefathom.search.graph.reference_graph import NameUse, ReferenceGraph
+from codefathom.search.graph.reference_graph import (
+    NO_DEFINITIONS,
+    Definitions,
+    NameUse,
+    ReferenceGraph,
+    joined,
+    owner_name,
+)
 from codefathom.types import TYPE_KINDS, FoundSymbol, Symbol
 
 _SELF = frozenset({"self", "this", "cls", "Self", "static", "$this"})
@@ -28,6 +37,7 @@ _ABSTRACT = frozenset({"interface", "trait", "type"})
 _PARAMETER = re.compile(r"T[A-Z]\w*|\w*[a-z]T|[A-Z]\d?")  # as parameters of types are called
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MOST_STEPS = 6  # between a type and one above it
+_MOST_ABOVE = 500  # words in the signatures of the types above one; many types with as many would take for ever
 _MOST_KEPT_FILES = 300
 
 
@@ -43,32 +53,55 @@ class Receivers:
 
     def __init__(self, graph: ReferenceGraph) -> None:
         self._graph = graph
+        # Of many uses each asks the same about the same.
         self._declared = lru_cache(_MOST_KEPT_FILES)(self._read)
-        self._above: dict[str, frozenset[str]] = {}
+        self._types_named = cache(self._find_types)
+        self._types_above = cache(self._find_types_above)
+        self._members_below = cache(self._group_members)
+        self._fitting = cache(self._fit)
+        self._is_abstract = cache(self._find_abstract)
+        self._is_foreign = cache(self._find_foreign)
+        self._imports_as = cache(self._read_imports)
+        self._is_super_at = cache(self._read_super)
 
-    def possible(self, definitions: Sequence[FoundSymbol], use: NameUse) -> tuple[FoundSymbol, ...]:
+    def possible(self, definitions: Definitions, use: NameUse) -> Definitions:
         """Return those definitions of a member that can be meant."""
         if not definitions:
-            return ()
+            return NO_DEFINITIONS
         if self._is_super(use):
             around = self._types_around(use)
-            types = self._types_above(_around(around))
             is_mixin = self._language(use) == "python" and not any("(" in item.signature for item in around[:1])
-            return tuple(item for item in definitions if is_mixin or _owner(item) in types)
+            return definitions if is_mixin else definitions.of(self._types_above(_around(around)), owner_name)
         receiver = self._receiver(use)
         if receiver is None or self._is_by_form(receiver, use):
-            return tuple(definitions)
-        own = [item for item in definitions if _owner(item) in receiver.types]
-        if own and receiver.is_made:
-            return tuple(own)
-        below = [item for item in definitions if receiver.types & self._types_above(_owner(item))]
-        above = [] if own else [item for item in definitions if self._is_above(_owner(item), receiver)]
-        if own or below or above:
-            return tuple(dict.fromkeys((*own, *below, *above)))
+            return definitions
+        fitting = self._fitting(definitions, receiver)
+        if fitting:
+            return fitting
         is_foreign = self._language(use) in _CLOSED_TYPES and all(
-            self._is_foreign(name, use) for name in receiver.types
+            self._is_foreign(name, use.path) for name in receiver.types
         )
-        return () if is_foreign else tuple(definitions)
+        return NO_DEFINITIONS if is_foreign else definitions
+
+    def _fit(self, definitions: Definitions, receiver: _Receiver) -> Definitions:
+        """Return the members of a type of a value, of those below it, and, where it has none, of those above it."""
+        own = definitions.of(receiver.types, owner_name)
+        if own and receiver.is_made:
+            return own
+        below = self._members_below(definitions)
+        parts = [own, definitions.union(group for name in receiver.types for group in below.get(name, ()))]
+        if not own:
+            above = frozenset[str]().union(*map(self._types_above, receiver.types))
+            parts.append(definitions.of(above, owner_name))
+        return joined(parts)
+
+    def _group_members(self, definitions: Definitions) -> Mapping[str, Sequence[Definitions]]:
+        """Return members by the name of each type above their own one."""
+        below: dict[str, list[Definitions]] = defaultdict(list)
+        for owner, members in definitions.by(owner_name).items():
+            for name in self._types_above(str(owner)):
+                below[name].append(members)
+        return below
 
     # ---- the value
 
@@ -91,7 +124,8 @@ class Receivers:
         """Return the types that the innermost of some scopes declares for a name."""
         types = self._declared(path).get(name, ())
         for scope in scopes if types else ():
-            own = [item for item in types if scope.start_line <= item.line <= scope.end_line]
+            first = bisect_left(types, scope.start_line, key=_line)
+            own = types[first : bisect_right(types, scope.end_line, first, key=_line)]
             if own:
                 return _Receiver(frozenset(item.name for item in own), all(item.is_made for item in own))
         return None
@@ -103,23 +137,35 @@ class Receivers:
         qualifier = use.reference.qualifier
         if qualifier != "?" or self._language(use) != "python":
             return qualifier != "" and qualifier == _SUPER.get(self._language(use))
-        line = self._graph.catalog.lines(use.path, use.reference.line, use.reference.line)
-        return re.search(rf"\bsuper\([^()]*\)\.{re.escape(use.reference.name)}\b", line) is not None
+        return self._is_super_at(use.path, use.reference.line, use.reference.name)
+
+    def _read_super(self, path: str, line: int, name: str) -> bool:
+        text = self._graph.catalog.lines(path, line, line)
+        return re.search(rf"\bsuper\([^()]*\)\.{re.escape(name)}\b", text) is not None
 
     def _is_by_form(self, receiver: _Receiver, use: NameUse) -> bool:
         if receiver.is_made or self._language(use) not in _FITS_BY_FORM:
             return False
-        types = [item for name in receiver.types for item in self._types_named(name)]
+        return any(map(self._is_abstract, receiver.types))
+
+    def _find_abstract(self, name: str) -> bool:
+        types = self._types_named(name)
         return any(item.symbol.kind in _ABSTRACT or "Protocol" in item.symbol.signature for item in types)
 
-    def _is_foreign(self, name: str, use: NameUse) -> bool:
+    def _find_foreign(self, name: str, path: str) -> bool:
         """Return True for a type of another project or of the language; not for an alias or a parameter of a type."""
         if _PARAMETER.fullmatch(name) or self._graph.defined(name):
             return False
-        language = self._language(use)
-        imports = (item for item in self._graph.references_of(use.path) if item.kind == "import")
-        names = (item.name for item in imports if any(bound.local == name for bound in bindings_of(item, language)))
-        return not any(self._graph.resolve(item, use.path) for item in names)
+        return not any(self._graph.resolve(item, path) for item in self._imports_as(path).get(name, ()))
+
+    def _read_imports(self, path: str) -> Mapping[str, Sequence[str]]:
+        """Return the imports of a file by the names that they have in it."""
+        language = self._graph.resolver.language_of.get(path, "")
+        names: dict[str, list[str]] = defaultdict(list)
+        for item in self._graph.imports_of(path):
+            for local in dict.fromkeys(bound.local for bound in bindings_of(item, language)):
+                names[local].append(item.name)
+        return names
 
     def _language(self, use: NameUse) -> str:
         return self._graph.resolver.language_of.get(use.path, "")
@@ -127,43 +173,33 @@ class Receivers:
     # ---- what stands around a use
 
     def _types_around(self, use: NameUse) -> list[Symbol]:
-        return [item for item in self._symbols_around(use) if item.kind in TYPE_KINDS]
+        return [item for item in self._graph.symbols_around(use) if item.kind in TYPE_KINDS]
 
     def _functions_around(self, use: NameUse) -> list[Symbol]:
-        return [item for item in self._symbols_around(use) if item.kind not in TYPE_KINDS]
-
-    def _symbols_around(self, use: NameUse) -> Iterator[Symbol]:
-        """Yield the symbols in which a use stands, the innermost first; several can share a name."""
-        inside = f"{use.reference.container}."
-        symbols = [item for item in self._graph.symbols_of(use.path) if inside.startswith(f"{item.qualified_name}.")]
-        yield from sorted(symbols, key=lambda item: -len(item.qualified_name))
+        return [item for item in self._graph.symbols_around(use) if item.kind not in TYPE_KINDS]
 
     # ---- types above one another
 
-    def _types_named(self, name: str) -> list[FoundSymbol]:
+    def _find_types(self, name: str) -> Sequence[FoundSymbol]:
         return [item for item in self._graph.defined(name) if item.symbol.kind in TYPE_KINDS]
 
-    def _types_above(self, name: str) -> frozenset[str]:
+    def _find_types_above(self, name: str) -> frozenset[str]:
         """Return the names that the signature of a type mentions, those that these mention, and so on."""
-        if name not in self._above:
-            names: set[str] = set()
-            front = {name} - {""}
-            for _ in range(_MOST_STEPS):
-                types = [item for one in front for item in self._types_named(one)]
-                mentioned = {word for item in types for word in _WORD.findall(item.symbol.signature)}
-                front = mentioned - names - {name}
-                names |= front
-            self._above[name] = frozenset(names)
-        return self._above[name]
-
-    def _is_above(self, owner: str, receiver: _Receiver) -> bool:
-        return any(owner in self._types_above(name) for name in receiver.types)
+        names: set[str] = set()
+        front = {name} - {""}
+        for _ in range(_MOST_STEPS):
+            types = [item for one in front for item in self._types_named(one)]
+            mentioned = {word for item in types for word in _WORD.findall(item.symbol.signature)}
+            front = mentioned - names - {name}
+            if len(names) + len(front) > _MOST_ABOVE:
+                break
+            names |= front
+        return frozenset(names)
 
 
 def _around(types: Sequence[Symbol]) -> str:
     return types[0].name if types else ""
 
 
-def _owner(item: FoundSymbol) -> str:
-    """Return the name of what a definition belongs to, "" for nothing."""
-    return item.symbol.qualified_name.rpartition(".")[0].rpartition(".")[2]
+def _line(declared: DeclaredType) -> int:
+    return declared.line

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
 from typing import NamedTuple
 
 from codefathom.search.graph.imports import written_out
@@ -16,6 +20,7 @@ from codefathom.types import FoundSymbol, Reference, Symbol
 MAX_DEFINING_FILES = 3
 # In these languages an import names a definition, whose file may be called anything.
 NAMED_IMPORTS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "php", "elixir"})
+_MOST_PARTS = 50  # of one type in one file
 # Packages of the standard libraries are not in the project, though one of their names may be.
 _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala", "android", "system"})
 
@@ -27,6 +32,121 @@ class NameUse(NamedTuple):
     reference: Reference
 
 
+class Definitions:
+    """Definitions of one name, arranged once for all lookups: thousands of them can share a name.
+
+    Whoever looks up the same gets the same object, so that what was found out about it can be kept.
+    """
+
+    def __init__(self, items: Iterable[FoundSymbol] = ()) -> None:
+        self.items = tuple(items)
+        self._groups: dict[tuple[Hashable, ...], Mapping[Hashable, Definitions]] = {}
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def by(self, key: Callable[..., Hashable], *arguments: Hashable) -> Mapping[Hashable, Definitions]:
+        """Return the definitions grouped by a function of each one and of further arguments."""
+        groups = self._groups.get((key, *arguments))
+        if groups is None:
+            lists: dict[Hashable, list[FoundSymbol]] = defaultdict(list)
+            for item in self.items:
+                lists[key(item, *arguments)].append(item)
+            is_whole = len(lists) == 1
+            groups = {name: self if is_whole else Definitions(items) for name, items in lists.items()}
+            self._groups[key, *arguments] = groups
+        return groups
+
+    def of(self, names: AbstractSet[Hashable], key: Callable[..., Hashable], *arguments: Hashable) -> Definitions:
+        """Return the definitions for which the function gives one of some names."""
+        groups = self.by(key, *arguments)
+        less, more = (names, groups.keys()) if len(names) < len(groups) else (groups.keys(), names)
+        return self.union(groups[name] for name in less if name in more)
+
+    def union(self, groups: Iterable[Definitions]) -> Definitions:
+        """Return the definitions of some groups of these, each once."""
+        parts = [group for group in groups if group]
+        if len(parts) < 2:
+            return parts[0] if parts else NO_DEFINITIONS
+        places = {self._places[id(item)] for part in parts for item in part.items}
+        return Definitions(self.items[place] for place in sorted(places))
+
+    @cached_property
+    def _places(self) -> Mapping[int, int]:
+        return {id(item): place for place, item in enumerate(self.items)}
+
+    @cached_property
+    def names(self) -> frozenset[tuple[str, str]]:
+        """The path and qualified name of each; overloads in one file are one."""
+        return frozenset((item.path, item.symbol.qualified_name) for item in self.items)
+
+    @property
+    def paths(self) -> AbstractSet[Hashable]:
+        """The files that hold them."""
+        return self.by(path_of).keys()
+
+    def nearest(self, path: str, other_than: Symbol | None = None) -> FoundSymbol | None:
+        """Return the first definition in `path`, but for one; else the first in the nearest other file.
+
+        Files are as near as `Resolver.nearest` has it.
+        """
+        for item in self.by(path_of).get(path, NO_DEFINITIONS).items:
+            if item.symbol != other_than:
+                return item
+        folder = path
+        while folder:
+            folder = folder.rpartition("/")[0]
+            for other in self._nearest_below.get(folder, ()):
+                if other != path:
+                    return self.by(path_of)[other].items[0]
+        return None
+
+    @cached_property
+    def _nearest_below(self) -> Mapping[str, Sequence[str]]:
+        """The two files below each folder that come first for whoever is not nearer to another one."""
+        first: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(map(str, self.paths), key=lambda path: (path.count("/"), path)):
+            folder = path
+            while folder:
+                folder = folder.rpartition("/")[0]
+                if len(first[folder]) < 2:
+                    first[folder].append(path)
+        return first
+
+
+NO_DEFINITIONS = Definitions()
+
+
+def joined(groups: Iterable[Definitions]) -> Definitions:
+    """Return the definitions of some groups in the order of these, each once; one group alone as it is."""
+    parts = [group for group in dict.fromkeys(groups) if group]
+    if len(parts) == 1:
+        return parts[0]
+    return Definitions({id(item): item for part in parts for item in part.items}.values())
+
+
+def path_of(item: FoundSymbol) -> str:
+    """Return the path of a definition."""
+    return item.path
+
+
+def owner_of(item: FoundSymbol) -> str:
+    """Return the qualified name of what a definition belongs to, "" for nothing."""
+    return item.symbol.qualified_name.rpartition(".")[0]
+
+
+def owner_name(item: FoundSymbol) -> str:
+    """Return the name of what a definition belongs to, "" for nothing."""
+    return owner_of(item).rpartition(".")[2]
+
+
+def outward(container: str) -> Iterator[str]:
+    """Yield the qualified name of a symbol and of all around it, the innermost first."""
+    while container:
+        yield container
+        container = container.rpartition(".")[0]
+
+
 class ReferenceGraph:
     """The catalogue, with the lookups that are needed more than once."""
 
@@ -34,13 +154,17 @@ class ReferenceGraph:
         self.catalog = catalog
         self._references: dict[str, Sequence[Reference]] = {}  # of the documents with uses
         self._symbols: dict[str, Sequence[Symbol]] = {}
+        self._by_qualified_name: dict[str, Mapping[str, Sequence[Symbol]]] = {}
+        self._mentions: dict[str, frozenset[tuple[str | None, str]]] = {}
         self._defined: dict[str, Sequence[FoundSymbol]] = {}
+        self._definitions: dict[tuple[str, str], Definitions] = {}
+        self._defining: dict[tuple[str, str], Sequence[str]] = {}
         documents = [(item.path, item.language) for item in catalog.documents()]
         self.resolver = Resolver(documents, _go_modules(catalog, [path for path, _ in documents]))
 
     def imports_of(self, path: str) -> Iterator[Reference]:
         """Yield the imports of one document."""
-        return (item for item in self.catalog.references_of(path) if item.kind == "import")
+        return (item for item in self.references_of(path) if item.kind == "import")
 
     def imports(self) -> Iterator[NameUse]:
         """Yield every import of the project."""
@@ -56,34 +180,65 @@ class ReferenceGraph:
             self._defined[name] = [item for item in self.catalog.symbols_named(name) if item.symbol.name == name]
         return self._defined[name]
 
+    def definitions(self, name: str, language: str) -> Definitions:
+        """Return the definitions of exactly this name in languages of one family."""
+        key = name, language
+        if key not in self._definitions:
+            languages = self.resolver.language_of
+            items = (item for item in self.defined(name) if family(languages.get(item.path, "")) == language)
+            self._definitions[key] = Definitions(items)
+        return self._definitions[key]
+
     def symbols_of(self, path: str) -> Sequence[Symbol]:
         """Return the symbols of one document; each is read once."""
         if path not in self._symbols:
             self._symbols[path] = self.catalog.symbols_of(path)
         return self._symbols[path]
 
+    def symbols_around(self, use: NameUse) -> Iterator[Symbol]:
+        """Yield the symbols in which a use stands, the innermost first. Several can share a name, such as the parts of
+        a type; of many only the one around the line counts."""
+        if use.path not in self._by_qualified_name:
+            symbols: dict[str, list[Symbol]] = defaultdict(list)
+            for item in self.symbols_of(use.path):
+                symbols[item.qualified_name].append(item)
+            self._by_qualified_name[use.path] = symbols
+        line = use.reference.line
+        for name in outward(use.reference.container):
+            parts = self._by_qualified_name[use.path].get(name, ())
+            if len(parts) > _MOST_PARTS:
+                last = bisect_right(parts, line, key=lambda part: part.start_line)
+                parts = [part for part in parts[max(last - 1, 0) : last] if line <= part.end_line]
+            yield from parts
+
+    def mentions(self, path: str, name: str, container: str) -> bool:
+        """Return True if an import of a document, or a use inside of one of its symbols, has this last name."""
+        if path not in self._mentions:
+            self._mentions[path] = frozenset(
+                (None if item.kind == "import" else item.container, dotted_name(item.name).rpartition(".")[2])
+                for item in self.references_of(path)
+            )
+        return not self._mentions[path].isdisjoint(((None, name), (container, name)))
+
     def resolve(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents an import means: by its path, else as the one place where that name is defined."""
         documents = self.resolver.resolve(name, path)
         if documents or "/" in name or self.resolver.language_of.get(path) not in NAMED_IMPORTS:
             return documents
-        return tuple(sorted({place for one in written_out(name) for place in self._defining(one, path)} - {path}))
+        return tuple(sorted({place for one in written_out(name) for place in self._defining_files(one, path)} - {path}))
 
-    def _defining(self, name: str, path: str) -> set[str]:
+    def _defining_files(self, name: str, path: str) -> Sequence[str]:
         """Return the few files that define a name in a folder called like one of its last packages."""
         dotted = "." + dotted_name(name.rpartition(" ")[2])
-        last = dotted.rpartition(".")[2]
         if dotted.count(".") < 2 or dotted.split(".")[1].lower() in _STANDARD:
-            return set()
-        paths: set[str] = set()
-        for item in self.defined(last):
-            qualified = "." + dotted_name(item.symbol.qualified_name)
-            packages = dotted[: -len(qualified)].lower().split(".")[1:][-2:]
-            folders = item.path.lower().split("/")[:-1]
-            here = not packages or any(package in folders for package in packages)
-            if dotted.endswith(qualified) and here and self.are_family(item.path, path):
-                paths.add(item.path)
-        return paths if len(paths) <= MAX_DEFINING_FILES else set()
+            return ()
+        key = dotted, family(self.resolver.language_of.get(path, ""))
+        if key not in self._defining:
+            paths = {
+                item.path for item in self.definitions(dotted.rpartition(".")[2], key[1]).items if _is_in(item, dotted)
+            }
+            self._defining[key] = sorted(paths) if len(paths) <= MAX_DEFINING_FILES else ()
+        return self._defining[key]
 
     def references_of(self, path: str) -> Sequence[Reference]:
         """Return the imports and uses in one document; each is read once."""
@@ -95,10 +250,13 @@ class ReferenceGraph:
         """Return the languages of code in the project of which no use was seen in any file."""
         return sorted(CODE.intersection(self.resolver.language_of.values()) - self.catalog.languages_with_uses())
 
-    def are_family(self, one: str, other: str) -> bool:
-        """Return True if the languages of two documents import and call one another."""
-        languages = self.resolver.language_of
-        return family(languages.get(one, "")) == family(languages.get(other, ""))
+
+def _is_in(item: FoundSymbol, dotted: str) -> bool:
+    """Return True if a definition ends as a dotted name does, in a folder called like one of its last packages."""
+    qualified = "." + dotted_name(item.symbol.qualified_name)
+    packages = dotted[: -len(qualified)].lower().split(".")[1:][-2:]
+    folders = item.path.lower().split("/")[:-1]
+    return dotted.endswith(qualified) and (not packages or any(package in folders for package in packages))
 
 
 def _go_modules(catalog: SearchCatalog, paths: Iterable[str]) -> dict[str, str]:

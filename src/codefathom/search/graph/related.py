@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Literal, NamedTuple, get_args
 
@@ -17,8 +18,10 @@ from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.reference_graph import (
     MAX_DEFINING_FILES,
     NAMED_IMPORTS,
+    Definitions,
     NameUse,
     dotted_name,
+    outward,
 )
 from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
 from codefathom.stores.catalog.readers import SearchCatalog
@@ -179,10 +182,10 @@ def _references(graph: ResolvedGraph, path: str, importers: set[str]) -> list[Re
         if len(name) < _MIN_NAME_CHARS:
             continue
         for use, targets in graph.resolved_uses(name):
-            if use.path == path or not any(item.path == path for item in targets.definitions):
+            files = targets.definitions.paths
+            if use.path == path or path not in files:
                 continue
-            n_files = len({item.path for item in targets.definitions})
-            if targets.certainty == "exact" or use.path in importers or n_files <= MAX_DEFINING_FILES:
+            if targets.certainty == "exact" or use.path in importers or len(files) <= MAX_DEFINING_FILES:
                 edges.append(edge_of(use, "references", targets))
     return edges
 
@@ -199,13 +202,13 @@ def edge_of(use: NameUse, kind: Kind, targets: UseTargets, step: int = 1, likely
 
 
 def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSymbol], reach: _Reach) -> RelatedResult:
-    edges = [edge for item in definitions for edge in _calls(graph, item)]
-    front = {(item.path, item.symbol.qualified_name) for item in definitions}
+    edges = list(_calls(graph, definitions))
+    front = {_Place(item.path, item.symbol.qualified_name) for item in definitions}
     seen = set(front)
     for step in range(1, reach.depth + 1):
-        uses = [edge for path, name in sorted(front) for edge in _used_by(graph, path, name, step)]
+        uses = list(_used_by(graph, front, step))
         edges += uses
-        front = {(edge.path, edge.symbol) for edge in uses if edge.symbol and edge.kind == "called by"} - seen
+        front = {_Place(edge.path, edge.symbol) for edge in uses if edge.symbol and edge.kind == "called by"} - seen
         seen |= front
         if not front or len(edges) >= reach.limit:
             break
@@ -214,13 +217,29 @@ def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSy
     return _result(graph, RelatedResult("@@" + target, tuple(edges), several), reach.limit)
 
 
-def _used_by(graph: ResolvedGraph, path: str, qualified_name: str, step: int) -> Iterator[Related]:
-    for use, targets in graph.resolved_uses(qualified_name.rpartition(".")[2]):
-        itself = use.path == path and use.reference.container == qualified_name
-        if not itself and targets.means(path, qualified_name):
-            kind: Kind = "called by" if use.reference.kind == "call" else "references"
-            likely = targets.certainty == "exact" or is_likely(graph, use, path, qualified_name)
-            yield edge_of(use, kind, targets, step, likely)
+class _Place(NamedTuple):
+    """The place of a symbol; of overloads, which share it, the uses are not told apart."""
+
+    path: str
+    qualified_name: str
+
+
+def _used_by(graph: ResolvedGraph, front: AbstractSet[_Place], step: int) -> Iterator[Related]:
+    """Yield the uses of some symbols, each once: thousands can have one name, and any use may mean all of these."""
+    by_name: dict[str, set[_Place]] = defaultdict(set)
+    for place in front:
+        by_name[place.qualified_name.rpartition(".")[2]].add(place)
+    for name, places in sorted(by_name.items()):
+        first_two: dict[Definitions, Sequence[_Place]] = {}
+        for use, targets in graph.resolved_uses(name):
+            if targets.definitions not in first_two:
+                meant = places & targets.definitions.names
+                first_two[targets.definitions] = sorted(_Place(*place) for place in meant)[:2]
+            around = (use.path, use.reference.container)
+            for place in [place for place in first_two[targets.definitions] if place != around][:1]:
+                kind: Kind = "called by" if use.reference.kind == "call" else "references"
+                likely = targets.certainty == "exact" or is_likely(graph, use, *place)
+                yield edge_of(use, kind, targets, step, likely)
 
 
 def is_likely(graph: ResolvedGraph, use: NameUse, path: str, qualified_name: str) -> bool:
@@ -229,34 +248,35 @@ def is_likely(graph: ResolvedGraph, use: NameUse, path: str, qualified_name: str
     container = use.reference.container
     if not owner or (use.path == path and f"{container}.".startswith(f"{owner}.")):
         return True
-    last = owner.rpartition(".")[2]
-    return any(
-        dotted_name(item.name).rpartition(".")[2] == last and (item.kind == "import" or item.container == container)
-        for item in graph.references_of(use.path)
-    )
+    return graph.mentions(use.path, owner.rpartition(".")[2], container)
 
 
-def _calls(graph: ResolvedGraph, item: FoundSymbol) -> Iterator[Related]:
-    """Yield the definitions that a symbol or its parts call; of several with one name the nearest."""
-    own = item.symbol.qualified_name
-    for reference in graph.catalog.references_of(item.path):
-        inside = reference.container == own or reference.container.startswith(own + ".")
-        if reference.kind == "call" and inside:
-            yield from _called(graph, item, reference)
+def _calls(graph: ResolvedGraph, definitions: Sequence[FoundSymbol]) -> Iterator[Related]:
+    """Yield the definitions that symbols or their parts call; of several with one name the nearest."""
+    callers: dict[str, dict[str, list[Symbol]]] = defaultdict(lambda: defaultdict(list))
+    for item in definitions:
+        callers[item.path][item.symbol.qualified_name].append(item.symbol)
+    for path, by_name in callers.items():
+        for reference in graph.references_of(path):
+            if reference.kind == "call":
+                for name in outward(reference.container):
+                    if name in by_name:
+                        yield from _called(graph, path, by_name[name], reference)
 
 
-def _called(graph: ResolvedGraph, caller: FoundSymbol, reference: Reference) -> Iterator[Related]:
-    targets = graph.targets(NameUse(caller.path, reference))
-    places: dict[str, list[Symbol]] = defaultdict(list)
-    for item in targets.definitions:
-        if item.symbol != caller.symbol:
-            places[item.path].append(item.symbol)
-    if places:
-        path = graph.resolver.nearest(places, caller.path)
-        symbol = places[path][0]
-        n = targets.n_definitions()
+def _called(graph: ResolvedGraph, path: str, callers: Sequence[Symbol], reference: Reference) -> Iterator[Related]:
+    """Yield the definition that overloads call; of overloads that call their own name, each calls another one."""
+    targets = graph.targets(NameUse(path, reference))
+    nearest = targets.definitions.nearest(path)
+    called = [] if nearest is None else [nearest]
+    if nearest is not None and nearest.path == path and nearest.symbol in callers:
+        other = targets.definitions.nearest(path, nearest.symbol)
+        called = [*(called if len(callers) > 1 else ()), *([other] if other else ())]
+    for item in called:
+        symbol = item.symbol
         place = (symbol.name_line, reference.name, symbol.qualified_name)
-        yield Related(path, "calls", *place, certainty=targets.certainty, n_definitions=n)
+        n = targets.n_definitions()
+        yield Related(item.path, "calls", *place, certainty=targets.certainty, n_definitions=n)
 
 
 # ---- the answer

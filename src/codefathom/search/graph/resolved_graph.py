@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
 from codefathom.search.graph.receivers import Receivers
-from codefathom.search.graph.reference_graph import NameUse, ReferenceGraph
+from codefathom.search.graph.reference_graph import (
+    NO_DEFINITIONS,
+    Definitions,
+    NameUse,
+    ReferenceGraph,
+    joined,
+    outward,
+    owner_name,
+    owner_of,
+    path_of,
+)
 from codefathom.search.graph.resolve import BARRELS, family
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.types import TYPE_KINDS, Certainty, FoundSymbol
@@ -34,22 +45,20 @@ _RUST_TYPES = frozenset(
 _SOURCE_ROOT = re.compile(r"^(?:.*/)?src/\w+/(?:java|kotlin|scala|groovy)(?:/|$)")
 _MOST_HOPS = 5  # through files that only pass a name on
 
-_Symbols = tuple[FoundSymbol, ...]
-
 
 class UseTargets(NamedTuple):
     """The definitions that a use can mean: none when it is one of another project or of the language."""
 
-    definitions: _Symbols = ()
+    definitions: Definitions = NO_DEFINITIONS
     certainty: Certainty = "exact"
 
     def n_definitions(self) -> int:
         """Return the number of different definitions; overloads in one file are one."""
-        return len({(item.path, item.symbol.qualified_name) for item in self.definitions})
+        return len(self.definitions.names)
 
     def means(self, path: str, qualified_name: str) -> bool:
         """Return True if a definition is among these."""
-        return any(item.path == path and item.symbol.qualified_name == qualified_name for item in self.definitions)
+        return (path, qualified_name) in self.definitions.names
 
 
 class ResolvedUse(NamedTuple):
@@ -75,6 +84,12 @@ class ResolvedGraph(ReferenceGraph):
         self._resolved: dict[str, Sequence[ResolvedUse]] = {}
         self._aliases: dict[str, set[str]] | None = None
         self._receivers = Receivers(self)
+        # Of many uses each asks the same about the same.
+        self._name_at_source = cache(self._find_name_at_source)
+        self._elsewhere = cache(self._find_elsewhere)
+        self._in_package = cache(self._find_in_package)
+        self._behind = cache(self._find_behind)
+        self._is_type = cache(self._find_type)
 
     def resolved_uses(self, name: str) -> Sequence[ResolvedUse]:
         """Return the uses of a name that mean something of this project, also those under another name."""
@@ -88,16 +103,19 @@ class ResolvedGraph(ReferenceGraph):
         """Return all that a use can mean; `name` is that of the definitions, where the file has another one for it."""
         name = name or self._original(use)
         language = family(self.resolver.language_of.get(use.path, ""))
-        symbols = [item for item in self.defined(name) if self.are_family(item.path, use.path)]
+        symbols = self.definitions(name, language)
         if not symbols:
             return UseTargets()
-        scope = _Scope(use, name, language, tuple(symbols))
-        return self._qualified(scope) if use.reference.qualifier else self._plain(scope)
+        scope = _Scope(use.path, name, language, symbols)
+        return self._qualified(scope, use) if use.reference.qualifier else self._plain(scope, use)
 
     def _original(self, use: NameUse) -> str:
         """Return the name that a used name has where it is defined."""
-        name, documents = use.reference.name, {use.path}
-        for _ in range(_MOST_HOPS if not use.reference.qualifier else 0):
+        return use.reference.name if use.reference.qualifier else self._name_at_source(use.path, use.reference.name)
+
+    def _find_name_at_source(self, path: str, name: str) -> str:
+        documents = {path}
+        for _ in range(_MOST_HOPS):
             sources = [source for path in documents for source in self._sources_of(path).get(name, ())]
             named = [source for source in sources if source.original not in (EVERY, "default")]
             if not named:
@@ -107,106 +125,113 @@ class ResolvedGraph(ReferenceGraph):
 
     # ---- a name alone
 
-    def _plain(self, scope: _Scope) -> UseTargets:
-        local = scope.use.reference.name
-        here = scope.visible() if local == scope.name else ()
-        if here:
-            return UseTargets(here)
+    def _plain(self, scope: _Scope, use: NameUse) -> UseTargets:
+        local = use.reference.name
+        here = scope.visible(use.reference.container) if local == scope.name else NO_DEFINITIONS
+        return UseTargets(here) if here else self._elsewhere(scope, local)
+
+    def _find_elsewhere(self, scope: _Scope, local: str) -> UseTargets:
+        """Return the definitions of other files that a name of a file means."""
         sources = self._sources_of(scope.path)
         if local in sources or local != scope.name:
             bound = sources.get(local, ())
             each = (self._exported(scope, item.documents, scope.original(item), _MOST_HOPS) for item in bound)
-            return UseTargets(tuple(dict.fromkeys(item for matches in each for item in matches)))
+            return UseTargets(joined(each))
         everything = {path for source in sources.get(EVERY, ()) for path in source.documents}
-        if scope.language in _SHARED_FOLDERS:
-            package = _package(scope.path)
-            everything |= {item.path for item in scope.symbols if _package(item.path) == package}
         if scope.language not in _PLAIN_NAMES_ARE_BOUND and not sources:
-            everything |= {path for item in self.imports_of(scope.path) for path in self._at(item.name, scope)}
-        near = self._exported(scope, everything, scope.name, _MOST_HOPS) if everything else ()
+            everything |= {path for item in self.imports_of(scope.path) for path in self.resolve(item.name, scope.path)}
+        package = _package(scope.path) if scope.language in _SHARED_FOLDERS else None
+        near = self._in_package(scope.anywhere(), package, frozenset(everything))
         if near:
             return UseTargets(near)
         if scope.language in _PLAIN_NAMES_ARE_BOUND:
             return UseTargets()
-        others = [item for item in scope.symbols if scope.is_plain(item)]
-        return UseTargets(tuple(others), "by-name")
+        return UseTargets(scope.symbols.by(_is_plain, scope.language).get(True, NO_DEFINITIONS), "by-name")
 
-    def _at(self, name: str, scope: _Scope) -> tuple[str, ...]:
-        return self.resolve(name, scope.path)
+    def _find_in_package(self, scope: _Scope, package: str | None, others: frozenset[str]) -> Definitions:
+        """Return the definitions in a package, if there is one, and in other files, or in those they have it from."""
+        own = NO_DEFINITIONS if package is None else scope.symbols.by(_package_of).get(package, NO_DEFINITIONS)
+        return self._exported(scope, {*map(str, own.paths), *others}, scope.name, _MOST_HOPS)
 
     # ---- a name behind others
 
-    def _qualified(self, scope: _Scope) -> UseTargets:
-        targets = self._named(scope)
+    def _qualified(self, scope: _Scope, use: NameUse) -> UseTargets:
+        targets = self._named(scope, use)
         if targets.certainty == "exact":
             return targets
-        return targets._replace(definitions=self._receivers.possible(targets.definitions, scope.use))
+        return targets._replace(definitions=self._receivers.possible(targets.definitions, use))
 
-    def _named(self, scope: _Scope) -> UseTargets:
+    def _named(self, scope: _Scope, use: NameUse) -> UseTargets:
         """Return the definitions that the names before a name lead to; else those of any value."""
-        parts = scope.use.reference.qualifier.split(".")
-        if parts[0] == "?":
-            return scope.members()
-        if len(parts) == 1 and parts[0] in _SELF:
-            own = scope.own_members()
-            return UseTargets(own) if own else scope.members()
+        qualifier, is_type = use.reference.qualifier, use.reference.kind == "type"
+        own = scope.own_members(use.reference.container) if qualifier in _SELF else NO_DEFINITIONS
+        return UseTargets(own) if own else self._behind(scope, qualifier, is_type)
+
+    def _find_behind(self, scope: _Scope, qualifier: str, is_type: bool) -> UseTargets:
+        parts = qualifier.split(".")
+        if parts[0] == "?" or qualifier in _SELF:
+            return scope.members(is_type)
         sources = self._sources_of(scope.path)
         for end in range(len(parts), 0, -1):
             bound = sources.get(".".join(parts[:end]))
             if bound:
-                return self._from_sources(scope, bound, ".".join(parts[end:]))
-        return self._of_owner(scope, parts[-1])
+                targets = self._from_sources(scope, bound, parts, end)
+                break
+        else:
+            targets = self._of_owner(scope, parts[-1])
+        return scope.members(is_type) if targets is None else targets
 
-    def _of_owner(self, scope: _Scope, owner: str) -> UseTargets:
-        """Return the members of a type or module that is named before the name; else those of any type."""
-        owned = [item for item in scope.symbols if _last(_owner(item)) == owner]
-        here = tuple(item for item in owned if item.path == scope.path)
+    def _of_owner(self, scope: _Scope, owner: str) -> UseTargets | None:
+        """Return the members of a type or module that is named before the name; None: those of any type."""
+        owned = scope.symbols.by(owner_name).get(owner, NO_DEFINITIONS)
+        here = owned.by(path_of).get(scope.path)
         if here:
             return UseTargets(here)
         if not owned:
-            owned = [item for item in scope.symbols if scope.is_outer(item) and _stem(item.path) == owner]
+            owned = scope.outer().by(_stem_of).get(owner, NO_DEFINITIONS)
         if owned and scope.language not in _PLAIN_NAMES_ARE_BOUND:
-            return UseTargets(tuple(owned), "exact" if len({item.path for item in owned}) == 1 else "by-name")
+            return UseTargets(owned, "exact" if len(owned.paths) == 1 else "by-name")
         is_type = owner[:1].isupper() and scope.language in _TYPES_HAVE_CAPITALS
         if owner in _STANDARD or (scope.language == "rust" and owner in _RUST_TYPES):
             return UseTargets()
-        if is_type and not self._is_type(owner):
-            return UseTargets()
-        return scope.members()
+        return UseTargets() if is_type and not self._is_type(owner) else None
 
-    def _is_type(self, name: str) -> bool:
+    def _find_type(self, name: str) -> bool:
         return any(item.symbol.kind in TYPE_KINDS or item.symbol.kind == "module" for item in self.defined(name))
 
     # ---- imports
 
-    def _from_sources(self, scope: _Scope, sources: Iterable[_Source], rest: str) -> UseTargets:
-        """Return all that a name means that stands behind one of these sources and perhaps further names."""
+    def _from_sources(
+        self, scope: _Scope, sources: Iterable[_Source], parts: Sequence[str], n_bound: int
+    ) -> UseTargets | None:
+        """Return all that a name means that stands behind one of these sources and perhaps further names.
+
+        The first `n_bound` parts before the name are that of the sources. None: those of any type.
+        """
         documents = {path for source in sources for path in source.documents}
         if not documents:
             return UseTargets()
-        qualifier = scope.use.reference.qualifier
-        local = qualifier.removesuffix(rest).rstrip(".")
+        local = ".".join(parts[:n_bound])
         originals = {local if source.original == "default" else source.original for source in sources} - {EVERY}
-        owner = _last(rest) or next(iter(originals), "")
+        owner = (parts[-1] if n_bound < len(parts) else "") or min(originals, default="")
         if owner:
             places = documents | self._passed_on(scope, documents, owner)
-            owned = tuple(item for item in scope.symbols if item.path in places and _last(_owner(item)) == owner)
+            owned = scope.symbols.by(owner_name).get(owner, NO_DEFINITIONS).of(places, path_of)
             owned = owned or scope.in_file(owner, documents)
-            return UseTargets(owned) if owned else scope.members()
+            return UseTargets(owned) if owned else None
         exact = self._exported(scope, documents, scope.name, _MOST_HOPS)
-        return UseTargets(exact) if exact else scope.members()
+        return UseTargets(exact) if exact else None
 
     def _passed_on(self, scope: _Scope, documents: Iterable[str], name: str) -> set[str]:
         """Return the files that define a name which others pass on."""
-        symbols = tuple(item for item in self.defined(name) if self.are_family(item.path, scope.path))
-        inner = scope._replace(symbols=symbols, name=name)
-        return {item.path for item in self._exported(inner, documents, name, _MOST_HOPS)}
+        inner = scope._replace(symbols=self.definitions(name, scope.language), name=name)
+        return set(map(str, self._exported(inner, documents, name, _MOST_HOPS).paths))
 
-    def _exported(self, scope: _Scope, documents: Iterable[str], name: str, hops: int) -> _Symbols:
+    def _exported(self, scope: _Scope, documents: Iterable[str], name: str, hops: int) -> Definitions:
         """Return the definitions of a name in files, or in those from which they have it."""
         documents = set(documents)
-        symbols = self.defined(name) if name != scope.name else scope.symbols
-        matches = tuple(item for item in symbols if item.path in documents and scope.is_outer(item))
+        symbols = self.definitions(name, scope.language) if name != scope.name else scope.symbols
+        matches = scope._replace(symbols=symbols).outer().of(documents, path_of)
         if matches or not hops:
             return matches
         onwards: dict[str, set[str]] = defaultdict(set)
@@ -216,7 +241,7 @@ class ResolvedGraph(ReferenceGraph):
                 original = name if source.original in (EVERY, "default") else source.original
                 onwards[original].update(set(source.documents) - documents)
         each = (self._exported(scope, paths, original, hops - 1) for original, paths in onwards.items() if paths)
-        return next((matches for matches in each if matches), ())
+        return next((matches for matches in each if matches), NO_DEFINITIONS)
 
     def _sources_of(self, path: str) -> dict[str, list[_Source]]:
         if path not in self._sources:
@@ -244,76 +269,97 @@ class ResolvedGraph(ReferenceGraph):
 
 
 class _Scope(NamedTuple):
-    """A use, and the definitions of its name in languages that it can be of."""
+    """A file that uses a name, and the definitions of that name in languages that it can be of."""
 
-    use: NameUse
+    path: str
     name: str
     language: str  # the family
-    symbols: _Symbols
+    symbols: Definitions
 
-    @property
-    def path(self) -> str:
-        return self.use.path
+    def anywhere(self) -> _Scope:
+        """Return the same for a file that does not matter."""
+        return self._replace(path="")
 
     def original(self, source: _Source) -> str:
         """Return the name that the use has in the documents of a source."""
         return self.name if source.original in (EVERY, "default") else source.original
 
-    def is_plain(self, item: FoundSymbol) -> bool:
-        """Return True if a definition can be meant by its name alone in some file."""
-        if self.language == "rust" and item.symbol.kind == "type" and _owner(item):
-            return False  # a type of a trait or of what implements it
-        return self.language in _OWN_MEMBERS or item.symbol.kind != "method"
+    def outer(self) -> Definitions:
+        """Return the definitions that can be imported by their name."""
+        return self.symbols.by(_is_outer, self.language).get(True, NO_DEFINITIONS)
 
-    def is_outer(self, item: FoundSymbol) -> bool:
-        """Return True if a definition can be imported by its name."""
-        bound = self.language in _PLAIN_NAMES_ARE_BOUND or self.language in _FUNCTIONS_ARE_NO_MEMBERS
-        return item.symbol.kind != "method" or not bound
-
-    def in_file(self, stem: str, documents: Iterable[str]) -> _Symbols:
+    def in_file(self, stem: str, documents: Iterable[str]) -> Definitions:
         """Return the definitions in a file of this name that is one of some documents, or beside or below one."""
-        folders = tuple(path.rpartition("/")[0] for path in documents)
-        named = (item for item in self.symbols if self.is_outer(item) and _stem(item.path) == stem)
-        return tuple(item for item in named if any(_is_below(item.path, folder) for folder in folders))
+        folders = {path.rpartition("/")[0] for path in documents}
+        named = self.outer().by(_stem_of).get(stem, NO_DEFINITIONS)
+        near = {path for path in map(str, named.paths) if not folders.isdisjoint(_folders_of(path))}
+        return named.of(near, path_of)
 
-    def visible(self) -> _Symbols:
-        """Return the definitions of the same file that the use can see without naming what they belong to."""
-        inside = f"{self.use.reference.container}."
-        return self._innermost(lambda owner, kind: _sees(inside, owner, kind, self.language))
+    def visible(self, container: str) -> Definitions:
+        """Return the definitions of the same file that a symbol can see without naming what they belong to."""
+        places = self.symbols.by(_place_of)
+        for owner in (*outward(container), ""):
+            near = places.get((self.path, owner), NO_DEFINITIONS)
+            if near and owner not in ("", container) and self.language not in _OWN_MEMBERS:
+                near = near.by(_is_method).get(False, NO_DEFINITIONS)
+            if near:
+                return near
+        return NO_DEFINITIONS
 
-    def own_members(self) -> _Symbols:
-        """Return the members of the class around the use."""
-        inside = f"{self.use.reference.container}."
-        return self._innermost(lambda owner, kind: bool(owner) and inside.startswith(f"{owner}."))
+    def own_members(self, container: str) -> Definitions:
+        """Return the members of the class around a symbol."""
+        places = self.symbols.by(_place_of)
+        near = (places.get((self.path, owner)) for owner in outward(container))
+        return next(filter(None, near), NO_DEFINITIONS)
 
-    def _innermost(self, is_near: Callable[[str, str], bool]) -> _Symbols:
-        near = [item for item in self.symbols if item.path == self.path and is_near(_owner(item), item.symbol.kind)]
-        longest = max((len(_owner(item)) for item in near), default=0)
-        return tuple(item for item in near if len(_owner(item)) == longest)
-
-    def members(self) -> UseTargets:
+    def members(self, is_type: bool) -> UseTargets:
         """Return all that can be called on a value that is not known."""
-        if self.language == "rust" and self.use.reference.kind == "type":
+        if self.language == "rust" and is_type:
             return UseTargets()  # `S::Error` of a parameter: whatever fills it has the type
-        alone = self.language in _FUNCTIONS_ALONE
-        members = (item for item in self.symbols if not alone or _owner(item))
-        if self.language in _FUNCTIONS_ARE_NO_MEMBERS:
-            members = (item for item in members if item.symbol.kind != "function")
-        return UseTargets(tuple(members), "by-name")
+        return UseTargets(self.symbols.by(_is_member, self.language).get(True, NO_DEFINITIONS), "by-name")
+
+
+def _is_plain(item: FoundSymbol, language: str) -> bool:
+    """Return True if a definition can be meant by its name alone in some file."""
+    if language == "rust" and item.symbol.kind == "type" and owner_of(item):
+        return False  # a type of a trait or of what implements it
+    return language in _OWN_MEMBERS or item.symbol.kind != "method"
+
+
+def _is_outer(item: FoundSymbol, language: str) -> bool:
+    """Return True if a definition can be imported by its name."""
+    bound = language in _PLAIN_NAMES_ARE_BOUND or language in _FUNCTIONS_ARE_NO_MEMBERS
+    return item.symbol.kind != "method" or not bound
+
+
+def _is_member(item: FoundSymbol, language: str) -> bool:
+    """Return True if a definition can be called on a value."""
+    if language in _FUNCTIONS_ALONE and not owner_of(item):
+        return False
+    return language not in _FUNCTIONS_ARE_NO_MEMBERS or item.symbol.kind != "function"
+
+
+def _is_method(item: FoundSymbol) -> bool:
+    return item.symbol.kind == "method"
+
+
+def _place_of(item: FoundSymbol) -> tuple[str, str]:
+    """Return the file of a definition, and the qualified name of what it belongs to."""
+    return item.path, owner_of(item)
+
+
+def _stem_of(item: FoundSymbol) -> str:
+    return _stem(item.path)
+
+
+def _package_of(item: FoundSymbol) -> str:
+    return _package(item.path)
 
 
 def _is_module(name: str, documents: Iterable[str]) -> bool:
     """Return True if an import such as `a.b` in Python means the file a/b, and no definition in a."""
     body = "/" + name.strip(".").replace(".", "/")
     return any(f"/{path}".removesuffix(".py").removesuffix("/__init__").endswith(body) for path in documents)
-
-
-def _sees(inside: str, owner: str, kind: str, language: str) -> bool:
-    if not owner:
-        return True
-    if kind == "method" and language not in _OWN_MEMBERS:
-        return inside == f"{owner}."
-    return inside.startswith(f"{owner}.")
 
 
 def _stem(path: str) -> str:
@@ -323,16 +369,11 @@ def _stem(path: str) -> str:
     return folder.rpartition("/")[2] if stem in BARRELS and folder else stem
 
 
-def _is_below(path: str, folder: str) -> bool:
-    return not folder or path.startswith(f"{folder}/")
-
-
-def _owner(item: FoundSymbol) -> str:
-    return item.symbol.qualified_name.rpartition(".")[0]
-
-
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
+def _folders_of(path: str) -> Iterator[str]:
+    """Yield all folders around a file, "" as the last."""
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 def _package(path: str) -> str:

@@ -16,7 +16,7 @@ from codefathom.errors import SourceError, UsageError, without_login
 from codefathom.server.jobs.job_messages import GitOrigin, Step
 from codefathom.source.revisions.revision import checked_name, is_commit
 from codefathom.stores.folder import Folder
-from codefathom.system.children import environment, find_program, neutral_folder
+from codefathom.system.children import Program, environment, find_program, neutral_folder
 
 _LOOK_S = 0.25  # how often size and time are looked at
 # No part may begin with a dash, which would make an option of it, nor hold a sign that a shell reads. git decodes
@@ -176,7 +176,7 @@ def _git(origin: GitOrigin, folder: str, *words: str) -> Iterator[Step]:
         raise SourceError("git cannot be started: it is not in the PATH", hint="install git on the server")
     settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
     try:
-        process = subprocess.Popen(
+        process = Program(
             [program, *settings, *words],
             cwd=neutral_folder(),
             env=_environment(origin),

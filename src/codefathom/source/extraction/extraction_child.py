@@ -15,10 +15,11 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from threading import Lock
+from time import monotonic, process_time
 from traceback import print_exc
-from typing import Any
+from typing import Any, NamedTuple
 
-from codefathom.source.extraction.refusal import ExtractionLimits, Refusal
+from codefathom.source.extraction.refusal import ExtractionLimits, Refusal, too_slow
 from codefathom.system.children import end_at_once, received, start_python
 
 _READERS = {"pdf": "pdf_text", "docx": "word_text", "notebook": "notebook_text"}
@@ -27,23 +28,42 @@ _IDLE_S = 30
 _OUT_OF_TIME = -getattr(signal, "SIGPROF", 0)  # what a process ends with that has used up its computing time
 
 
+class _Answer(NamedTuple):
+    outcome: str | Refusal
+    cpu_s: float
+
+
 class ExtractionChild:
     """One child process, started when it is needed and again after it has ended. For several threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._slow_s = 0.0  # time of the processor that documents of this run took beyond the usual
 
     def text_of(self, kind: str, data: bytes, limits: ExtractionLimits) -> str | Refusal:
         """Return the text of a document, or the reason why it has none; `kind` is its language."""
         with self._lock:
+            is_late = self._slow_s >= limits.slow_cpu_s and limits.usual_cpu_s < limits.cpu_s
+            most = limits._replace(cpu_s=limits.usual_cpu_s) if is_late else limits
             for _ in range(2):  # once may be somebody outside, or a rest that was too long; twice it is the document
-                answer = self._ask(kind, data, limits)
+                began = monotonic()
+                answer = self._ask(kind, data, most)
                 if answer is not None:
-                    return answer
-                if self.stop() == _OUT_OF_TIME:
-                    return Refusal(f"reading it takes longer than {limits.cpu_s:g} s")
+                    self._count(answer.cpu_s, limits)
+                    return answer.outcome
+                is_too_slow = self.stop() == _OUT_OF_TIME
+                self._count(most.cpu_s if is_too_slow else min(monotonic() - began, most.cpu_s), limits)
+                if is_too_slow:
+                    return too_slow(limits, is_late)
         return Refusal("the reader crashed on it")
+
+    def begin_run(self) -> None:
+        """Let the documents of another run take as long as those of the last one could."""
+        self._slow_s = 0.0
+
+    def _count(self, cpu_s: float, limits: ExtractionLimits) -> None:
+        self._slow_s += max(cpu_s - limits.usual_cpu_s, 0.0)
 
     def stop(self) -> int | None:
         """End the process, and return its exit status; None where there is none."""
@@ -57,7 +77,7 @@ class ExtractionChild:
         process.kill()
         return process.wait()
 
-    def _ask(self, kind: str, data: bytes, limits: ExtractionLimits) -> str | Refusal | None:
+    def _ask(self, kind: str, data: bytes, limits: ExtractionLimits) -> _Answer | None:
         """Return the answer, None when the process died over it."""
         if self._process is None:
             self._process = start_python("codefathom.source.extraction.extraction_child", "serve")
@@ -67,7 +87,7 @@ class ExtractionChild:
         try:
             pickle.dump((kind, data, limits), stdin, protocol=5)
             stdin.flush()
-            answer: str | Refusal = pickle.load(stdout)
+            answer = _Answer(*pickle.load(stdout))
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
             return None
         except BaseException:  # its answer would be taken for that to the next document
@@ -90,7 +110,9 @@ def serve() -> None:
         for kind, data, limits in received(sys.stdin.buffer):
             _rest(0)
             _limit(limits)
-            pickle.dump(_outcome(kind, data, limits), answers, protocol=5)
+            began = process_time()
+            outcome = _outcome(kind, data, limits)
+            pickle.dump((outcome, process_time() - began), answers, protocol=5)
             answers.flush()
             _limit(None)
             _rest(_IDLE_S)

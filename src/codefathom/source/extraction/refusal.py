@@ -11,8 +11,10 @@ from codefathom.source.size_limits import (
     MAX_EXTRACTION_MEMORY_BYTES,
     MAX_PAGES,
     MAX_PARTS,
+    MAX_SLOW_EXTRACTION_CPU_S,
     MAX_UNPACKED_BYTES,
     MAX_UNPACKED_RATIO,
+    USUAL_EXTRACTION_CPU_S,
 )
 
 
@@ -32,6 +34,8 @@ class ExtractionLimits(NamedTuple):
     unpacked_ratio: int = MAX_UNPACKED_RATIO  # of these to the bytes of the file
     cpu_s: float = MAX_EXTRACTION_CPU_S
     memory_bytes: int = MAX_EXTRACTION_MEMORY_BYTES
+    usual_cpu_s: float = USUAL_EXTRACTION_CPU_S  # once slow documents have used up their time
+    slow_cpu_s: float = MAX_SLOW_EXTRACTION_CPU_S  # of all documents of a run, beyond the usual time of each
 
 
 LIMITS = ExtractionLimits()
@@ -40,6 +44,16 @@ LIMITS = ExtractionLimits()
 def too_long(limits: ExtractionLimits) -> Refusal:
     """Return the refusal of a text with too many characters."""
     return Refusal(f"its text has more than {limits.chars:,} characters")
+
+
+def too_slow(limits: ExtractionLimits, is_late: bool) -> Refusal:
+    """Return the refusal of a document that takes too long; `is_late`: because others before it took long."""
+    if not is_late:
+        return Refusal(f"reading it takes longer than {limits.cpu_s:g} s")
+    return Refusal(
+        f"reading it takes longer than {limits.usual_cpu_s:g} s, and slow documents before it had used up "
+        f"{limits.slow_cpu_s:g} s; `fathom index --only` with its path reads it alone"
+    )
 
 
 _CONTROLS = re.compile(r"[\0-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")

@@ -8,7 +8,7 @@
 - Objects are taken as they are, without replacements (`refs/replace`), and no lock is taken.
 - git itself refuses a repository of another user (`safe.directory`).
 - git opens whatever has the name of one of its files, and waits for ever where that is a named pipe. So each of its
-  answers is waited for within `answer`, which ends it after a time.
+  answers is waited for within `answer`, which ends it after a time; it ends with this process, too, also a killed one.
 
 Alternates are followed, as `git clone --shared` needs them: with them a repository can name objects of another one on
 this disk, if it knows their hashes.

@@ -1,7 +1,8 @@
 """A copy of the catalogue of a project with nearly the same files, as the beginning of a new one.
 
-Worktrees, clones and copies of a repository differ in a few files. What the copy says of a file is believed once its
-bytes have been read and are the same: no time stamp in it counts.
+Worktrees, clones and copies of a repository differ in a few files. Paths, sizes and time stamps can be imitated, so a
+document is taken over only when its file is here with the same bytes, and nobody can read the copy before that was
+compared. The next run reads each file once more, since its rules may leave out what the other project takes in.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from contextlib import closing
 from typing import NamedTuple
 
 from codefathom.errors import IndexingError
+from codefathom.source.documents import fingerprint_at
+from codefathom.source.scan import FileTree
 from codefathom.stores.catalog.backup_file import copy_database, forget, put_in_place
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.foreign import mark
@@ -25,6 +28,17 @@ _KEPT = ("format", "identity", "generation", "oldest_change", "encoding", "maske
 _NEVER = -1  # a time stamp that no file has
 
 
+class FilesHere(NamedTuple):
+    """The files of this project, to be compared with documents of another catalogue."""
+
+    tree: str | FileTree
+    sizes: Mapping[str, int]  # bytes, by path
+
+    def has(self, path: str, size: int, fingerprint: str) -> bool:
+        """Return True if a file is here with these bytes. It is read when its size is the same."""
+        return self.sizes.get(path) == size and fingerprint_at(self.tree, path) == fingerprint
+
+
 class SiblingSource(NamedTuple):
     """The catalogue of another project, and its file."""
 
@@ -33,11 +47,11 @@ class SiblingSource(NamedTuple):
     is_still: bool  # nobody writes it, so that its file can be cloned
 
 
-def copy_sibling(source: SiblingSource, catalogue: File, word: str, sizes: Mapping[str, int]) -> None:
+def copy_sibling(source: SiblingSource, catalogue: File, word: str, files: FilesHere) -> None:
     """Put a copy of another catalogue in the place of this one, marked with the word. Needs the writer lock.
 
-    `sizes` are the bytes of the files of this project by path: of other files nothing is left in the copy. Raises
-    OSError, IndexingError, sqlite3.Error; the catalogue before is still there then.
+    Of other files than those of this project nothing is left in the copy. Raises OSError, IndexingError, sqlite3.Error,
+    SourceError; the catalogue before is still there then.
     """
     new = catalogue.folder.file("catalog.restored")
     try:
@@ -50,7 +64,7 @@ def copy_sibling(source: SiblingSource, catalogue: File, word: str, sizes: Mappi
             # What is removed here may belong to a project that the reader of this one must not see.
             database.connection().execute("PRAGMA secure_delete = ON")
             with database.transaction() as db:
-                disown(db, word, sizes)
+                disown(db, word, files)
             database.seal()
         put_in_place(new, catalogue)
     finally:
@@ -73,11 +87,12 @@ def share_of(sibling: Catalog, sizes: Mapping[str, int]) -> float:
     return sum(item.size == sizes[item.path] for item in documents) / max(len(sizes), 1)
 
 
-def disown(db: sqlite3.Connection, word: str, sizes: Mapping[str, int]) -> None:
-    """Leave, inside a transaction, only documents of these paths and sizes, which the next run compares with files."""
+def disown(db: sqlite3.Connection, word: str, files: FilesHere) -> None:
+    """Leave, inside a transaction, only documents of files that are here with the same bytes. Raises SourceError."""
     db.execute(f"DELETE FROM meta WHERE key NOT IN ({', '.join('?' * len(_KEPT))})", _KEPT)
     put_meta(db, mark(word))
-    others = [path for path, size in db.execute("SELECT path, size FROM documents") if sizes.get(path) != size]
+    rows = db.execute("SELECT path, size, fingerprint FROM documents")
+    others = [path for path, size, fingerprint in rows if not files.has(path, size, fingerprint)]
     apply_batch(db, Batch(removed=tuple(others), failures=(), skipped=(), rejected=()))
     db.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
     db.execute("UPDATE documents SET mtime_ns = ?", (_NEVER,))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -13,6 +17,8 @@ from codefathom.search.graph.related import related
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.types import Document, ParsedDocument, Reference, Related, RelatedResult, Symbol
+
+TraceFunction = Callable[[FrameType, str, object], Any]
 
 
 def symbol(qualified_name: str, start: int, end: int, kind: str = "function") -> Symbol:
@@ -279,3 +285,111 @@ def test_a_name_from_outside_is_no_use_of_ours(shared: Catalog) -> None:
 def test_calls_that_can_be_of_the_class_come_first(shared: Catalog) -> None:
     edges = related(shared, "@@Query.parse").edges
     assert [(edge.path, edge.likely) for edge in edges] == [("uses.py", True), ("aside.py", False)]
+
+
+def one_name_in_many_files(n: int) -> Project:
+    """Each file has a class with a member `target`, and a function that uses one on a value of no type."""
+    return {
+        f"shop/part_{i}.py": (
+            "python",
+            [symbol(f"K{i}", 1, 3, "class"), symbol(f"K{i}.target", 2, 3, "method"), symbol(f"user_{i}", 6, 7)],
+            [called("target", 7, f"user_{i}", "value"), called("target", 3, f"K{i}.target", "value")],
+        )
+        for i in range(n)
+    }
+
+
+def one_name_in_one_file(n: int, language: str = "python", qualifier: str = "value") -> Project:
+    lines = [10 * i for i in range(n)]
+    symbols = [
+        item
+        for i, line in enumerate(lines)
+        for item in (
+            symbol(f"K{i}", line + 1, line + 3, "class"),
+            symbol(f"K{i}.target", line + 2, line + 3, "method"),
+            symbol(f"user_{i}", line + 6, line + 7),
+        )
+    ]
+    uses = [called("target", line + 7, f"user_{i}", qualifier) for i, line in enumerate(lines)]
+    return {"big": (language, symbols, uses)}
+
+
+def overloads(n: int) -> Project:
+    """One name for all definitions of a file, each of which calls it, and for what stands around each use."""
+    symbols = [
+        item for i in range(0, 10 * n, 10) for item in (symbol("target", i + 1, i + 3), symbol("user", i + 5, i + 7))
+    ]
+    uses = [
+        use
+        for i in range(0, 10 * n, 10)
+        for use in (called("target", i + 2, "target"), called("target", i + 6, "user", f"value_{i}"))
+    ]
+    return {"big": ("kotlin", symbols, uses)}
+
+
+def one_package(n: int) -> Project:
+    """Files of a package in Java, each with a class of its own and a use of a plain name that all define."""
+    return {
+        f"shop/K{i}.java": (
+            "java",
+            [symbol(f"K{i}", 1, 9, "class"), symbol(f"K{i}.target", 2, 3, "method"), symbol(f"U{i}", 10, 12, "class")],
+            [called("target", 11, f"U{i}")],
+        )
+        for i in range(n)
+    }
+
+
+def imported_by_all(n: int) -> Project:
+    """Each file imports the name from the next one, defines it, and uses both."""
+    return {
+        f"shop/m{i}.py": (
+            "python",
+            [symbol("target", 3, 4), symbol(f"user_{i}", 6, 9)],
+            [
+                Reference("import", f".m{(i + 1) % n}", 1, qualifier="target"),
+                called("target", 7, f"user_{i}"),
+                called("target", 8, f"user_{i}", f"m{(i + 1) % n}"),
+            ],
+        )
+        for i in range(n)
+    }
+
+
+@pytest.mark.parametrize(
+    "project",
+    [
+        one_name_in_many_files,
+        one_name_in_one_file,
+        partial(one_name_in_one_file, language="java", qualifier="this"),
+        partial(one_name_in_one_file, language="rust", qualifier="K1"),
+        overloads,
+        one_package,
+        imported_by_all,
+    ],
+)
+def test_the_work_grows_with_the_definitions_and_uses_not_with_their_product(
+    tmp_path: Path, project: Callable[[int], Project]
+) -> None:
+    few, many = (n_steps_of_related(tmp_path / str(n), project(n)) for n in (60, 240))
+    assert many < 6 * few
+
+
+def n_steps_of_related(folder: Path, project: Project) -> int:
+    """Return the number of steps of the interpreter in our own code to find what is around `target`."""
+    folder.mkdir()
+    n_steps = 0
+
+    def trace(frame: FrameType, event: str, _: object) -> TraceFunction:
+        nonlocal n_steps
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        n_steps += event == "opcode"
+        return trace
+
+    for catalog in opened(folder, project):
+        sys.settrace(trace)
+        try:
+            result = related(catalog, "@@target")
+        finally:
+            sys.settrace(None)
+        assert result.edges
+    return n_steps
