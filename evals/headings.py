@@ -70,15 +70,15 @@ def measured(root: Path) -> Iterator[Outcome]:
 
 def headings(engine: Engine) -> list[tuple[str, str]]:
     """Return the headings that stand in one document only, each with its path, in order."""
-    paths: dict[str, set[str]] = defaultdict(set)
+    paths: dict[str, list[str]] = defaultdict(list)
     for document in engine.files.listed():
         name = document.path.rpartition("/")[2].lower()
         if name.endswith(_DOCUMENTS) and not name.startswith(_HISTORIES):
             for item in engine.files.outline(document.path):
                 heading = item.symbol.name.strip()
                 if _PLAIN.fullmatch(heading) and _FEWEST_WORDS <= len(heading.split()) <= _MOST_WORDS:
-                    paths[heading].add(document.path)
-    return [(heading, *own) for heading, own in sorted(paths.items()) if len(own) == 1]
+                    paths[heading].append(document.path)
+    return [(heading, path) for heading, (path, *others) in sorted(paths.items()) if not others]
 
 
 def sample(found: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str]]:
