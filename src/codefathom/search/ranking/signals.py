@@ -32,7 +32,7 @@ SIGNALS = {
     "name_share": "share of a name it defines that is in the question",
     "test": "tests and examples count less",
     "data": "data counts less than code: translations, and tables of numbers and quoted text",
-    "prose": "documentation counts less than code, unless its heading has the question's words",
+    "prose": "documentation counts less than code, unless its heading or it alone has the question's words",
     # The others are about its file.
     "stem_share": "share of its file name that is in the question",
     "folder_share": "share of its folder's name that is in the question",
@@ -61,6 +61,7 @@ _PER_MARK = 8  # characters
 _PER_COMMA = 3 * _PER_MARK  # two quotes stand beside each
 _PER_ACTION = 5  # commas and quotes for each call, assignment or statement
 _UNDER_HEADING = 0.8  # of what documentation counts less, taken back where a heading has all words of the question
+_MUCH_MORE = 2  # a document that has so many times the words that any code has is likelier to be meant
 _FEWEST_IN_HEADING = 3  # words of such a question: the code of a thing often has the same one or two words in its name
 
 
@@ -104,6 +105,8 @@ def signals(
     places = _places_by_meaning(candidates)
     defined = _definitions(query, candidates, names)
     about_names = [_about_names(own, strengths) for own in names]
+    covered = [cover[bits] for bits in term_bits]
+    documents = _Documents(query, candidates, covered)
     return [
         (
             one.lexical / top.lexical,
@@ -112,14 +115,14 @@ def signals(
             defined[one.key],
             defined[one.key] * query.is_only_symbol,
             query.frames[one.key].value if one.key in query.frames else 0.0,
-            cover[bits],
+            share,
             *named,
             float(not query.about_tests and _is_test(one.chunk)),
             float(_is_data(one.chunk, query)),
-            _prose(one.chunk, named[0], query),
+            documents.prose(one.chunk, share, named[0]),
             *of_file[one.chunk.path],
         )
-        for one, bits, named in zip(candidates, term_bits, about_names, strict=True)
+        for one, share, named in zip(candidates, covered, about_names, strict=True)
     ]
 
 
@@ -155,11 +158,24 @@ def _is_data(chunk: Chunk, query: RankingQuery) -> bool:
     return _is_table(chunk.text) or (bool(data) and not forms_of(query.terms).among(data))
 
 
-def _prose(chunk: Chunk, in_heading: float, query: RankingQuery) -> float:
-    """Return 1 for documentation that is not asked for, less where a heading has most of the question's words."""
-    if query.about_prose or not place_of(chunk.path).is_prose:
-        return 0.0
-    return 1 - _UNDER_HEADING * in_heading**4 if len(query.terms) >= _FEWEST_IN_HEADING else 1.0
+class _Documents:
+    """What is asked of documentation, beside the code that could answer."""
+
+    def __init__(self, query: RankingQuery, candidates: Sequence[Candidate], covered: Sequence[float]) -> None:
+        self._are_meant = query.about_prose
+        self._may_be_heading = len(query.terms) >= _FEWEST_IN_HEADING
+        of_code = (
+            share for one, share in zip(candidates, covered, strict=True) if not place_of(one.chunk.path).is_prose
+        )
+        self._best_code = 0.0 if self._are_meant else max(of_code, default=0.0)
+
+    def prose(self, chunk: Chunk, share: float, in_heading: float) -> float:
+        """Return 1 for documentation that is not asked for; less where a heading has most of the question's words, and
+        where no code has half as many of them. `share` of the words are in the chunk, `in_heading` in its headings."""
+        if self._are_meant or not place_of(chunk.path).is_prose:
+            return 0.0
+        value = 1 - _UNDER_HEADING * in_heading**4 if self._may_be_heading else 1.0
+        return value * min(1.0, _MUCH_MORE * self._best_code / share) if share else value
 
 
 def _is_table(text: str) -> bool:

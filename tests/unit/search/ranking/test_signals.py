@@ -188,6 +188,16 @@ def test_documentation_counts_nearly_in_full_where_its_heading_has_the_words_of_
     assert of_two_words["prose"] == 1.0
 
 
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [("walrus pier rope ferry", 1.0), ("walrus pier", 1.0), ("walrus", 0.5), ("", 0.0)],
+)
+def test_documentation_counts_more_where_no_code_has_half_of_its_words(code: str, value: float) -> None:
+    note = candidate(1, "notes/meeting.md", text="the walrus of the pier moored the ferry by a rope")
+    [of_note, _] = of("walrus pier rope ferry", note, candidate(2, "a.py", text=code))
+    assert of_note["prose"] == value
+
+
 def test_a_file_that_is_written_out_counts_by_how_clearly_it_is_meant() -> None:
     query = RankingQuery(("total",), files={"shop/pricing.py": 0.8, "shop/orders.py": 0.0})
     rows = of(query, *(candidate(key, f"shop/{name}.py") for key, name in enumerate(("pricing", "orders", "cart"))))
