@@ -151,12 +151,12 @@ class TestAnswers:
 
     def test_all_of_it_works_with_the_keyboard(self, page: Page, answering: ServedPage) -> None:
         opened(page, answering)
-        page.keyboard.type("first line")
+        page.keyboard.type("how is the total price")
         page.keyboard.press("Shift+Enter")
-        page.keyboard.type("second line")
+        page.keyboard.type("of an order calculated")
         page.keyboard.press("Enter")
         expect(answer(page)).to_contain_text("2 places verified")
-        assert kept(answering)[0]["turns"][0]["question"] == "first line\nsecond line"
+        assert kept(answering)[0]["turns"][0]["question"] == "how is the total price\nof an order calculated"
         answer(page).locator(".answer-text").get_by_role("link").first.focus()
         page.keyboard.press("Enter")
         expect(page.get_by_role("region", name="shop/pricing.py")).to_be_focused()

@@ -159,7 +159,7 @@ def _is_data(chunk: Chunk, query: RankingQuery) -> bool:
 
 
 class _Documents:
-    """What is asked of documentation, beside the code that could answer."""
+    """The documentation among the candidates, beside the code that could answer."""
 
     def __init__(self, query: RankingQuery, candidates: Sequence[Candidate], covered: Sequence[float]) -> None:
         self._are_meant = query.about_prose
