@@ -53,7 +53,7 @@ PULL_OF_LONG = 100.0  # and for that of the weights for long texts from those fo
 # Few repositories have older copies (`legacy`), of which `test` told before, and no question is answered by `data`.
 # Those of tests and documents for short questions were chosen by the annotated questions over whole repositories and by
 # headings of documents, which are to be found as well: docs/ranking.md. `symbol_only` puts a type before functions of
-# tests with a similar name; few annotated questions are only a name, and learned from them it fell from 6.0 to 3.9.
+# tests with a similar name; few annotated questions are only a name, and learned from them it fell to 4.3.
 HELD: Mapping[Kind, Mapping[str, float]] = {
     "short": {"symbol_only": 6.0, "test": -3.2, "prose": -4.8, "declaration": -2.82, "legacy": -1.8, "data": -1.2},
     "long": {"test": -4.33, "prose": -4.24, "declaration": -2.82, "legacy": -1.8, "data": -1.2},

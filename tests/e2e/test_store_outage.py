@@ -89,35 +89,30 @@ def test_an_index_run_that_loses_it_keeps_all(server: Server, shop: Path) -> Non
         assert not engine.search("feed the kangaroo", mode="vector").degraded
 
 
-@pytest.mark.parametrize("store", ["chroma", "qdrant"])
-def test_an_index_run_says_that_the_store_is_away(
-    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], store: str
-) -> None:
-    if store == "qdrant":
+@pytest.fixture(params=["chroma", "qdrant"])
+def away(request: pytest.FixtureRequest, shop: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The options of a store that is away, for commands in the shop."""
+    if request.param == "qdrant":
         pytest.importorskip("qdrant_client")
     monkeypatch.chdir(shop)
-    chosen = ["--set", f"store.vectors={store}", "--set", "store.url=http://127.0.0.1:9"]
-    assert main(["index", *chosen]) == 0
+    return ["--set", f"store.vectors={request.param}", "--set", "store.url=http://127.0.0.1:9"]
+
+
+def test_an_index_run_says_that_the_store_is_away(away: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", *away]) == 0
     assert re.search(r"^not in the store: .*127\.0\.0\.1:9 cannot be reached", capsys.readouterr().out, re.MULTILINE)
-    assert main(["index", "-q", *chosen]) == 0
+    assert main(["index", "-q", *away]) == 0
     assert "127.0.0.1:9 cannot be reached" in capsys.readouterr().err
-    assert main(["index", "--json", *chosen]) == 0
+    assert main(["index", "--json", *away]) == 0
     assert "cannot be reached" in json.loads(capsys.readouterr().out)["store_problem"]
 
 
-@pytest.mark.parametrize("store", ["chroma", "qdrant"])
-def test_status_says_that_the_store_is_away(
-    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], store: str
-) -> None:
-    if store == "qdrant":
-        pytest.importorskip("qdrant_client")
-    monkeypatch.chdir(shop)
-    chosen = ["--set", f"store.vectors={store}", "--set", "store.url=http://127.0.0.1:9"]
-    main(["index", *chosen])
+def test_status_says_that_the_store_is_away(away: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    main(["index", *away])
     capsys.readouterr()
-    assert main(["status", *chosen]) == 0
+    assert main(["status", *away]) == 0
     assert re.search(r"^store {7}.*127\.0\.0\.1:9 cannot be reached.*answer", capsys.readouterr().out, re.MULTILINE)
-    assert main(["status", "--json", *chosen]) == 0
+    assert main(["status", "--json", *away]) == 0
     assert "cannot be reached" in json.loads(capsys.readouterr().out)["store_problem"]
     assert main(["index", "--set", "store.vectors=flat"]) == 0
     capsys.readouterr()

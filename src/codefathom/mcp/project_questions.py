@@ -5,7 +5,6 @@ A session that asks one project imports nothing for several, nor for answers: tw
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -16,6 +15,7 @@ from codefathom.errors import UsageError
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_arguments import Place, place_of, where_of
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
+from codefathom.project.location import path_within
 from codefathom.search.graph.impact_part import in_project
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.system.stopping import check_stopped
@@ -215,12 +215,11 @@ def with_own_paths(arguments: Mapping[str, Any], chosen: ChosenProjects) -> Mapp
 
 
 def _own_path(path: str, roots: Mapping[str, str], is_named: bool) -> str:
-    place = os.path.normpath(path)
-    around = [name for name, root in roots.items() if f"{place}/".startswith(os.path.join(root, ""))]
-    if not around or not os.path.isabs(path):
+    places = {name: place for name, root in roots.items() if (place := path_within(path, root)) is not None}
+    if not places:
         return path
-    name = max(around, key=lambda name: len(roots[name]))  # the innermost
-    return f"{name}/" * is_named + os.path.relpath(place, roots[name]).replace(os.sep, "/")
+    name = max(places, key=lambda name: len(roots[name]))  # the innermost
+    return f"{name}/" * is_named + places[name]
 
 
 def _place(path: str, start_line: int, end_line: int) -> Place:

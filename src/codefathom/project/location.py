@@ -147,3 +147,12 @@ def _refuse_others(index_dir: str) -> None:
         raise SettingsError(
             f"the index cannot lie in {index_dir!r}: other files are there, such as {others[0]!r}", hint=hint
         )
+
+
+def path_within(path: str, root: str) -> str | None:
+    """Return a whole path of the disk as a folder has it, "." for the folder itself; None for one outside, and for any
+    other text. Links are not followed."""
+    place = os.path.normpath(path)
+    if not os.path.isabs(path) or not f"{place}{os.sep}".startswith(os.path.join(root, "")):
+        return None
+    return os.path.relpath(place, root).replace(os.sep, "/")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, NamedTuple, TypeAlias
@@ -13,6 +12,7 @@ from codefathom.answer.tokens import counter
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.project.browsing import TreeEntry
+from codefathom.project.location import path_within
 from codefathom.search.graph.project_map import first_parts
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
@@ -262,10 +262,10 @@ def _some(names: Sequence[str]) -> str:
 
 def _inside(path: str, engine: Engine) -> str:
     """Return a whole path of the disk inside the project as it is in the project; any other text stays."""
-    place, root = os.path.normpath(path), engine.root
-    if not os.path.isabs(path) or not f"{place}{os.sep}".startswith(os.path.join(root, "")):
+    place = path_within(path, engine.root)
+    if place is None:
         return path
-    return "" if place == root else os.path.relpath(place, root).replace(os.sep, "/")
+    return "" if place == "." else place
 
 
 def _file_out(file: IndexedFile) -> FileOut:
