@@ -245,6 +245,12 @@ def test_quoted_code_that_does_not_stand_there_costs_the_citation(text: str, lin
     assert [dropped.reason for dropped in checked.dropped] == [f"the quoted {line!r} does not stand there"]
 
 
+def test_of_citations_before_a_block_the_nearest_is_meant() -> None:
+    checked = check("It begins in main [1]. It asks the shop [2].\n\n```\nother()\n```\n", SOURCES, NOW)
+    assert checked.citations == (MAIN,)
+    assert [dropped.text for dropped in checked.dropped] == ["[2]"]
+
+
 TWICE = "def one():\n    return 1\n"
 MANY = f"{TWICE}\n\n{TWICE}\n\n# end\n{TWICE}"
 EXCERPTS = (
