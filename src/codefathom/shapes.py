@@ -148,6 +148,7 @@ def details_shape(answer: Answer) -> dict[str, Any]:
     return {
         "citations": [asdict(citation) for citation in answer.citations],
         "verified_share": answer.verified_share,
+        "claims": answer.claims._asdict(),
         "dropped_citations": [asdict(dropped) for dropped in answer.dropped],
         "confidence": answer.confidence,
         "label": answer.label,

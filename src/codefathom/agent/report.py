@@ -67,6 +67,7 @@ def report(
         degraded=tuple(_lacking(final, checked)),
         failure="" if final.answer.answer else _stopped(final),
         hint="" if final.answer.answer else final.hint,
+        claims=checked.claims,
     )
 
 

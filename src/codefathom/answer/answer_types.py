@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal, NamedTuple
 
+from codefathom.answer.claims import NO_CLAIMS, Claims, claims
 from codefathom.errors import FathomError
 from codefathom.providers.base import NO_USAGE, Message, Usage
+from codefathom.text.printable import show_name
 from codefathom.types import Where
 
 Label = Literal["high", "medium", "low"]
@@ -72,6 +74,11 @@ class Citation:
     symbol: str = ""
     place: str = ""  # in a document, such as "page 3"; "" in a file that is a text
 
+    @property
+    def shown(self) -> str:
+        """The place as it stands in the text of an answer."""
+        return f"[{show_name(self.path)}:{self.start_line}-{self.end_line}]"
+
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
@@ -111,12 +118,17 @@ class Checked:
         citations = tuple(dict.fromkeys((*self.citations, *other.citations)))
         return Checked(self.text + other.text, citations, self.dropped + other.dropped)
 
-    def confidence(self, of_sources: float) -> float:
-        """Return the confidence in a model's answer: that of its sources, lowered for citations that do not hold.
+    @property
+    def claims(self) -> Claims:
+        """The sentences of the text, and those of them that name a place that holds."""
+        return claims(self.text, {citation.shown for citation in self.citations})
 
-        It is not high where more than one in ten of them does not.
+    def confidence(self, of_sources: float) -> float:
+        """Return the confidence in a model's answer: that of its sources, lowered for what no checked place bears out.
+
+        It is not high where more than one in ten citations does not hold.
         """
-        lowered = of_sources * (0.3 + 0.7 * self.verified_share)
+        lowered = of_sources * (0.1 + 0.9 * min(self.verified_share, self.claims.share))
         return min(lowered, _MOST_DOUBTED) if self.dropped and self.verified_share < _LEAST_VERIFIED else lowered
 
 
@@ -202,3 +214,4 @@ class Answer:
     cost: float | None = None  # of the tokens that providers counted; None: these or the prices are not known
     failure: str = ""  # the reason why the model gave no whole answer; `degraded` has it too, and excerpts follow
     hint: str = ""  # the remedy for a failure
+    claims: Claims = NO_CLAIMS  # its sentences, and those of them that name a checked place

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codefathom.answer.answer_types import Checked, Citation, Dropped, Source
-from codefathom.text.printable import show_name
+from codefathom.answer.claims import NOT_IN_SOURCES, not_found_mark
 
 # Full-width signs and their plain forms, one character each, so that all places in the text stay the same.
 _PLAIN = str.maketrans("【】［］（）：；，", "[][]():;,")
-_SPAN = r"(?P<first>\d{1,9})(?:\s*[-\u2010-\u2015\u2212]\s*L?(?P<last>\d{1,9}))?"
+_SPAN = r"(?P<first>\d{1,9})(?:[ \t]*[-\u2010-\u2015\u2212][ \t]*L?(?P<last>\d{1,9}))?"
 _LINES = r"(?:(?i:lines?)\s*|L)"
 # `3`, `3:6-8`, `Source 3: lines 6-8`; then `6-8`, `lines 6-8` after the name of a source; then a path or an address.
 _NUMBERED = re.compile(
@@ -54,18 +54,24 @@ _WITH_ENDING = re.compile(
 _HOST = re.compile(r"localhost|(?:[\w-]+\.)+[\w-]+", re.IGNORECASE)
 # Before a bracket: it is an index. Languages that are written without spaces do not count.
 _INDEXED = re.compile(r"[^\W\u2e80-\uffff]|[)\]]")
-_LINK = re.compile(r"\[[^\[\]\n]*\]\((?=[^()\s]*[/#.])[^()\s]*(?:\s+\"[^\"\n]*\")?\)")
+_LINK = re.compile(r"\[[^\[\]\n]*\]\((?=[^()\s]*[/#.])[^()\s]*(?:[ \t]+\"[^\"\n]*\")?\)")
 _FOOTNOTE = re.compile(r"^[ \t]*\[[^\[\]\n]+\]:[ \t]*<?\w+://\S*", re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)[^\n]*\n(.*?)(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
-_INLINE = re.compile(r"(?<!`)(?P<ticks>`{1,2})(?!`)(?P<code>[^\n]+?)(?<!`)(?P=ticks)(?!`)")
+MAX_INLINE = 300  # characters of code between backticks
+_INLINE = re.compile(rf"(?<!`)(?P<ticks>`{{1,2}})(?!`)(?P<code>[^\n]{{1,{MAX_INLINE}}}?)(?<!`)(?P=ticks)(?!`)")
 _NOT_THERE = "the quoted {line!r} does not stand there"
 _MAX_BETWEEN = 40  # characters
 _MAX_TO_FENCE = 200  # characters
 # What begins something else, between a citation and quoted code.
 _NEXT = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)]|#+)[ \t]", re.MULTILINE)
+BLANK = re.compile(r"\n[ \t]*\n")
+_MAX_EMPTY = 2  # lines between a citation and the code after it
 _EMPTY = re.compile(r"\n[ \t]*(?=\n)")
 # What is to be typed or looked at is no quotation.
 _TO_TYPE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})\s*(?:bash|console|mermaid|powershell|sh|shell|shell-session|zsh)\b")
+# Nor is a diff, which is made of lines of the sources, or a text.
+_NOT_CODE = re.compile(rf"{_TO_TYPE.pattern}|^ {{0,3}}(?:`{{3,}}|~{{3,}})\s*(?:diff|text|txt)\b")
+_CLOSED = re.compile(r"^ {0,3}(```+|~~~+)[^\n]*\n(?:.*\n)? {0,3}\1[^\n]*\Z", re.DOTALL)
 # The end of a sentence, and the beginning of the next item of a list.
 _PARTS = re.compile(r"[.;!?。；]\s|\n\s*(?:[-*+]|\d+[.)])\s")
 # A span of code and not a name or a command: white space inside and a sign that no prose has.
@@ -97,38 +103,31 @@ def texts_now(sources: Sequence[Source], on_disk: Callable[[str], str | None]) -
 
 
 def check(text: str, sources: Sequence[Source], now: Mapping[str, str]) -> Checked:
-    """Return the text with checked citations.
+    """Return the text with checked citations, and a mark behind each block of code that stands in no source.
 
     `now` holds the present text of the files of all sources; a file that is gone is not in it. Lines that moved since
     are cited where they are now.
     """
-    all_cited = list(_all_cited(text, sources))
-    all_results = [[_look_up(named, sources, now) for named in cited.places] for cited in all_cited]
-    held = [[place for place in results if isinstance(place, Citation)] for results in all_results]
-    checked = Checked("", (), ())
-    end = 0
-    for cited, results, missing in zip(all_cited, all_results, _all_missing(text, all_cited, held, now), strict=True):
-        checked = checked.followed_by(_written(text[end : cited.start], cited, results, missing))
-        end = cited.end
-    return checked.followed_by(Checked(text[end:], (), ()))
+    looked_up = _looked_up(text, sources, now)
+    missing = _all_missing(text, looked_up.cited, looked_up.held, now)
+    pieces = [_written(*item) for item in zip(looked_up.cited, looked_up.results, missing, strict=True)]
+    return _joined(text, 0, [*pieces, *_marks(text, sources, 0, len(text) + 1)])
 
 
-def check_next(text: str, sources: Sequence[Source], now: Mapping[str, str], start: int) -> Checked:
+def check_next(text: str, sources: Sequence[Source], now: Mapping[str, str], start: int, *, is_last: bool) -> Checked:
     """Return the text from `start` on with checked citations; `start` lies in no citation.
 
     What stands before it, and before each citation, counts as what is quoted there; what follows a citation does not.
+    A block of code at the end of the text gets its mark with the text that follows it, or with `is_last`.
     """
-    all_cited = list(_all_cited(text, sources))
-    all_results = [[_look_up(named, sources, now) for named in cited.places] for cited in all_cited]
-    held = [[place for place in results if isinstance(place, Citation)] for results in all_results]
-    checked = Checked("", (), ())
-    end = start
-    for n, cited in enumerate(all_cited):
+    looked_up = _looked_up(text, sources, now)
+    pieces: list[_Piece] = []
+    for n, cited in enumerate(looked_up.cited):
         if cited.start >= start:
-            missing = _all_missing(text[: cited.end], all_cited[: n + 1], held[: n + 1], now)[n]
-            checked = checked.followed_by(_written(text[end : cited.start], cited, all_results[n], missing))
-            end = cited.end
-    return checked.followed_by(Checked(text[end:], (), ()))
+            n_before = n + 1
+            missing = _all_missing(text[: cited.end], looked_up.cited[:n_before], looked_up.held[:n_before], now)[n]
+            pieces.append(_written(cited, looked_up.results[n], missing))
+    return _joined(text, start, [*pieces, *_marks(text, sources, start, len(text) + is_last)])
 
 
 def cited_spans(text: str, sources: Sequence[Source]) -> list[tuple[int, int]]:
@@ -138,11 +137,7 @@ def cited_spans(text: str, sources: Sequence[Source]) -> list[tuple[int, int]]:
 
 def late_problems(text: str, sources: Sequence[Source], now: Mapping[str, str]) -> tuple[Dropped, ...]:
     """Return the citations of a text that hold as `check_next` sees them, and not with the code quoted after them."""
-    all_cited = list(_all_cited(text, sources))
-    held = [
-        [place for place in (_look_up(named, sources, now) for named in cited.places) if isinstance(place, Citation)]
-        for cited in all_cited
-    ]
+    all_cited, _, held = _looked_up(text, sources, now)
     problems = []
     for n, missing in enumerate(_all_missing(text, all_cited, held, now)):
         cited = all_cited[n]
@@ -151,23 +146,61 @@ def late_problems(text: str, sources: Sequence[Source], now: Mapping[str, str]) 
     return tuple(problems)
 
 
-def _written(before: str, cited: _Cited, results: Sequence[Citation | str], missing: str) -> Checked:
-    """Return the text before a citation and what is shown in its place."""
-    pieces, kept, dropped = [before], [], []
+class _LookedUp(NamedTuple):
+    """The citations of a text, what became of each of their places, and those that hold."""
+
+    cited: list[_Cited]
+    results: list[list[Citation | str]]
+    held: list[list[Citation]]
+
+
+def _looked_up(text: str, sources: Sequence[Source], now: Mapping[str, str]) -> _LookedUp:
+    all_cited = list(_all_cited(text, sources))
+    results = [[_look_up(named, sources, now) for named in cited.places] for cited in all_cited]
+    held = [[place for place in places if isinstance(place, Citation)] for places in results]
+    return _LookedUp(all_cited, results, held)
+
+
+class _Piece(NamedTuple):
+    """A part of the text, and the words that are shown in its place."""
+
+    start: int
+    end: int
+    checked: Checked
+
+
+def _joined(text: str, start: int, pieces: Sequence[_Piece]) -> Checked:
+    """Return the text from `start` on with all pieces in their places."""
+    joined, end = Checked("", (), ()), start
+    for piece in sorted(pieces, key=lambda piece: piece.start):
+        joined = joined.followed_by(Checked(text[end : piece.start], (), ())).followed_by(piece.checked)
+        end = piece.end
+    return joined.followed_by(Checked(text[end:], (), ()))
+
+
+def _written(cited: _Cited, results: Sequence[Citation | str], missing: str) -> _Piece:
+    """Return the piece that is shown in the place of a citation."""
+    pieces, kept, dropped = [], [], []
     for named, place in zip(cited.places, results, strict=True):
         if isinstance(place, Citation) and not missing:
             kept.append(place)
-            pieces.append(f"[{show_name(place.path)}:{place.start_line}-{place.end_line}]")
+            pieces.append(place.shown)
         else:
             reason = _NOT_THERE.format(line=missing) if isinstance(place, Citation) else place
             dropped.append(Dropped(named.text, reason))
     pieces.append(not_found_mark(len(dropped)))
-    return Checked("".join(pieces), tuple(kept), tuple(dropped))
+    return _Piece(cited.start, cited.end, Checked("".join(pieces), tuple(kept), tuple(dropped)))
 
 
-def not_found_mark(n_places: int) -> str:
-    """Return the text that stands where places were cited that do not hold, "" for none."""
-    return f"[{n_places} place{'s' if n_places > 1 else ''} not found]" if n_places else ""
+def _marks(text: str, sources: Sequence[Source], start: int, end: int) -> Iterator[_Piece]:
+    """Yield a mark behind each closed block of code that ends in this part of the text and stands in no source."""
+    shown = [_folded(source.text) for source in sources]
+    for quote in _quotes(text) if sources else ():
+        block = text[quote.start : quote.end]
+        is_closed = quote.is_fence and _CLOSED.search(block) is not None
+        is_code = is_closed and start <= quote.end < end and not _NOT_CODE.match(block)
+        if is_code and all(_missing_line(quote, part) for part in shown):
+            yield _Piece(quote.end, quote.end, Checked(f"\n\n{NOT_IN_SOURCES}", (), ()))
 
 
 def _all_cited(text: str, sources: Sequence[Source]) -> Iterator[_Cited]:
@@ -306,16 +339,21 @@ def _look_up(named: _Named, sources: Sequence[Source], now: Mapping[str, str]) -
 
 
 def _as_it_is_now(source: Source, first: int, last: int, now: Mapping[str, str]) -> Citation | str:
+    """Return the cited lines where they stand now; of places that read the same, the one nearest to where it was."""
     if source.path not in now:
         return "the file is no longer there"
     shown = source.text.split("\n")[first - source.start_line : last - source.start_line + 1]
     lines = now[source.path].split("\n")
-    if source.is_part:
-        held = shown and first <= len(lines) and shown[0] in lines[first - 1]
-        return Citation(source.path, first, last, source.symbol) if held else "the file has changed there"
-    starts = [first - 1, *(index for index, line in enumerate(lines) if line == shown[0])] if shown else []
+
+    def stand_at(start: int) -> bool:
+        if source.is_part:  # of a line that was shown in parts
+            return shown[0] in lines[start]
+        return lines[start : start + len(shown)] == shown
+
+    # The nearest line is looked at first, and seldom another one.
+    starts = sorted(range(len(lines)), key=lambda start: abs(start - (first - 1))) if shown else []
     for start in starts:
-        if lines[start : start + len(shown)] == shown:
+        if stand_at(start):
             return Citation(source.path, start + 1, start + len(shown), source.symbol)
     return "the file has changed there"
 
@@ -373,7 +411,18 @@ def _belongs(quote: _Quote, cited: _Cited, text: str) -> bool:
     if quote.start < cited.end and cited.start < quote.end:
         return False
     between = _between(quote, cited, text)
-    return len(between) <= _MAX_BETWEEN and not _PARTS.search(between) and "\n\n" not in between.strip()
+    return len(between) <= _MAX_BETWEEN and not _PARTS.search(between) and not _are_apart(quote, cited, between)
+
+
+def _are_apart(quote: _Quote, cited: _Cited, between: str) -> bool:
+    """Return True if a blank line parts a quotation and a citation.
+
+    One next to fenced code does not. Where the citation comes last, this must be known before what follows it: text is
+    shown while it comes in, and the same citation may not hold or not hold by the pieces in which it does.
+    """
+    if cited.end <= quote.start:
+        return BLANK.search(between.strip()) is not None
+    return BLANK.search(between.lstrip() if quote.is_fence else between) is not None
 
 
 def _is_around(quote: _Quote, cited: _Cited, text: str) -> bool:
@@ -384,21 +433,26 @@ def _is_around(quote: _Quote, cited: _Cited, text: str) -> bool:
 def _is_meant(quote: _Quote, cited: _Cited, text: str) -> bool:
     """Return True if a block of code belongs to a citation in the paragraph next to it or in the one before that."""
     between = _between(quote, cited, text)
-    empty = len(_EMPTY.findall(between))
-    return not _NEXT.search(between) and empty <= (2 if cited.end <= quote.start else 1)
+    if cited.end <= quote.start:
+        return not _NEXT.search(between) and len(_EMPTY.findall(between)) <= _MAX_EMPTY
+    return not _NEXT.search(between) and not _are_apart(quote, cited, between)
 
 
 def _missing(quotes: Sequence[_Quote], places: Sequence[Citation], now: Mapping[str, str]) -> str:
     """Return the first quoted line that does not stand in the cited lines, after those before it."""
     parts = ["\n".join(now[place.path].split("\n")[place.start_line - 1 : place.end_line]) for place in places]
     cited = _folded("\n".join(parts))
-    for quote in quotes if places else ():
-        end = 0
-        for line in quote.lines:
-            match = _whole(line).search(cited, end)
-            if match is None:
-                return line
-            end = match.end()
+    return next(filter(None, (_missing_line(quote, cited) for quote in quotes)), "") if places else ""
+
+
+def _missing_line(quote: _Quote, shown: str) -> str:
+    """Return the first line of a quotation that does not stand in a folded text, after those before it."""
+    end = 0
+    for line in quote.lines:
+        match = _whole(line).search(shown, end)
+        if match is None:
+            return line
+        end = match.end()
     return ""
 
 

@@ -7,25 +7,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from codefathom.answer.answer_types import Checked, Citation, Dropped, Source
-from codefathom.answer.cite import check_next, cited_spans, late_problems, not_found_mark
+from codefathom.answer.cite import BLANK, MAX_INLINE, check_next, cited_spans, late_problems
+from codefathom.answer.claims import not_found_mark
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
-_BLANK = re.compile(r"\n[ \t]*\n")
+_TICKS = re.compile(r"`+")
 _MAX_TO_FENCE = 210  # characters: a little more than what may stand between a citation and the code it is about
 
 
 # What may be the beginning of a citation, up to the end of the text: see the forms in `cite`.
-_PART = r"A-Za-z0-9_\u00b5-\u1fff.@+/-"
-_LINES = r"[ \t]*\(?[ \t]*(?:l(?:i(?:n(?:es?)?)?)?)?[ \t]*[\d\u2010-\u2015\u2212-]*[ \t]*"
+_PART = r"A-Za-z0-9_\u00b5-\u1fff.@+/\-"
+_SPAN = r"L?\d*[ \t]*[\u2010-\u2015\u2212-]?[ \t]*L?\d*[ \t]*"
+_LINES = rf"[ \t]*\(?[ \t]*(?:l(?:i(?:n(?:es?)?)?)?)?[ \t]*{_SPAN}"
 _OF = rf"[ \t]*(?:o|f|fr|fro|i|(?:of|in|from)(?:[ \t]+`?[{_PART}]*`?)?)?"
 _OPEN = re.compile(
     r"^[ \t]*\[[^\[\]\n]+\]:[^\n]*\Z"  # a footnote
     r"|[\[［【][^\[\]］】\n]{0,300}(?:[\]］】](?:\([^()\n]*\)?)?)?\Z"  # brackets, which may be those of a link
     r"|[(（][^()（）\n]{0,300}[)）]?\Z"
-    r"|`[^`\n]{0,300}\Z"
     rf"|`?[{_PART}:#`]+\Z"  # a word
-    rf"|`?[{_PART}]*[./][{_PART}]*`?[:,]?{_LINES}\Z"  # a path, and perhaps its lines
-    rf"|\blines?[ \t]+[\d\u2010-\u2015\u2212-]*{_OF}\Z"
+    rf"|`?(?:[{_PART}]|:(?=//))*[./][{_PART}]*`?[:,]?{_LINES}\Z"  # a path, and perhaps its lines
+    rf"|`?[{_PART}:#]*(?:https?|texts)://[^\[\]\s`()]*`?[:,]?{_LINES}\Z"
+    rf"|\blines?[ \t]+{_SPAN}{_OF}\Z"
     r"|\s+\Z",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -61,11 +63,11 @@ class CheckedStream:
     def finish(self) -> Iterator[str]:
         """Yield the remaining text, checked."""
         yield from self._whole(is_last=True)
-        yield from self._ended(len(self._waiting))
+        yield from self._ended(len(self._waiting), is_last=True)
 
     def _whole(self, is_last: bool) -> Iterator[str]:
         while (end := _end_of_block(self._waiting, is_last)) > 0:
-            yield from self._ended(end)
+            yield from self._ended(end, is_last=False)
 
     def _decided(self) -> int:
         """Return the end of what no later text can change."""
@@ -80,9 +82,11 @@ class CheckedStream:
             break
         named = self._named.search(text, max(len(text) - _MAX_OPEN, 0)) if self._named else None
         end = min(item.start() if item else len(text) for item in (match, named))
-        return next((start for start, stop in cited_spans(text, self._sources) if start < end < stop), end)
+        for start, stop in (*_codes(text), *cited_spans(text, self._sources)):
+            end = start if start < end < stop else end
+        return end
 
-    def _ended(self, end: int) -> Iterator[str]:
+    def _ended(self, end: int, *, is_last: bool) -> Iterator[str]:
         """Yield the rest of a block, and the marks of citations that code after them does not bear out."""
         block = self._waiting[:end]
         body = len(block.rstrip())
@@ -91,17 +95,16 @@ class CheckedStream:
         if late:
             self._dropped += late
             yield self._shown(f"\n\n{not_found_mark(len(late))}")
-        yield from self._taken(end)
+        yield from self._taken(end, is_last=is_last)
         self._waiting, self._n_shown = self._waiting[end:], max(self._n_shown - end, 0)
 
-    def _taken(self, end: int) -> Iterator[str]:
+    def _taken(self, end: int, *, is_last: bool = False) -> Iterator[str]:
         """Yield the block up to `end`, checked; blank lines before the first word are left out."""
-        if end > self._n_shown and (self._text or self._waiting[:end].strip()):
-            text, start = self._waiting[:end], self._n_shown
-            if any(first >= start for first, _ in cited_spans(text, self._sources)):
-                checked = check_next(text, self._sources, self._now(), start)
-            else:  # no file need be read
-                checked = Checked(text[start:], (), ())
+        text, start = self._waiting[:end], self._n_shown
+        if (end > start or is_last) and (self._text or text.strip()):
+            cites = any(first >= start for first, _ in cited_spans(text, self._sources))
+            now = self._now() if cites else {}  # without a citation no file need be read
+            checked = check_next(text, self._sources, now, start, is_last=is_last)
             self._citations.update(dict.fromkeys(checked.citations))
             self._dropped += checked.dropped
             self._n_shown = end
@@ -128,9 +131,9 @@ def check_whole(text: str, sources: Sequence[Source], now: Callable[[], Mapping[
 
 def _end_of_block(text: str, is_last: bool) -> int:
     """Return the end of the first whole block, 0 if no block is whole yet."""
-    for blank in _BLANK.finditer(text):
+    for blank in BLANK.finditer(text):
         before = text[: blank.start() + 1]
-        last_line = before.rstrip("\n").rpartition("\n")[2]
+        last_line = before.rstrip().rpartition("\n")[2]
         if _open_fence(before) or _FENCE.match(last_line) is not None:
             continue
         if not any(sign.isdigit() for sign in before):  # nothing is cited
@@ -143,9 +146,31 @@ def _end_of_block(text: str, is_last: bool) -> int:
     return 0
 
 
+def _codes(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each code between backticks in the last line.
+
+    One that later text may begin, end or undo reaches beyond the end of the text.
+    """
+    runs = [match.span() for match in _TICKS.finditer(text, text.rfind("\n") + 1)]
+    end = 0
+    for n, (start, stop) in enumerate(runs):
+        if start < end or (stop - start > 2 and stop < len(text)):
+            continue
+        later = islice(runs, n + 1, n + 1 + MAX_INLINE)
+        same = (run for run in later if run[1] - run[0] == stop - start and run[0] - stop <= MAX_INLINE)
+        closing = next(same, None)
+        if closing is not None and closing[1] < len(text):
+            end = closing[1]
+        elif closing is not None or len(text) - stop <= MAX_INLINE + 2:
+            end = len(text) + 1
+        else:
+            continue
+        yield start, end
+
+
 def _leads_to_fence(text: str, is_last: bool) -> bool | None:
     """Return True if fenced code begins soon, after at most one more blank line; None if that is not certain yet."""
-    blanks = list(islice(_BLANK.finditer(text), 2))
+    blanks = list(islice(BLANK.finditer(text), 2))
     end = blanks[1].end() if len(blanks) > 1 else _MAX_TO_FENCE
     if _FENCE.search(text[: min(end, _MAX_TO_FENCE)]):
         return True

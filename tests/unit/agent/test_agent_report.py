@@ -57,14 +57,14 @@ def test_nothing_takes_the_place_of_what_was_not_shown() -> None:
     answer = reported("It is two.", LOST, confidence="medium")
     assert answer.text == "It is two."
     assert (answer.citations, answer.dropped) == ((), (LOST,))
-    assert (answer.verified_share, answer.confidence, answer.label) == (0.0, 0.18, "low")
+    assert (answer.verified_share, answer.confidence, answer.label) == (0.0, 0.06, "low")
     assert answer.degraded == ("1 citation could not be verified and was removed",)
 
 
 def test_what_was_dropped_counts() -> None:
     answer = reported("It is two.", LOST, A, Dropped("x", "this names no lines of a file"), B)
     assert answer.citations == (A, B)
-    assert (len(answer.dropped), answer.verified_share, answer.confidence) == (2, 0.5, 0.585)
+    assert (len(answer.dropped), answer.verified_share, answer.confidence) == (2, 0.5, 0.495)
     assert answer.degraded == ("2 citations could not be verified and were removed",)
 
 

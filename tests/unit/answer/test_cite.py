@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from codefathom.answer.answer_types import Checked, Citation, Dropped, Source, label_of
 from codefathom.answer.cite import check
+from codefathom.answer.claims import NOT_IN_SOURCES
 
 APP = "import os\n\n\ndef main():\n    print(os.getcwd())\n    return 0\n\n\nmain()\n"
 SHOP = "def price(order):\n    return sum(order) * 2\n\n\ndef tax(order):\n    return price(order) / 5\n"
@@ -244,10 +245,109 @@ def test_quoted_code_that_does_not_stand_there_costs_the_citation(text: str, lin
     assert [dropped.reason for dropped in checked.dropped] == [f"the quoted {line!r} does not stand there"]
 
 
+def test_of_citations_before_a_block_the_nearest_is_meant() -> None:
+    checked = check("It begins in main [1]. It asks the shop [2].\n\n```\nother()\n```\n", SOURCES, NOW)
+    assert checked.citations == (MAIN,)
+    assert [dropped.text for dropped in checked.dropped] == ["[2]"]
+
+
+TWICE = "def one():\n    return 1\n"
+MANY = f"{TWICE}\n\n{TWICE}\n\n# end\n{TWICE}"
+EXCERPTS = (
+    Source(1, "many.py", 1, 2, TWICE.rstrip("\n"), "one"),
+    Source(2, "many.py", 5, 6, TWICE.rstrip("\n"), "one"),
+    Source(3, "many.py", 9, 11, f"# end\n{TWICE}".rstrip("\n")),
+)
+
+
+@pytest.mark.parametrize(
+    ("cited", "expected"),
+    [
+        ("[1]", "[many.py:1-2]"),
+        ("[2]", "[many.py:5-6]"),
+        ("[2:6]", "[many.py:6-6]"),
+        ("[2:2]", "[1 place not found]"),  # shown, but by the other one
+        ("[many.py:6]", "[many.py:6-6]"),
+        ("[many.py:9-11]", "[many.py:9-11]"),
+        ("[many.py:9-12]", "[1 place not found]"),
+        ("[many.py:2-5]", "[1 place not found]"),  # from one excerpt into the other: what is between was not shown
+        ("[many.py:3]", "[1 place not found]"),
+        ("[many.py:8]", "[1 place not found]"),
+    ],
+)
+def test_each_of_several_excerpts_of_a_file_stands_for_its_own_lines(cited: str, expected: str) -> None:
+    assert check(f"see {cited}", EXCERPTS, {"many.py": MANY}).text == f"see {expected}"
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        (MANY, "[many.py:1-2] [many.py:5-6] [many.py:10-11]"),
+        (f"# new\n{MANY}", "[many.py:2-3] [many.py:6-7] [many.py:11-12]"),
+        (MANY.removeprefix(f"{TWICE}\n\n"), "[many.py:1-2] [many.py:6-7] [many.py:6-7]"),
+    ],
+)
+def test_of_lines_that_stand_there_more_than_once_the_nearest_are_cited(now: str, expected: str) -> None:
+    assert check("[1] [2] [3:10-11]", EXCERPTS, {"many.py": now}).text == expected
+
+
+@pytest.mark.parametrize("n_lines", [1, 2, 3])
+@pytest.mark.parametrize("changed", [4, 5, 6])
+def test_every_line_of_a_range_counts(n_lines: int, changed: int) -> None:
+    lines = APP.split("\n")
+    lines[changed - 1] += "  # changed"
+    cited = range(4, 4 + n_lines)
+    text = check(f"see [1:4-{cited[-1]}]", SOURCES, {**NOW, "src/app.py": "\n".join(lines)}).text
+    assert text == ("see [1 place not found]" if changed in cited else f"see [src/app.py:4-{cited[-1]}]")
+
+
+LONG = f"var a={{{','.join(f'k{n}:{n}' for n in range(50))}}};"
+PART = (Source(1, "min.js", 2, 2, LONG[20:60], is_part=True), Source(2, "min.js", 2, 2, LONG[100:140], is_part=True))
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        (f"// head\n{LONG}\n", "[min.js:2-2] [min.js:2-2]"),
+        (f"// head\n{LONG}{LONG}\n", "[min.js:2-2] [min.js:2-2]"),
+        (f"// head\n// more\n{LONG}\n", "[min.js:3-3] [min.js:3-3]"),
+        (f"// head\n{LONG[:90]}\n", "[min.js:2-2] [1 place not found]"),
+        (f"// head\n{LONG[:50]}\n{LONG[50:]}\n", "[1 place not found] [min.js:3-3]"),
+        ("", "[1 place not found] [1 place not found]"),
+    ],
+)
+def test_a_part_of_a_long_line_is_cited_where_it_stands(now: str, expected: str) -> None:
+    assert check("[1] [2]", PART, {"min.js": now}).text == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "is_marked"),
+    [
+        ("```python\ndef price(order):\n    return sum(order) * 2\n```\n", False),
+        ("```\ndef price(order):\n...\ndef tax(order):\n```\n", False),
+        ("~~~\ndef price(order):\n~~~\n", False),
+        ("```python\ndef price(order):\n    return sum(order) * 3\n```\n", True),
+        ("```\ndef tax(order):\ndef price(order):\n```\n", True),  # in another order
+        ("```\ndef main():\ndef price(order):\n```\n", True),  # lines of two files
+        ("~~~\ndef discount():\n~~~\n", True),
+        ("```bash\nfathom index\n```\n", False),
+        ("```diff\n- old()\n+ new()\n```\n", False),
+        ("```\n...\n```\n", False),
+        ("```\nnever_closed()\n", False),
+    ],
+)
+def test_a_block_of_code_that_stands_in_no_source_is_marked_where_it_stands(text: str, is_marked: bool) -> None:
+    mark = f"\n\n{NOT_IN_SOURCES}"
+    checked = check(f"So:\n{text}\nThat is it.", SOURCES, NOW)
+    assert (checked.dropped, mark in checked.text) == ((), is_marked)
+    assert checked.text.replace(mark, "") == f"So:\n{text}\nThat is it."
+    assert not is_marked or checked.text.index(mark) == len("So:\n") + len(text) - 1
+
+
 def test_an_index_in_quoted_code_is_no_citation() -> None:
     text = "Take the first:\n```python\nprint(items[1], x.py:3)\n```\ndone"
-    assert check(text, SOURCES, NOW) == check(text, (), {})
-    assert check(text, SOURCES, NOW).text == text
+    assert check(text, SOURCES, NOW) == Checked(text.replace("done", f"\n{NOT_IN_SOURCES}\ndone"), (), ())
+    assert check(text, (), {}).text == text
 
 
 def test_a_place_is_listed_once_and_counted_once() -> None:

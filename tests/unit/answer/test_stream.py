@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codefathom.answer.answer_types import Citation, Source
+from codefathom.answer.claims import NOT_IN_SOURCES
 from codefathom.answer.stream import CheckedStream, ending
 
 TEXT = "one\ntwo\nthree\n"
@@ -24,6 +25,7 @@ def shown(pieces: list[str]) -> list[str]:
 
 
 M = "[1 place not found]"
+N = NOT_IN_SOURCES
 CODE = "```\n{}\n```"
 
 
@@ -34,16 +36,24 @@ CODE = "```\n{}\n```"
         ("A\nB\n", "A\nB\n"),
         ("", ""),
         ("A:\n```\none\n\ntwo\n```\n\nsee [1]\n\nend", "A:\n```\none\n\ntwo\n```\n\nsee [a.txt:1-3]\n\nend"),
-        ("~~~~\n```\n\none\n~~~~\n\n[1]\n\nend", f"~~~~\n```\n\none\n~~~~\n\n{M}\n\nend"),
+        ("~~~~\n```\n\none\n~~~~\n\n[1]\n\nend", f"~~~~\n```\n\none\n~~~~\n\n{N}\n\n{M}\n\nend"),
         ("```\nnever closed\n\n[1]\n\n", "```\nnever closed\n\n[1]\n\n"),
         # Code that follows a citation is compared once it is there; the mark stands behind it.
-        ("A [1].\n\nSo.\n\n```\nfour\n```\n", f"A [a.txt:1-3].\n\nSo.\n\n```\nfour\n```\n\n{M}\n"),
+        ("A [1].\n\nSo.\n\n```\nfour\n```\n", f"A [a.txt:1-3].\n\nSo.\n\n```\nfour\n```\n\n{M}\n\n{N}\n"),
         ("A [1].\n\nSo.\n\n```\none\n```\n", "A [a.txt:1-3].\n\nSo.\n\n```\none\n```\n"),
         ("A a.txt line 2 says, lines 1-2 of `a.txt`.", "A [a.txt:2-2] says, [a.txt:1-2]."),
         ("A link [1](http://x.y/z) and `x[1]` and a.txt:2.", "A link [1](http://x.y/z) and `x[1]` and [a.txt:2-2]."),
         ("[1]: http://x.y\n\n(a.txt, line 2) and (1:2-3)", "[1]: http://x.y\n\n[a.txt:2-2] and [a.txt:2-3]"),
         ("在a.txt:2中【1:2】", "在[a.txt:2-2]中[a.txt:2-2]"),
         ("It is (as I said before, and at length) so [2", "It is (as I said before, and at length) so [2"),
+        # What is parted from a block by words and a blank line is not about it, however it comes.
+        ("~~~\n```\n1\n~~~\none\n\n\n\n[1:2] so", f"~~~\n```\n1\n~~~\n\n{N}\none\n\n\n\n[a.txt:2-2] so"),
+        ("~~~\n```\n1\n~~~\n\n\n[1:2] so", f"~~~\n```\n1\n~~~\n\n{N}\n\n\n{M} so"),
+        ("`x [1]` and `a.txt:2", "`x [1]` and [a.txt:2-2]"),
+        ("`[1] [2]` [3]` a", f"`[1] [2]` {M}` a"),
+        ("a.txt:2 - 3 and lines 2 - 3 of a.txt", "[a.txt:2-3] and [a.txt:2-3]"),
+        ("see http://x.y/z\u2013a.txt lines 3 - 4", f"see {M}"),
+        ("- a.txt:2\n- 3 more", "- [a.txt:2-2]\n- 3 more"),
     ],
 )
 def test_a_text_is_checked_however_it_comes(text: str, expected: str) -> None:
@@ -88,7 +98,7 @@ def test_a_citation_behind_the_code_it_is_about_is_checked_with_it() -> None:
     checking = stream()
     assert (
         "".join(checking.feed("```\nfour\n```\n\n[1]\n\nnext\n\nand\n\n"))
-        == f"```\nfour\n```\n\n{M}\n\nnext\n\nand\n\n"
+        == f"```\nfour\n```\n\n{N}\n\n{M}\n\nnext\n\nand\n\n"
     )
     assert [dropped.reason for dropped in checking.result.dropped] == ["the quoted 'four' does not stand there"]
 
@@ -103,7 +113,45 @@ def test_the_result_counts_over_all_blocks() -> None:
     assert len(checking.result.dropped) == 1
 
 
-@given(st.lists(st.sampled_from(["[1]", "[2]", "```\n", "\n", "\n\n", "a", " ", "[1:", "2]", "~~~\n"]), max_size=30))
+# Parts of answers: of their blocks, of their codes, and of what may be a citation.
+BLOCKS = [
+    "[1]",
+    "[1:2]",
+    "[3]",
+    "```\n",
+    "~~~\n",
+    "~~~~\n",
+    "\n",
+    "\n\n",
+    "one\n",
+    "four\n",
+    "`one = (two)` ",
+    "So it is. ",
+]
+CODES = ["[1]", "[2]", "a.txt:2", "(1:2-3)", "`", "``", "```", " ", "a", "\n", "\u4e2d", "lines 1-2 of ", "- "]
+NAMES = [
+    "a.txt",
+    "http://x.y/z",
+    " line ",
+    "lines ",
+    "2",
+    "-",
+    " - ",
+    "\u2013",
+    " of ",
+    "(",
+    ")",
+    "[",
+    "](",
+    "]",
+    ":",
+    ", ",
+]
+NAMES += ["; ", " and ", "L", "#L", "Source ", "`", "b/", "\u3010", "\u3011", "\u4e2d", "\u3002", "\n", " "]
+
+
+@given(st.sampled_from([BLOCKS, CODES, NAMES]).flatmap(lambda parts: st.lists(st.sampled_from(parts), max_size=25)))
+@settings(max_examples=400)
 def test_the_pieces_in_which_a_text_comes_do_not_matter(parts: list[str]) -> None:
     text = "".join(parts)
     assert "".join(shown([text])) == "".join(shown(parts)) == "".join(shown(list(text)))

@@ -193,4 +193,5 @@ def answer_of_run(
         stale=result.stale,
         trace=tuple(run.record.stages),
         cost=run.record.cost,
+        claims=checked.claims,
     )

@@ -74,7 +74,8 @@ def trust_text(answer: Answer) -> str:
     n_verified, n_dropped = len(answer.citations), len(answer.dropped)
     confidence = f"confidence {answer.label} ({answer.confidence:.2f})"
     verified = f"{n_verified} of {n_verified + n_dropped} citations verified"
-    return f"{confidence}, {verified}, {_model_text(answer)}"
+    claims = f"{answer.claims.n_checked} of {answer.claims.n} sentences with a checked place"
+    return ", ".join((confidence, *[claims] * bool(answer.model and answer.claims.n), verified, _model_text(answer)))
 
 
 def command_text(answer: Answer) -> str:

@@ -112,6 +112,13 @@ class UsageOut(Out):
     completion_tokens: int = Field(examples=[180])
 
 
+class ClaimsOut(Out):
+    """The sentences of an answer that say something, and those of them that name a place that was checked."""
+
+    n: int = Field(examples=[1])
+    n_checked: int = Field(examples=[1])
+
+
 class AnswerOut(Out):
     """An answer, every citation checked."""
 
@@ -119,6 +126,7 @@ class AnswerOut(Out):
     answer: Sound = Field(examples=["In `price_of` [shop/pricing.py:12-14]."])
     citations: list[CitationOut]
     verified_share: float = Field(examples=[1.0])
+    claims: ClaimsOut
     dropped_citations: list[DroppedOut] = Field(examples=[[]])
     confidence: float = Field(examples=[0.8])
     label: str = Field(examples=["high"], description="high, medium or low")
