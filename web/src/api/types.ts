@@ -942,6 +942,7 @@ export interface components {
              * @example 1
              */
             verified_share: number;
+            claims: components["schemas"]["ClaimsOut"];
             /**
              * Dropped Citations
              * @example []
@@ -1286,6 +1287,22 @@ export interface components {
              * @example page 3
              */
             place: string;
+        };
+        /**
+         * ClaimsOut
+         * @description The sentences of an answer that say something, and those of them that name a place that was checked.
+         */
+        ClaimsOut: {
+            /**
+             * N
+             * @example 1
+             */
+            n: number;
+            /**
+             * N Checked
+             * @example 1
+             */
+            n_checked: number;
         };
         /**
          * CodebaseIn
