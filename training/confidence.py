@@ -38,8 +38,9 @@ from scipy.optimize import minimize
 from codefathom import Engine
 from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.search.question.ranking_query import RankingQuery
-from codefathom.search.ranking.confidence import NOTHING, WEAK, evidence, is_certain
+from codefathom.search.ranking.confidence import evidence, is_certain
 from codefathom.search.ranking.rank import Pool, rank
+from codefathom.search.verdict import NOTHING, WEAK
 from training.ranking import ROOT, gathered, options
 
 CALIBRATION = ROOT / "src/codefathom/search/ranking/calibration.py"

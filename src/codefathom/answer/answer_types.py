@@ -202,3 +202,4 @@ class Answer:
     cost: float | None = None  # of the tokens that providers counted; None: these or the prices are not known
     failure: str = ""  # the reason why the model gave no whole answer; `degraded` has it too, and excerpts follow
     hint: str = ""  # the remedy for a failure
+    weak: bool = False  # most likely nothing here answers the question
