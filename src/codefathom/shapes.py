@@ -121,7 +121,7 @@ def hit_shape(hit: Hit, *, n_lines: int | None = None, explain: bool = True) -> 
         "end_line": chunk.end_line,
         "line": hit.line,
         "column": hit.column,
-        "kind": chunk.kind,
+        "kind": hit.kind,
         "name": hit.name,
         "language": chunk.language,
         "score": round(hit.score, 4),
@@ -219,7 +219,7 @@ def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
 def map_shape(outline: ProjectMap) -> dict[str, Any]:
     """Return the JSON of `fathom map --json`; without a question there is no confidence."""
     judged = outline.verdict
-    told = {"confidence": round(judged.confidence, 4) if judged else None, "weak": bool(judged and judged.weak)}
+    told = {"confidence": round(judged.confidence, 4), "weak": judged.weak} if judged else {}
     parts = {name: value for name, value in asdict(outline).items() if name != "verdict"}
     return {**parts, **told, "n_left_out": outline.n_files - len(outline.files)}
 

@@ -245,7 +245,7 @@ def _excerpt_of(hit: Hit, number: int, room: int) -> Observation:
     """Return a hit that fits a number of characters: from its start, or else around the line to look at."""
     chunk = hit.chunk
     lines = _lines(chunk.text)
-    name = f" {chunk.kind} {chunk.symbol}" if chunk.symbol else ""
+    name = f" {hit.kind} {hit.name}" if hit.name else ""
     reason = f"; {hit.reason}" if hit.reason else ""
     place = f", {hit.place}" if hit.place else ""
     title = f"{number}. {chunk.path}:{chunk.start_line}-{chunk.end_line}{place}{name} (score {hit.score:.2f}{reason})"

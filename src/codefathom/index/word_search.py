@@ -194,4 +194,6 @@ def _hit(document: Document, item: _WordFile, worth: Mapping[str, float], score:
     text = "\n".join(lines[first : first + _SHOWN_LINES]) + "\n"
     end = first + text.count("\n")
     chunk = Chunk(f"{document.path}:{first}", document.path, document.language, "block", "", (), first + 1, end, text)
-    return _WordHit(Hit(chunk, score, {}, f"has the words {', '.join(kept)}", best + 1, stale=False), len(kept))
+    return _WordHit(
+        Hit(chunk, score, {}, f"has the words {', '.join(kept)}", best + 1, stale=False, kind=chunk.kind), len(kept)
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from codefathom.answer.tokens import estimate
 from codefathom.errors import FathomError
 from codefathom.search.graph.impact_part import first_items, left_out, n_items
-from codefathom.search.ranking.excerpt import shown_kind, telling_lines
+from codefathom.search.ranking.excerpt import telling_lines
 from codefathom.search.verdict import MAX_WEAK, MOST_LIKELY_NOTHING, Verdict
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
@@ -117,7 +117,7 @@ def head_part(result: SearchResult) -> ResultPart:
 
 
 def doubt_of_map(judged: Verdict | None) -> ResultPart:
-    """Return what is said of the question of a map: a line before it where most likely nothing here answers."""
+    """Return the part of a map that is about its question: a line before it where most likely nothing here answers."""
     if judged is None:
         return ResultPart("", {})
     whole = _MAP_OF_ALL if judged.unanswerable else ""
@@ -159,7 +159,7 @@ def hit_part(hit: Hit, number: int) -> ResultPart:
     place = f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}"
     stale = "changed since it was indexed" if hit.stale else ""
     notes = "".join(f"; {note}" for note in (show_line(hit.place), show_line(why), stale) if note)
-    title = " ".join(filter(None, (f"{number}. {place}", shown_kind(hit), show_name(hit.name), f"{hit.score:.2f}")))
+    title = " ".join(filter(None, (f"{number}. {place}", hit.kind, show_name(hit.name), f"{hit.score:.2f}")))
     shape = {
         "path": chunk.path,
         "start_line": chunk.start_line,

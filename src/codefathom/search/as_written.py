@@ -54,5 +54,5 @@ def keys_with(
 
 
 def _holding(text: str, catalog: SearchCatalog, keys: Iterator[int] | Collection[int]) -> frozenset[int]:
-    found = re.compile(pattern_of(text)).search
-    return frozenset(key for key, chunk in catalog.chunks(list(keys)).items() if found(chunk.text))
+    expression = re.compile(pattern_of(text))
+    return frozenset(key for key, chunk in catalog.chunks(list(keys)).items() if expression.search(chunk.text))

@@ -45,7 +45,7 @@ class SearchHits:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether most likely nothing here answers the question."""
+        """The verdict on the question: whether most likely nothing here answers it."""
         return verdict(self.confidence, has_hits=bool(self.hits), is_strange=self.is_strange, is_placed=self.is_placed)
 
 
@@ -91,7 +91,7 @@ def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) ->
         hint = "no indexed lines pass the filter; widen it or leave it out"
         return SearchHits((), 0.0, hint, mode=planned.mode, plan=planned.plan)
     scoped = _Scoped(request, query, where, keys)
-    result = _found(scoped, planned, sources)
+    result = _hits_inside(scoped, planned, sources)
     return _as_written(result, scoped, planned, sources) if result.verdict.weak else result
 
 
@@ -127,13 +127,13 @@ def _as_written(result: SearchHits, scoped: _Scoped, planned: PlannedSearch, sou
         value = ONE_SIGN if is_one_sign(text) else AS_WRITTEN
         if not is_chosen and not (result.hits and is_in(text, result.hits[0].chunk.text)):
             literal = PlannedSearch("regex", SearchPlan("regex", _STANDS_THERE), pattern=pattern_of(text))
-            places = _found(scoped._replace(keys=keys), literal, sources)
+            places = _hits_inside(scoped._replace(keys=keys), literal, sources)
             result = places if places.hits else result
         return replace(result, confidence=value, is_strange=False)
     return result
 
 
-def _found(scoped: _Scoped, planned: PlannedSearch, sources: Sources) -> SearchHits:
+def _hits_inside(scoped: _Scoped, planned: PlannedSearch, sources: Sources) -> SearchHits:
     """Answer a request inside its scope: understand, gather, rank, cut to a level, explain."""
     request, query, where, keys = scoped
     with span("understand"):

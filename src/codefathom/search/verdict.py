@@ -29,7 +29,7 @@ MOST_LIKELY_NOTHING = "most likely nothing here answers this"
 
 
 class Verdict(NamedTuple):
-    """What a search found out about its question."""
+    """The conclusion of a search about its question."""
 
     confidence: float  # 0 to 1: how likely the hits answer it
     weak: bool  # most likely nothing here answers it

@@ -42,7 +42,7 @@ class FederatedSearch(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """Whether most likely nothing in any of the projects answers the question."""
+        """The verdict on the question: whether most likely nothing in any of the projects answers it."""
         return of_several(self.results.values())
 
     def path_of(self, item: ProjectHit) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from codefathom.search.ranking.excerpt import shown_kind, window
+from codefathom.search.ranking.excerpt import window
 from codefathom.search.verdict import note_of_map
 from codefathom.text.printable import cut_line, duration, escape_toml, show_line, show_name, show_text, size
 from codefathom.types import (
@@ -57,7 +57,7 @@ def places_text(hits: Iterable[Hit], style: Style) -> str:
 def _header(hit: Hit, style: Style) -> str:
     chunk = hit.chunk
     place = style.strong(f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}{_in_document(hit.place)}")
-    names = (show_line(shown_kind(hit)), show_name(hit.name))
+    names = (show_line(hit.kind), show_name(hit.name))
     return f"{place}  {' '.join(part for part in names if part)}  {hit.score:.2f}"
 
 

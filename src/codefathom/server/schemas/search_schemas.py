@@ -138,7 +138,7 @@ AnyPaths: TypeAlias = Annotated[
 ]
 Anyway: TypeAlias = Annotated[
     bool,
-    Field(examples=[False], description="give what is nearest, also where most likely nothing answers"),
+    Field(examples=[False], description="give the closest matches even when they are probably not relevant"),
 ]
 
 
