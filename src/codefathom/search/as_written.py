@@ -16,7 +16,8 @@ from codefathom.stores.lexical.terms import terms
 _LONGEST = 300  # characters: what is longer is a text, not a part of one
 _SHORT = 4  # characters: what is shorter stands inside many words by chance, and counts only as a word of its own
 _PHRASE = re.compile(r'"([^"\n]+)"')
-_N_CHUNKS = 200  # that have its words, and are looked through
+_N_CHUNKS = 64  # that have its words, and are looked through
+_RUN = re.compile(r"[^\W_]+")
 _BODY = {"body": 1.0}
 
 
@@ -43,12 +44,15 @@ def keys_with(
     text: str, lexical: LexicalStore, catalog: SearchCatalog, allowed: Collection[int] | None
 ) -> frozenset[int]:
     """Return the chunks in which a text stands, of those that have most of its words, or words that it is a part of."""
+    runs = list(_RUN.finditer(text))
+    # The first and the last word may be parts of longer ones; those between them are words there, too.
+    between = terms(text[runs[0].end() : runs[-1].start()]) if len(runs) > 2 else []
+    if not all(lexical.document_frequencies(between).values()):
+        return frozenset()
     words = dict.fromkeys(terms(text), 1.0)
     by_words = _holding(text, catalog, (key for key, _ in lexical.search(words, _N_CHUNKS, _BODY, allowed)))
-    runs = re.findall(r"[^\W_]+", text)
-    run = max(runs, key=len, default="")
-    # Of three words and more, those between the ends would have been found as words.
-    if by_words or len(runs) > 2 or (len(run) < _SHORT and run.isascii()):
+    run = max((match[0] for match in runs), key=len, default="")
+    if by_words or between or (len(run) < _SHORT and run.isascii()):
         return by_words
     return _holding(text, catalog, lexical.containing(run.lower(), _N_CHUNKS, allowed))
 

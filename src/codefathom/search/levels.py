@@ -54,7 +54,8 @@ def _explained(
     the line, or the first; where a filter is about kinds, only those of the kind for which the place has passed it.
     """
     best = item.candidate.chunk if chunk.kind == "file" else chunk
-    kinds = _kinds(best, catalog, only=best.kind if is_of_kind else "")
+    is_joined = best is not item.candidate.chunk
+    kinds = _kinds(best, catalog, only=best.kind if is_of_kind else "", is_joined=is_joined)
     if is_of_kind and kinds:
         best = replace(best, names=tuple(filter(kinds.get, best.names)))
     names = matched_names(query, best)
@@ -72,12 +73,12 @@ def _explained(
     )
 
 
-def _kinds(chunk: Chunk, catalog: SearchCatalog, *, only: str) -> Mapping[str, str]:
+def _kinds(chunk: Chunk, catalog: SearchCatalog, *, only: str, is_joined: bool) -> Mapping[str, str]:
     """Return the kinds of the symbols that begin in a chunk, by name, or `only` those of one kind.
 
     There are none where that of the chunk is the only one.
     """
-    if not chunk.names or chunk.names == (chunk.symbol,):
+    if not chunk.names or chunk.names == (chunk.symbol,) or (len(chunk.names) == 1 and not is_joined):
         return {}
     pairs = catalog.kinds_at(chunk.path, chunk.start_line, chunk.end_line)
     # The first symbol of a name counts: it is written last.
