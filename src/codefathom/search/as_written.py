@@ -24,8 +24,10 @@ _BODY = {"body": 1.0}
 def texts_of(query: Query) -> tuple[str, ...]:
     """Return the texts that a question may mean as they are written: all of it, and the phrases in double quotes."""
     whole = query.text.strip()
-    texts = (whole, *(phrase.strip() for phrase in _PHRASE.findall(whole)))
-    return tuple(dict.fromkeys(text for text in texts if text and "\n" not in text and len(text) <= _LONGEST))
+    if not whole or "\n" in whole or len(whole) > _LONGEST:
+        return ()
+    phrases = (phrase.strip() for phrase in _PHRASE.findall(whole))
+    return (whole, *(phrase for phrase in phrases if len(phrase) >= _SHORT))
 
 
 def pattern_of(text: str) -> str:
