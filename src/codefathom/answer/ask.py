@@ -63,8 +63,8 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
     result = _search(run, _rewrite(run))
     if result.unanswerable and not _is_wanted(run):
         # No model chooses among files, or judges them, where the verdict is that there is nothing.
-        note = note_of(result)
-        yield AnswerSources((), (), merge_failures([*run.degraded, note]), weak=True)
+        note = filter(None, [note_of(result)])
+        yield AnswerSources((), (), merge_failures([*run.degraded, *note]), weak=True)
         yield from not_found(run, result)
         return
     if not (_is_wanted(run) or _is_judged(run)):

@@ -91,7 +91,7 @@ class ContextSize(NamedTuple):
 def for_prompt(result: SearchResult, *, anyway: bool) -> SearchResult:
     """Return a result with the hits that a prompt may rest on, with `anyway` all; a note says that it is weak."""
     kept = result if anyway else handed_on(result)
-    note = note_of(result, anyway=anyway) if result.hits else ""
+    note = note_of(result, anyway=anyway)
     return replace(kept, degraded=(*result.degraded, *([note] if note else [])))
 
 

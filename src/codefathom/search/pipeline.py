@@ -27,7 +27,7 @@ from codefathom.types import Hit, Level, Mode, SearchPlan, Where
 
 _BY_MEANING = SearchPlan()
 _EXACT: tuple[Mode, ...] = ("regex", "graph")  # their hits are exactly the answer
-_STANDS_THERE = "few of its words are known here, but its text stands there as it is written"
+_STANDS_THERE = "few of its words occur here, but these places contain its text as it is written"
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,8 +58,8 @@ def of_several(results: Collection[SearchResult | Verdict]) -> Verdict:
 
 
 def note_of(judged: Verdict | SearchResult, *, anyway: bool = False) -> str:
-    """Return the sentence that goes with a weak result, with the remedy unless it was used; "" for any other."""
-    if not judged.weak:
+    """Return the sentence that goes with weak hits, with the remedy unless it was used; "" for any other result."""
+    if not judged.weak or (isinstance(judged, SearchResult) and not judged.hits):
         return ""
     sentence = f"weak: {MOST_LIKELY_NOTHING} (confidence {judged.confidence:.2f})"
     return sentence if anyway else f"{sentence}; {ANYWAY}"

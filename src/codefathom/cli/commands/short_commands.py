@@ -99,8 +99,7 @@ def _plan(result: SearchResult, *, always: bool) -> list[str]:
 
 def _doubts(result: SearchResult, *, anyway: bool) -> list[str]:
     stale = ["files have changed since the index was made; run `fathom index` to update it"]
-    weak = [note_of(result, anyway=anyway)] if result.weak and result.hits else []
-    return [*result.degraded, *(stale if result.stale else []), *weak]
+    return [*result.degraded, *(stale if result.stale else []), note_of(result, anyway=anyway)]
 
 
 def symbols(options: SymbolsOptions, face: Face) -> int:
