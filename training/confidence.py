@@ -38,8 +38,9 @@ from scipy.optimize import minimize
 from codefathom import Engine
 from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.search.question.ranking_query import RankingQuery
-from codefathom.search.ranking.confidence import NOTHING, WEAK, evidence, is_certain
+from codefathom.search.ranking.confidence import evidence, is_certain
 from codefathom.search.ranking.rank import Pool, rank
+from codefathom.search.verdict import NOTHING, WEAK
 from training.ranking import ROOT, gathered, options
 
 CALIBRATION = ROOT / "src/codefathom/search/ranking/calibration.py"
@@ -460,7 +461,8 @@ calls 5 % of the answerable ones weak; in brackets, the shares below the limit t
 _PAGE_END = f"""
 
 With a confidence below {WEAK}, a search calls its hits weak. With one below `answer.least_confidence`, `ask` does
-not ask a model. The second table shows which share of the questions lies below a limit.
+not ask a model. The second table shows which share of the questions lies below a limit. [Queries](query.md) says what
+follows from a weak result, and which confidences are not estimated.
 
 ![Share of answerable questions at each confidence, for three groups](confidence.svg)
 

@@ -45,6 +45,7 @@ from codefathom.search.filter.filter_options import IMPORT, kind_named
 from codefathom.search.pipeline import search
 from codefathom.search.question.query import parse_query
 from codefathom.search.request import SearchRequest
+from codefathom.search.verdict import of_several
 from codefathom.source.languages import is_extracted
 from codefathom.source.masks import MASK
 from codefathom.stores.conditions import combine
@@ -497,8 +498,8 @@ class Engine:
                 stale=stale,
                 suggestion=result.suggestion,
                 milliseconds=(time.perf_counter() - started) * 1000,
-                weak=result.is_weak,
-                unanswerable=result.is_unanswerable,
+                weak=result.verdict.weak,
+                unanswerable=result.verdict.unanswerable,
                 plan=result.plan,
                 scale=" ".join(
                     (result.mode, opened.views.model, self.settings.search.ranking, self.settings.rerank.model)
@@ -647,10 +648,12 @@ class Engine:
         _check_texts(*files, *folders)
         result = self.search(query, limit=_MAP_HITS, level="chunk", where=where) if query else None
         self.refresh()
-        request = MapRequest(result.hits if result else (), tuple(files), tuple(folders))
+        # What does not answer the question draws nothing into the map.
+        hits = result.hits if result and not result.unanswerable else ()
+        request = MapRequest(hits, tuple(files), tuple(folders))
         with reading(self._believed(), whole=True) as opened:
             parts = map_parts(opened.catalog, request)
-        return parts._replace(trust=result.confidence) if result else parts
+        return parts._replace(verdict=of_several([result])) if result else parts
 
     def context(
         self,
@@ -675,7 +678,7 @@ class Engine:
         n_files = max_files or context.max_files
         result = self.search(query, limit=answer_setup.HITS_PER_FILE * n_files, level="chunk", where=where)
         with reading(self._believed(), whole=True) as opened:
-            result = result if anyway else answer_setup.kept_short(result)
+            result = answer_setup.for_prompt(result, anyway=anyway)
             size = answer_setup.ContextSize(n_files, max_tokens or context.window, format_name)
             return answer_setup.context(opened, result, size)
 

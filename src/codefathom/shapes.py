@@ -11,6 +11,7 @@ from codefathom.search.federation import ProjectHit, order_of
 from codefathom.search.graph.impact_part import first_items, left_out
 from codefathom.search.graph.project_map import ProjectMap
 from codefathom.search.ranking.excerpt import window
+from codefathom.search.verdict import of_several
 from codefathom.text.printable import cut_line, escape_json
 from codefathom.types import (
     Backup,
@@ -87,10 +88,13 @@ def federated_shape(
     detail: HitDetail = _WHOLE,
 ) -> dict[str, Any]:
     """Return the JSON of `fathom search --project … --json`: hits of several projects, and the state of each."""
+    judged = of_several(results.values())
     return {
         "query": query,
         "hits": [{"project": item.project_id, **detail.shape(item.hit, place)} for place, item in enumerate(hits)],
         "ranking": order_of(results.values()),
+        "confidence": round(judged.confidence, 4),
+        "weak": judged.weak,
         "projects": [
             {
                 "project": name,
@@ -117,7 +121,7 @@ def hit_shape(hit: Hit, *, n_lines: int | None = None, explain: bool = True) -> 
         "end_line": chunk.end_line,
         "line": hit.line,
         "column": hit.column,
-        "kind": chunk.kind,
+        "kind": hit.kind,
         "name": hit.name,
         "language": chunk.language,
         "score": round(hit.score, 4),
@@ -152,6 +156,7 @@ def details_shape(answer: Answer) -> dict[str, Any]:
         "dropped_citations": [asdict(dropped) for dropped in answer.dropped],
         "confidence": answer.confidence,
         "label": answer.label,
+        "weak": answer.weak,
         "model": answer.model,
         "usage": answer.usage._asdict(),
         "cost": answer.cost,
@@ -213,8 +218,11 @@ def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
 
 
 def map_shape(outline: ProjectMap) -> dict[str, Any]:
-    """Return the JSON of `fathom map --json`."""
-    return {**asdict(outline), "n_left_out": outline.n_files - len(outline.files)}
+    """Return the JSON of `fathom map --json`; without a question there is no confidence."""
+    judged = outline.verdict
+    told = {"confidence": round(judged.confidence, 4), "weak": judged.weak} if judged else {}
+    parts = {name: value for name, value in asdict(outline).items() if name != "verdict"}
+    return {**parts, **told, "n_left_out": outline.n_files - len(outline.files)}
 
 
 def plain_shape(

@@ -157,7 +157,8 @@ class Chunk:
     id: str  # hash of path, text and n-th occurrence: unchanged when lines move
     path: str
     language: str
-    kind: str  # kind of the symbol it lies in; "block" for lines outside symbols, "section" in prose
+    # Of the definitions that fill most of it, else of the symbol it lies in; "block" outside, "section" in prose.
+    kind: str
     symbol: str  # qualified name of the innermost symbol that contains it whole; "" outside
     names: tuple[str, ...]  # qualified names of the symbols whose definition starts in it
     start_line: int
@@ -186,6 +187,7 @@ class Hit:
     stale: bool = False  # its file is gone, or has other bytes than when it was indexed: these lines are those of then
     column: int = 0  # in `line`, in characters from 1: of the match, of the name, else of the first one not blank
     place: str = ""  # of `line` in a document: "page 3", 'heading "Limits"', "cell 12"; "" in a file that is a text
+    kind: str = ""  # of the symbol `name`; without a name that of the lines: "block", "file"
 
 
 @dataclass(frozen=True, slots=True)

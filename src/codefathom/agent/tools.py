@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from codefathom.errors import FathomError
 from codefathom.providers.base import ToolSpec
+from codefathom.search.verdict import MAX_WEAK, MOST_LIKELY_NOTHING
 from codefathom.source.globs import translate
 from codefathom.text.kept_names import KEPT_TEXTS
 from codefathom.text.printable import is_text
@@ -225,13 +226,15 @@ def _search_code(project: ToolProject, values: Mapping[str, Any], max_chars: int
     result = project.search(values["question"], values["index_type"], values["top_k"])
     if not result.hits:
         return Observation(f"Nothing found. {result.suggestion or 'Try other words, or list_files.'}")
-    notes = [f"{len(result.hits)} places, best first; confidence {result.confidence:.2f}."]
+    hits = result.hits[: MAX_WEAK if result.weak else None]
+    notes = [f"{len(hits)} places, best first; confidence {result.confidence:.2f}."]
+    notes += [f"{MOST_LIKELY_NOTHING.capitalize()}."] * result.weak
     notes += ["Files changed since the index was made."] * result.stale
     parts = [" ".join([*notes, *result.degraded])]
     places: list[ShownLines] = []
-    for index, hit in enumerate(result.hits):
+    for index, hit in enumerate(hits):
         # What one hit leaves over, the later ones may use.
-        room = (max_chars - sum(len(part) + 2 for part in parts)) // (len(result.hits) - index)
+        room = (max_chars - sum(len(part) + 2 for part in parts)) // (len(hits) - index)
         shown = _excerpt_of(hit, index + 1, room)
         parts.append(shown.text)
         places += shown.places
@@ -242,7 +245,7 @@ def _excerpt_of(hit: Hit, number: int, room: int) -> Observation:
     """Return a hit that fits a number of characters: from its start, or else around the line to look at."""
     chunk = hit.chunk
     lines = _lines(chunk.text)
-    name = f" {chunk.kind} {chunk.symbol}" if chunk.symbol else ""
+    name = f" {hit.kind} {hit.name}" if hit.name else ""
     reason = f"; {hit.reason}" if hit.reason else ""
     place = f", {hit.place}" if hit.place else ""
     title = f"{number}. {chunk.path}:{chunk.start_line}-{chunk.end_line}{place}{name} (score {hit.score:.2f}{reason})"

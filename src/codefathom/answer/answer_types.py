@@ -215,3 +215,4 @@ class Answer:
     failure: str = ""  # the reason why the model gave no whole answer; `degraded` has it too, and excerpts follow
     hint: str = ""  # the remedy for a failure
     claims: Claims = NO_CLAIMS  # its sentences, and those of them that name a checked place
+    weak: bool = False  # most likely nothing here answers the question

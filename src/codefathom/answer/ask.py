@@ -21,10 +21,11 @@ from codefathom.answer.stages.gather import materials
 from codefathom.answer.stages.judge import judge
 from codefathom.answer.stages.rewrite import rewrite
 from codefathom.answer.stages.select import OutlineFile, excerpts, select
-from codefathom.answer.stages.write import NO_MODEL, NOT_FOUND, Text, from_excerpts, not_found, places, write
+from codefathom.answer.stages.write import NO_MODEL, NOT_FOUND, Text, from_excerpts, is_weak, not_found, places, write
 from codefathom.errors import SettingsError, UsageError
 from codefathom.providers.parallel import in_parallel
 from codefathom.search.question.query import parse_query
+from codefathom.search.verdict import handed_on, note_of, of_several
 from codefathom.types import SearchResult
 
 # The names that a caller of `ask` needs.
@@ -43,6 +44,7 @@ class AnswerSources(NamedTuple):
     sources: tuple[Source, ...]
     left_out: tuple[str, ...]  # paths that did not fit
     degraded: tuple[str, ...] = ()  # the limitations so far
+    weak: bool = False  # most likely none of them answers
 
 
 def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Iterator[AnswerSources | Text | Answer]:
@@ -59,6 +61,15 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
     support = _PINNED_SUPPORT if question.pinned else 0.0
     run = AnswerRun(question, project, models, record, support, by_itself=question.text)
     result = _search(run, _rewrite(run))
+    if result.unanswerable and not _is_wanted(run):
+        # No model chooses among files, or judges them, where the verdict is that there is nothing.
+        note = filter(None, [note_of(result)])
+        yield AnswerSources((), (), merge_failures([*run.degraded, *note]), weak=True)
+        yield from not_found(run, result)
+        return
+    if not (_is_wanted(run) or _is_judged(run)):
+        run.add_degraded(note_of(result))
+        result = handed_on(result)
     files = _judge(run, _select(run, result))
     is_likely = _is_likely(run, result)
     packed = _pack(run, _choose_lines(run, files) if is_likely else files)
@@ -68,7 +79,7 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
             f"no line of any source fits into the {n_tokens} tokens of the context",
             hint="raise context.window and llm.window, lower answer.max_tokens, or ask a shorter question",
         )
-    yield AnswerSources(packed.sources, packed.left_out, merge_failures(run.degraded))
+    yield AnswerSources(packed.sources, packed.left_out, merge_failures(run.degraded), weak=is_weak(run, result))
     if not is_likely:
         yield from not_found(run, result)
     elif models.answer is None:
@@ -81,23 +92,27 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
         yield from write(run, packed.sources, result, models.answer)
 
 
+def _is_wanted(run: AnswerRun) -> bool:
+    """Return True for an answer that is wanted whatever the search says: a shell command often stands in no file."""
+    question = run.question
+    return bool(question.shell or question.pinned or question.anyway)
+
+
+def _is_judged(run: AnswerRun) -> bool:
+    """Return True if a model judges the sources, which decides more than words do."""
+    return run.question.filter_level >= 1 and run.models.judge is not None
+
+
 def _is_likely(run: AnswerRun, result: SearchResult) -> bool:
-    """Return True if the hits may hold the answer. If a model judges them, it decides, and this returns True.
+    """Return True if the confidence is enough for an answer from these hits, as the user has set it.
 
     The confidence of a search counts words. That says nothing about a question in another language, and little about
     one that names a path or a symbol.
     """
-    question = run.question
-    if question.shell:  # a command often stands in no file
-        return True
-    if question.pinned or question.anyway or (question.filter_level >= 1 and run.models.judge is not None):
-        return True
     named = parse_query(run.by_itself)
-    if named.paths or named.symbols:
+    if _is_wanted(run) or _is_judged(run) or named.paths or named.symbols:
         return True
-    if result.unanswerable:
-        return False
-    return result.confidence >= question.least_confidence or language_of_question(run.by_itself) != "en"
+    return result.confidence >= run.question.least_confidence or language_of_question(run.by_itself) != "en"
 
 
 def _rewrite(run: AnswerRun) -> tuple[str, ...]:
@@ -130,18 +145,18 @@ def _search(run: AnswerRun, queries: Sequence[str]) -> SearchResult:
             f"{hit.chunk.path}:{hit.chunk.start_line}-{hit.chunk.end_line} {hit.score:.2f}" for hit in ordered
         ]
     run.degraded += best.degraded
-    most = max(result.confidence for result in results)
+    judged = of_several(results)
     return SearchResult(
         question.text,
         tuple(ordered),
         best.level,
         best.mode,
-        most,
+        judged.confidence,
         best.generation,
         best.degraded,
         best.stale,
-        weak=all(result.weak for result in results),
-        unanswerable=all(result.unanswerable for result in results),
+        weak=judged.weak,
+        unanswerable=judged.unanswerable,
     )
 
 

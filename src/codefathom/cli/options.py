@@ -338,7 +338,7 @@ _FILTERS = (
     Option(("--kind",), "use only symbols of this kind, such as function or class", "NAME", repeat=True),
     Option(("--filter",), "use only what this filter matches, such as 'lines > 20'", "EXPR", repeat=True),
 )
-_ANYWAY = Option(("--anyway",), "show what is nearest, also where most likely nothing here answers the question")
+_ANYWAY = Option(("--anyway",), "show the closest matches even when they are probably not relevant")
 _REFRESH = Option(
     ("--refresh",),
     "update the index before the search; auto: unless many files changed",

@@ -11,7 +11,7 @@ from codefathom.cli.display.render import paths_text, places_text, search_text
 from codefathom.cli.face import Face
 from codefathom.cli.options import SearchOptions
 from codefathom.cli.token_budget import ItemList, write_items
-from codefathom.search.ranking.confidence import MAX_WEAK
+from codefathom.search.verdict import MAX_WEAK
 from codefathom.types import Hit, SearchResult
 
 Shape = Callable[[int], Mapping[str, Any]]  # of so many first hits
@@ -25,8 +25,16 @@ def write_hits(result: SearchResult, shape: Shape, options: SearchOptions, face:
         items = ItemList(len(result.hits), lambda n, _: to_json(shape(n)), "hits")
     else:
         is_short = result.weak and not options.anyway
-        items = _as_text(replace(result, hits=result.hits[:MAX_WEAK] if is_short else result.hits), options, face)
+        shown = result.hits[:MAX_WEAK] if is_short else result.hits
+        items = _as_text(replace(result, hits=shown), options, face)
+        if n_more := len(result.hits) - len(shown):
+            face.note(f"the {len(shown)} closest matches are shown; --anyway shows {n_more} more")
     write_items(items, options.max_tokens, face)
+
+
+def exit_code(result: SearchResult, options: SearchOptions) -> int:
+    """Return 0 for a search with hits, unless it is as good as certain that none of them answers: then 1."""
+    return 0 if result.hits and (options.anyway or not result.unanswerable) else 1
 
 
 def _as_text(result: SearchResult, options: SearchOptions, face: Face) -> ItemList:

@@ -9,6 +9,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -85,7 +86,9 @@ class UnindexedFiles:
         # Of the best place; words alone say little.
         confidence = _MOST_CONFIDENCE * places[0].n_words / len(words) if places else 0.0
         hits = tuple(place.hit for place in places)
-        return SearchResult(query, hits, "chunk", "lexical", confidence, 0, (note,), scale="words")
+        is_nothing = not hits and n_read == len(files)  # of files that were not read nothing is known
+        result = SearchResult(query, hits, "chunk", "lexical", confidence, 0, (note,), scale="words")
+        return replace(result, weak=is_nothing, unanswerable=is_nothing)
 
     def lines(self, path: str, start_line: int = 1, end_line: int = 0) -> str:
         """Return lines of a file; without `end_line`, up to the last. Raises SourceError, UsageError."""
@@ -191,4 +194,6 @@ def _hit(document: Document, item: _WordFile, worth: Mapping[str, float], score:
     text = "\n".join(lines[first : first + _SHOWN_LINES]) + "\n"
     end = first + text.count("\n")
     chunk = Chunk(f"{document.path}:{first}", document.path, document.language, "block", "", (), first + 1, end, text)
-    return _WordHit(Hit(chunk, score, {}, f"has the words {', '.join(kept)}", best + 1, stale=False), len(kept))
+    return _WordHit(
+        Hit(chunk, score, {}, f"has the words {', '.join(kept)}", best + 1, stale=False, kind=chunk.kind), len(kept)
+    )

@@ -18,6 +18,7 @@ from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
 from codefathom.project.location import path_within
 from codefathom.search.graph.impact_part import in_project
 from codefathom.search.graph.project_map import ProjectMap, map_text
+from codefathom.search.verdict import Verdict
 from codefathom.system.stopping import check_stopped
 from codefathom.types import LevelName, Mode, Progress, RelatedResult, SearchResult
 
@@ -56,6 +57,7 @@ class Outline(NamedTuple):
     text: str
     completeness: str
     n_left_out: int  # files
+    verdict: Verdict | None  # on the question, where there is one
 
 
 def searched(chosen: ChosenProjects, words: SearchWords) -> SearchResult:
@@ -238,4 +240,4 @@ def _paths_of_each(paths: Sequence[str], names: Collection[str]) -> dict[str, tu
 
 
 def _outline(of: ProjectMap) -> Outline:
-    return Outline(map_text(of.files), of.completeness, of.n_files - len(of.files))
+    return Outline(map_text(of.files), of.completeness, of.n_files - len(of.files), of.verdict)

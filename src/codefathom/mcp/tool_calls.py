@@ -22,6 +22,7 @@ from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
     answer_result,
     cut,
+    doubt_of_map,
     fits,
     impact_result,
     indexing_result,
@@ -142,7 +143,8 @@ class ToolCalls:
             left = outline.n_left_out
             note = f"{left} files left out; raise max_tokens or use paths" if left else ""
             shape = {"outline": outline.text, "completeness": outline.completeness, "left_out": left}
-            return tool_result(f"{outline.text}{note}".strip(), shape)
+            doubt = doubt_of_map(outline.verdict)
+            return tool_result(f"{doubt.text}{outline.text}{note}".strip(), {**shape, **doubt.shape})
 
         # What is around the outline, and its line ends in JSON, take room, too.
         return within(call.most, result_of, call.most)

@@ -18,6 +18,7 @@ _TEXTS = {"type": "array", "items": _TEXT}
 _LIST = {"type": "array"}
 _NUMBER = {"type": "integer"}
 _FLAG = {"type": "boolean"}
+_TRUST = {"confidence": {"type": "number"}, "weak": _FLAG}
 _MOST_TOKENS = {"type": "integer", "minimum": 200, "maximum": 20_000, "default": 2_000}
 _PROJECTS = {**_TEXTS, "description": "other projects, by name"}
 _INDEXING = {"type": "object", "properties": {"done": _NUMBER, "total": _NUMBER}}
@@ -51,8 +52,7 @@ TOOLS: Sequence[ToolSpec] = (
         },
         {
             "hits": {"type": "array", "items": _HIT},
-            "confidence": {"type": "number"},
-            "weak": _FLAG,
+            **_TRUST,
             "left_out": _NUMBER,
             "next": _TEXT,
         },
@@ -93,7 +93,7 @@ TOOLS: Sequence[ToolSpec] = (
             "projects": _PROJECTS,
             "max_tokens": _MOST_TOKENS,
         },
-        {"outline": _TEXT, "completeness": _TEXT, "left_out": _NUMBER},
+        {"outline": _TEXT, "completeness": _TEXT, **_TRUST, "left_out": _NUMBER},
     ),
 )
 _ASK: ToolSpec = {
@@ -103,7 +103,7 @@ _ASK: ToolSpec = {
         "search, which is enough for most questions.",
         "question",
         {"question": _TEXT, "projects": _PROJECTS, "max_tokens": _MOST_TOKENS},
-        {"answer": _TEXT, "places": {"type": "array", "items": {"type": "object", "properties": _PLACE}}},
+        {"answer": _TEXT, **_TRUST, "places": {"type": "array", "items": {"type": "object", "properties": _PLACE}}},
     ),
     "annotations": _OF_MODEL,
 }

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from codefathom.answer.tokens import estimate
 from codefathom.errors import FathomError
 from codefathom.search.graph.impact_part import first_items, left_out, n_items
-from codefathom.search.ranking.excerpt import shown_kind, telling_lines
+from codefathom.search.ranking.excerpt import telling_lines
+from codefathom.search.verdict import MAX_WEAK, MOST_LIKELY_NOTHING, Verdict
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
 from codefathom.types import Hit, Progress, Related, RelatedResult, SearchResult
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer
     from codefathom.search.graph.impact import Impact
 
-_WEAK = "Most likely nothing here answers this."
+_WEAK = f"{MOST_LIKELY_NOTHING.capitalize()}."
+_MAP_OF_ALL = " This is the map of the whole project."
 _INDEXING = "The index is being made, {done} of {total} files so far. Ask again soon, or use grep until then."
 ERROR_CHARS = 300
 # Chosen on the development questions, as docs/benchmarks-agents.md says: lines of the first hit, the second and the
 # others, and the share of the best one's score below which a hit waits for a cursor.
 _LINES, _NEAR = (5, 3, 2), 0.4
 _SHOWN_CHARS = 120  # of a line
-_WEAK_HITS = 3
 _USUAL_HITS, _LEAST_HITS = 10, 3  # that are shown at once
 _MOST_PARTS = 1_000_000
 _MOST_TRIALS = 20  # an answer or a map is made shorter so often to keep to the budget
@@ -109,10 +110,19 @@ def _numbers(step: Progress) -> Mapping[str, int]:
 
 def head_part(result: SearchResult) -> ResultPart:
     """Return the part that holds for all hits."""
-    note = _WEAK if result.weak else "" if result.hits else f"Nothing found. {result.suggestion}"
+    note = f"Nothing found. {result.suggestion}" if not result.hits else _WEAK if result.weak else ""
     limits = cut(" ".join(result.degraded), ERROR_CHARS)
     text = f"confidence {result.confidence:.2f}. {note} {limits}".strip()
     return ResultPart(text, {"confidence": round(result.confidence, 4), "weak": result.weak})
+
+
+def doubt_of_map(judged: Verdict | None) -> ResultPart:
+    """Return the part of a map that is about its question: a line before it where most likely nothing here answers."""
+    if judged is None:
+        return ResultPart("", {})
+    whole = _MAP_OF_ALL if judged.unanswerable else ""
+    text = f"confidence {judged.confidence:.2f}. {_WEAK}{whole}\n\n" if judged.weak else ""
+    return ResultPart(text, {"confidence": round(judged.confidence, 4), "weak": judged.weak})
 
 
 def search_result(
@@ -122,13 +132,14 @@ def search_result(
 
     `indexing` is how far a first index is, where there is none yet.
     """
-    hits = result.hits[: _WEAK_HITS if result.weak else None]
+    hits = result.hits
     parts = tuple(hit_part(hit, number) for number, hit in enumerate(hits, start=1))[start:]
     are_ranked = result.mode in _RANKED and not is_limited and not start
     head = head_part(result)
     if indexing is not None:
         head = head._replace(shape={**head.shape, "indexing": _numbers(indexing)})
-    answer = ToolAnswer("hits", head, parts, _n_near(hits) if are_ranked else _MOST_PARTS)
+    n_near = _n_near(hits) if are_ranked else _MOST_PARTS
+    answer = ToolAnswer("hits", head, parts, min(MAX_WEAK, n_near) if result.weak and not start else n_near)
     return packed(answer, most, start)
 
 
@@ -148,7 +159,7 @@ def hit_part(hit: Hit, number: int) -> ResultPart:
     place = f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}"
     stale = "changed since it was indexed" if hit.stale else ""
     notes = "".join(f"; {note}" for note in (show_line(hit.place), show_line(why), stale) if note)
-    title = " ".join(filter(None, (f"{number}. {place}", shown_kind(hit), show_name(hit.name), f"{hit.score:.2f}")))
+    title = " ".join(filter(None, (f"{number}. {place}", hit.kind, show_name(hit.name), f"{hit.score:.2f}")))
     shape = {
         "path": chunk.path,
         "start_line": chunk.start_line,
@@ -223,6 +234,7 @@ def answer_result(answer: Answer, most: int) -> Mapping[str, Any]:
     if answer.failure:
         return tool_result(f"{cut(answer.failure, ERROR_CHARS)}. Use search instead.", {}, is_error=True)
     places = [{"path": one.path, "start_line": one.start_line, "end_line": one.end_line} for one in answer.citations]
+    trust = {"confidence": answer.confidence, "weak": answer.weak}
 
     def result_of(n_chars: int) -> Mapping[str, Any]:
         kept = places[: n_chars // _CHARS_OF_PLACE + 1]
@@ -230,7 +242,7 @@ def answer_result(answer: Answer, most: int) -> Mapping[str, Any]:
         listed = "\n".join(
             f"{json.dumps(one['path'], ensure_ascii=False)} {one['start_line']}-{one['end_line']}" for one in kept
         )
-        shape = {"answer": text, "places": kept, "left_out": len(places) - len(kept)}
+        shape = {"answer": text, "places": kept, "left_out": len(places) - len(kept), **trust}
         return tool_result(f"{text}\n\n{listed}".strip(), shape)
 
     return within(most, result_of, max(len(answer.text), 1))

@@ -28,7 +28,7 @@ from codefathom.project.texts import Texts, naming, with_symbols
 from codefathom.providers.base import Message
 from codefathom.search.graph.related import related
 from codefathom.search.question.query import check_length
-from codefathom.search.ranking.confidence import MAX_WEAK, UNANSWERABLE, weak_note
+from codefathom.search.verdict import handed_on, note_of
 from codefathom.types import Context, SearchResult
 
 _Step = TypeVar("_Step")
@@ -88,15 +88,11 @@ class ContextSize(NamedTuple):
     format_name: str
 
 
-def kept_short(result: SearchResult) -> SearchResult:
-    """Return a result without the hits that most likely do not answer: all, or those behind the first files."""
-    if result.unanswerable:
-        return replace(result, hits=(), degraded=(*result.degraded, UNANSWERABLE))
-    if not result.weak:
-        return result
-    paths = list(dict.fromkeys(hit.chunk.path for hit in result.hits))[:MAX_WEAK]
-    hits = tuple(hit for hit in result.hits if hit.chunk.path in paths)
-    return replace(result, hits=hits, degraded=(*result.degraded, weak_note(result.confidence)))
+def for_prompt(result: SearchResult, *, anyway: bool) -> SearchResult:
+    """Return a result with the hits that a prompt may rest on, with `anyway` all; a note says that it is weak."""
+    kept = result if anyway else handed_on(result)
+    note = note_of(result, anyway=anyway)
+    return replace(kept, degraded=(*result.degraded, *([note] if note else [])))
 
 
 def context(opened: OpenedProject, result: SearchResult, size: ContextSize) -> Context:

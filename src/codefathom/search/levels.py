@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple, TypeAlias
@@ -41,12 +41,23 @@ def cut_to_level(query: RankingQuery, ranked: Sequence[RankedCandidate], catalog
         places = _symbols(query, ranked, catalog, cut)
     else:
         places = _joined(_with_whole(ranked, catalog, cut) if cut.are_short_whole else ranked, catalog, cut)
-    return [_explained(query, chunk, item) for chunk, item in places]
+    is_of_kind = cut.where is not None and mentions(cut.where, "kind")
+    return [_explained(query, chunk, item, catalog, is_of_kind=is_of_kind) for chunk, item in places]
 
 
-def _explained(query: RankingQuery, chunk: Chunk, item: RankedCandidate) -> Hit:
-    """Return a place as a hit, with its reason, the line that answers and the symbol to show."""
+def _explained(
+    query: RankingQuery, chunk: Chunk, item: RankedCandidate, catalog: SearchCatalog, *, is_of_kind: bool
+) -> Hit:
+    """Return a place as a hit, with its reason, the line that answers and the symbol to show.
+
+    The symbol is one with its kind: of several that begin in the place the one that the question names, that is around
+    the line, or the first; where a filter is about kinds, only those of the kind for which the place has passed it.
+    """
     best = item.candidate.chunk if chunk.kind == "file" else chunk
+    is_joined = best is not item.candidate.chunk
+    kinds = _kinds(best, catalog, only=best.kind if is_of_kind else "", is_joined=is_joined)
+    if is_of_kind and kinds:
+        best = replace(best, names=tuple(filter(kinds.get, best.names)))
     names = matched_names(query, best)
     line = item.candidate.line or best_line(query, best, names)
     name = best_name(best, names, line)
@@ -57,8 +68,21 @@ def _explained(query: RankingQuery, chunk: Chunk, item: RankedCandidate) -> Hit:
         reason(query, best, names, item.signals, line),
         line,
         "" if chunk.kind == "file" else name,
+        kind=chunk.kind if chunk.kind == "file" else kinds.get(name, chunk.kind),
         column=item.candidate.column or _column(best, line, (name, *names.symbols, *names.shared, *best.names)),
     )
+
+
+def _kinds(chunk: Chunk, catalog: SearchCatalog, *, only: str, is_joined: bool) -> Mapping[str, str]:
+    """Return the kinds of the symbols that begin in a chunk, by name, or `only` those of one kind.
+
+    There are none where that of the chunk is the only one.
+    """
+    if not chunk.names or chunk.names == (chunk.symbol,) or (len(chunk.names) == 1 and not is_joined):
+        return {}
+    pairs = catalog.kinds_at(chunk.path, chunk.start_line, chunk.end_line)
+    # The first symbol of a name counts: it is written last.
+    return {name: kind for name, kind in reversed(pairs) if only in ("", kind)}
 
 
 def _column(chunk: Chunk, line: int, names: Iterable[str]) -> int:

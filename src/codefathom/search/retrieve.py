@@ -38,6 +38,7 @@ FIELD_WEIGHTS = {"path": 0.5, "name": 1.0, "signature": 0.5, "body": 1.0}
 MAX_DEFINITIONS = 40
 _PER_NAMED_FILE = 3  # chunks of a file that the question names, where nothing else found it
 _SCRAP_CHARS, _SCRAP_LETTERS = 100, 4  # a chunk with less text, and less than so many letters and digits in it
+_FEW_CHUNKS = 1_000  # whose documents are looked up one by one
 _CHUNKS_OF_A_HIT: Mapping[Level, int] = {
     "chunk": 2,
     "symbol": 2,
@@ -329,7 +330,7 @@ def _regex_matches(
     check(pattern)
     expression = compiled(f"(?m){pattern}")
     matches: list[_Match] = []
-    paths, n_cut = [document.path for document in catalog.documents()], 0
+    paths, n_cut = _paths_of(catalog, allowed), 0
     with deadline(USUAL_LIMIT_S) as running:
         for n_before, path in enumerate(paths):
             if running.is_over:
@@ -343,6 +344,13 @@ def _regex_matches(
             n_cut += is_cut
             matches += _inside(places, pieces, allowed)
     return matches, _cut_short(pattern, n_cut) if n_cut else ""
+
+
+def _paths_of(catalog: SearchCatalog, allowed: Collection[int] | None) -> list[str]:
+    """Return the documents of the chunks that are allowed, where these are few; else all documents."""
+    if allowed is None or len(allowed) > _FEW_CHUNKS:
+        return [document.path for document in catalog.documents()]
+    return sorted({chunk.path for chunk in catalog.chunks(allowed).values()})
 
 
 def _places(expression: Expression, text: str) -> tuple[_Places, bool]:

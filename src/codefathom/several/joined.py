@@ -17,6 +17,7 @@ from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.texts import naming, with_symbols
 from codefathom.search.federation import in_project, merge, questions_for
+from codefathom.search.verdict import of_several
 from codefathom.several.kept_project import KeptProject
 from codefathom.several.side_by_side import outcomes
 from codefathom.types import Context, RelatedResult, SearchResult, Where
@@ -211,6 +212,7 @@ def as_one(results: Mapping[str, SearchResult], failed: Mapping[str, FathomError
     if not results:
         raise next(iter(failed.values()))
     best = max(results.values(), key=lambda result: result.confidence)
+    judged = of_several(results.values())
     # What a question names may be in one project only: that is no failure of the others.
     problems = [f"{name}: {with_hint(error)}" for name, error in failed.items() if not isinstance(error, UsageError)]
     return replace(
@@ -218,6 +220,6 @@ def as_one(results: Mapping[str, SearchResult], failed: Mapping[str, FathomError
         hits=tuple(map(in_project, merge(results, limit))),
         degraded=tuple(dict.fromkeys([*problems, *(text for result in results.values() for text in result.degraded)])),
         stale=any(result.stale for result in results.values()),
-        weak=all(result.weak for result in results.values()),
-        unanswerable=all(result.unanswerable for result in results.values()),
+        weak=judged.weak,
+        unanswerable=judged.unanswerable,
     )

@@ -16,9 +16,10 @@ from codefathom.answer.tokens import counter
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
-from codefathom.project.answer_setup import HITS_PER_FILE, ContextSize, kept_short
+from codefathom.project.answer_setup import HITS_PER_FILE, ContextSize, for_prompt
 from codefathom.search.federation import ProjectHit, merge
 from codefathom.search.graph.project_map import MapParts, ProjectMap, fitted, joined
+from codefathom.search.verdict import Verdict, of_several
 from codefathom.several.joined import as_one, ask_several, context, each_asked
 from codefathom.several.joined_agent import investigate_several
 from codefathom.several.kept_project import KeptProject, SearchWish
@@ -38,6 +39,11 @@ class FederatedSearch(NamedTuple):
     failed: Mapping[str, FathomError]
     roots: Mapping[str, str]  # absolute path of each project's folder
     left_out: tuple[Skipped, ...] = ()  # of the paths that are searched, such as what a budget did not allow
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the question: whether most likely nothing in any of the projects answers it."""
+        return of_several(self.results.values())
 
     def path_of(self, item: ProjectHit) -> str:
         """Return the absolute path of a hit."""
@@ -223,7 +229,7 @@ class JoinedProjects:
         result = as_one(results, failed, limit)
         result = replace(result, degraded=(*result.degraded, *left_out_notes(self.left_out)))
         answering = {name: self._projects[name] for name in results}  # what has failed cannot be read either
-        return context(answering, result if anyway else kept_short(result), size)
+        return context(answering, for_prompt(result, anyway=anyway), size)
 
     def ask(self, request: str | AnswerRequest) -> Answer:
         """Return one answer from all projects. See `ask_events`."""

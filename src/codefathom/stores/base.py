@@ -53,6 +53,11 @@ class LexicalStore(Protocol):
         """Return the k best as (key, sum of BM25 scores over fields, weighted by word and field), best first."""
         ...
 
+    def containing(self, part: str, k: int, allowed: Collection[int] | None = None) -> list[int]:
+        """Return the keys of at most k chunks in whose body a term has this part, which is lower-case letters and
+        digits; it takes as long as looking through all different terms."""
+        ...
+
     def update(self, added: Iterable[tuple[int, Fields]], removed: Iterable[int]) -> None:
         """Add chunks, or replace those with the same key, and remove others. Visible after `commit`."""
         ...

@@ -30,6 +30,7 @@ class LexicalStoreContract:
         assert (store.generation, store.n_chunks) == (-1, 0)
         assert store.search({"alpha": 1.0}, 5, _BODY) == []
         assert store.document_frequencies(["alpha"]) == {"alpha": 0}
+        assert store.containing("alpha", 5) == []
 
     def test_scores_are_those_of_computed_plainly(self, tmp_path: Path) -> None:
         """In a view that was built at once, for weights of words and fields, within rounding."""
@@ -67,6 +68,21 @@ class LexicalStoreContract:
                 assert all(math.isclose(a, b) for (_, a), b in zip(hits, expected, strict=True))
         nothing: tuple[Collection[int], ...] = (set(), {10**9})
         assert [store.search({"alpha": 1.0}, 5, _BODY, allowed) for allowed in nothing] == [[], []]
+
+    def test_a_part_of_a_term_is_enough_to_contain_it(self, tmp_path: Path) -> None:
+        """Only in the body, inside what is allowed, and no more than k; what is no word is contained nowhere."""
+        rows = {
+            1: _body("0xdeadbeef"),
+            2: _body("dead beef"),
+            3: _body("xdeadbeefx"),
+            4: Fields("deadbeef", "", "", ""),
+        }
+        store = self._built(tmp_path, rows)
+        assert store.containing("deadbeef", 10) == [1, 3]
+        assert store.containing("beef", 10, {2, 4}) == [2]
+        assert len(store.containing("beef", 2)) == 2
+        nothing = (("zzz", None), (".*", None), ("", None), ("beef", set[int]()))
+        assert [store.containing(part, 10, allowed) for part, allowed in nothing] == [[]] * len(nothing)
 
     def test_holds_what_was_written_last(self, tmp_path: Path) -> None:
         """After any sequence of additions, replacements and removals, also for a second reader."""

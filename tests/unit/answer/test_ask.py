@@ -457,8 +457,9 @@ def test_a_model_selects_and_judges_where_there_is_one(shop: Path, llm: LlmSetti
         ("wombat burrows underground", 0, "", False),
         ("@shop/pricing.py wombat burrows underground", 0, "", True),  # it names its place
         ("订单的价格是怎么计算的？", 0, "", True),  # words of another language say nothing
-        ("wombat burrows underground", 1, "yes/9", True),  # what the judge leaves is likely
-        ("wombat burrows underground", 1, "no/0", False),
+        ("wombat burrows underground", 1, "yes/9", False),  # a judge is not asked about nothing
+        ("migration of a database schema", 1, "yes/9", True),  # of what is weak, what the judge leaves is likely
+        ("migration of a database schema", 1, "no/0", False),
     ],
 )
 def test_who_decides_that_there_is_an_answer(shop: Path, question: str, level: int, grade: str, is_asked: bool) -> None:
@@ -469,7 +470,9 @@ def test_who_decides_that_there_is_an_answer(shop: Path, question: str, level: i
     assert len(answering.asks) == is_asked
     assert isinstance(answer, Answer)
     assert (NOT_FOUND in answer.degraded) is not is_asked
-    if grade == "yes/9":
+    assert bool(judging.asks) is (grade != "" and "wombat" not in question)
+    if grade == "yes/9" and is_asked:
+        assert not answer.weak
         assert answer.confidence == 0.9  # what the judge thought of the sources
 
 

@@ -11,7 +11,7 @@ QUERY = RankingQuery(("save",), symbols=("save",))
 
 
 class Shelf:
-    """The three questions that levels asks of a catalogue."""
+    """The four questions that levels asks of a catalogue."""
 
     def __init__(self, chunks: list[Chunk], symbols: dict[str, list[Symbol]] | None = None) -> None:
         self._chunks = chunks
@@ -22,6 +22,9 @@ class Shelf:
 
     def symbols_of(self, path: str) -> list[Symbol]:
         return self._symbols.get(path, [])
+
+    def kinds_at(self, path: str, start_line: int, end_line: int) -> list[tuple[str, str]]:
+        return [(s.qualified_name, s.kind) for s in self.symbols_of(path) if start_line <= s.start_line <= end_line]
 
     def lines(self, path: str, start_line: int, end_line: int) -> str:
         text = "".join(chunk.text for _, chunk in self.chunks_of(path))

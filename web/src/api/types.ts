@@ -960,6 +960,13 @@ export interface components {
              */
             label: string;
             /**
+             * Weak
+             * @description True if most likely nothing in the index answers
+             * @default false
+             * @example false
+             */
+            weak: boolean;
+            /**
              * Model
              * @description empty for an answer of excerpts
              * @example ollama:qwen2.5-coder:14b
@@ -1143,7 +1150,7 @@ export interface components {
             keep: boolean;
             /**
              * Anyway
-             * @description give what is nearest, also where most likely nothing answers
+             * @description give the closest matches even when they are probably not relevant
              * @default false
              * @example false
              */
@@ -1619,7 +1626,7 @@ export interface components {
             max_tokens?: number | null;
             /**
              * Anyway
-             * @description give what is nearest, also where most likely nothing answers
+             * @description give the closest matches even when they are probably not relevant
              * @default false
              * @example false
              */
@@ -1932,6 +1939,19 @@ export interface components {
              * @example Files are ranked by imports and by uses of names.
              */
             completeness: string;
+            /**
+             * Confidence
+             * @description null without a question
+             * @example 0.8
+             */
+            confidence?: number | null;
+            /**
+             * Weak
+             * @description True if probably nothing answers the question
+             * @default false
+             * @example false
+             */
+            weak: boolean;
             /**
              * N Left Out
              * @description number of items that max_tokens has no room for
@@ -2612,6 +2632,19 @@ export interface components {
              * @example Files are ranked by imports and by uses of names.
              */
             completeness: string;
+            /**
+             * Confidence
+             * @description null without a question
+             * @example 0.8
+             */
+            confidence?: number | null;
+            /**
+             * Weak
+             * @description True if probably nothing answers the question
+             * @default false
+             * @example false
+             */
+            weak: boolean;
             /**
              * N Left Out
              * @description number of items that max_tokens has no room for

@@ -20,7 +20,7 @@ from codefathom.answer.stages.answer_run import AnswerProject, AnswerQuestion, A
 from codefathom.answer.stream import CheckedStream, check_whole, ending
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Delta, Message
-from codefathom.search.ranking.confidence import ANYWAY, MAX_WEAK, weak_note
+from codefathom.search.verdict import ANYWAY, MAX_WEAK
 from codefathom.types import SearchResult
 
 NOT_FOUND = f"not found: nothing in the index seems to answer this, so no model was called; {ANYWAY}"
@@ -58,8 +58,7 @@ def from_excerpts(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answe
     is_short = result.weak and not run.question.anyway
     sources = extract.excerpts(result.hits)[: MAX_WEAK if is_short else run.question.n_sources]
     sources = extract.fitting(sources, run.question.max_tokens, run.question.count)
-    weak = weak_note(result.confidence) if is_short else ""
-    run.add_degraded(weak, NO_MODEL, PINNED_UNUSED if run.question.pinned else "")
+    run.add_degraded(NO_MODEL, PINNED_UNUSED if run.question.pinned else "")
     with run.record.stage("answer", places(sources)) as stage:
         checked = _checked(extract.answer_of(sources), sources, run.project)
         stage.n_out, stage.output = len(checked.citations), (checked.text,)
@@ -171,6 +170,11 @@ def _unfinished(answer: Answer) -> Answer:
     return replace(answer, confidence=confidence, label=label_of(confidence))
 
 
+def is_weak(run: AnswerRun, result: SearchResult) -> bool:
+    """Return True if most likely nothing here answers: no model has found support, and no user has chosen sources."""
+    return result.weak and not run.support
+
+
 def answer_of_run(
     run: AnswerRun, checked: Checked, sources: tuple[Source, ...], result: SearchResult, model: str = ""
 ) -> Answer:
@@ -194,4 +198,5 @@ def answer_of_run(
         trace=tuple(run.record.stages),
         cost=run.record.cost,
         claims=checked.claims,
+        weak=is_weak(run, result),
     )

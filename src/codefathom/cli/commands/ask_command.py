@@ -123,7 +123,7 @@ def _context_of(query: str, selection: AnswerSources, count: CountTokens) -> Con
     files = tuple(map(context_file, by_path.values()))
     n_tokens = sum(count(shown(source)) for source in selection.sources)
     cut = tuple(file.path for file in files if file.spans)
-    return Context(query, files, n_tokens, cut, selection.left_out, selection.degraded)
+    return Context(query, files, n_tokens, cut, selection.left_out, selection.degraded, selection.weak)
 
 
 def run(options: AskOptions, face: Face) -> int:

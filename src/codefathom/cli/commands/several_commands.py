@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from codefathom.cli.display.output import Style
-from codefathom.cli.display.render import map_note, related_text, symbols_text
+from codefathom.cli.display.render import map_code, map_notes, related_text, symbols_text
 from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import where
 from codefathom.cli.options import MapOptions, RelatedOptions, SearchOptions, SymbolsOptions
-from codefathom.cli.search_output import write_hits
+from codefathom.cli.search_output import exit_code, write_hits
 from codefathom.cli.token_budget import ItemList, map_within, write_items
 from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import in_project
 from codefathom.search.graph.project_map import ProjectMap, map_text
-from codefathom.search.ranking.confidence import weak_note
+from codefathom.search.verdict import note_of
 from codefathom.several.joined_projects import FederatedSearch, JoinedProjects, left_out_notes
 from codefathom.shapes import HitDetail, federated_shape, map_shape, related_shape, symbols_shape, to_json
 from codefathom.types import RelatedResult, SearchResult, Skipped
@@ -33,10 +33,9 @@ def search_several(options: SearchOptions, face: Face) -> int:
         result = projects.search(
             options.query, where=where(options, ""), min_score=options.min_score, files=options.file
         )
-    is_weak = all(one.weak for one in result.results.values())
-    best = max(result.results.values(), key=lambda one: one.confidence)
+    judged = result.verdict
     doubts = [*_doubts_of_several(result), *left_out_notes(result.left_out)]
-    face.notes([*doubts, *([weak_note(best.confidence)] if is_weak else [])])
+    face.notes([*doubts, *([note_of(judged, anyway=options.anyway)] if result.hits else [])])
     detail = HitDetail(whole=face.common.verbose, explain=options.explain)
     of_paths = _of_paths(options.paths, result.roots, result.left_out)
 
@@ -45,10 +44,12 @@ def search_several(options: SearchOptions, face: Face) -> int:
         return {**first, **of_paths, "n_left_out": len(result.hits) - n}
 
     hits = tuple(map(result.in_place if options.paths else in_project, result.hits))
-    write_hits(replace(best, hits=hits, weak=is_weak), shape, options, face)
+    best = max(result.results.values(), key=lambda one: one.confidence)
+    shown = replace(best, hits=hits, weak=judged.weak, unanswerable=judged.unanswerable)
+    write_hits(shown, shape, options, face)
     if not result.hits:
         face.note(f"nothing found for {options.query!r}")
-    return 0 if result.hits else 1
+    return exit_code(shown, options)
 
 
 def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
@@ -135,8 +136,8 @@ def map_of_several(options: MapOptions, face: Face) -> int:
         left_out = projects.left_out
     face.notes([*_failures(failed), *left_out_notes(left_out)])
     face.write(text)
-    face.note(map_note(outline))
-    return 0 if outline.files else 1
+    face.notes(map_notes(outline))
+    return map_code(outline)
 
 
 def _of_paths(paths: Sequence[str], roots: Mapping[str, str], left_out: Sequence[Skipped]) -> dict[str, object]:

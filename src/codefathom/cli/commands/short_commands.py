@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from codefathom import __version__
 from codefathom.cli import aliases
 from codefathom.cli.display.output import Style
-from codefathom.cli.display.render import files_text, map_note, related_text, symbols_text
+from codefathom.cli.display.render import files_text, map_code, map_notes, related_text, symbols_text
 from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import inside_project, path_typed, where
 from codefathom.cli.options import (
@@ -35,10 +35,10 @@ from codefathom.cli.options import (
     StoreCommandOptions,
     SymbolsOptions,
 )
-from codefathom.cli.search_output import write_hits
+from codefathom.cli.search_output import exit_code, write_hits
 from codefathom.cli.token_budget import ItemList, map_within, write_items
 from codefathom.errors import UsageError
-from codefathom.search.ranking.confidence import weak_note
+from codefathom.search.verdict import note_of
 from codefathom.text.printable import show_name
 from codefathom.types import RelatedResult, SearchResult
 
@@ -64,7 +64,8 @@ def search(options: SearchOptions, face: Face) -> int:
         )
     face.note_indexing()
     if not face.common.json:
-        face.notes([*_plan(result, always=options.explain or face.common.verbose), *_doubts(result)])
+        plan = _plan(result, always=options.explain or face.common.verbose)
+        face.notes([*plan, *_doubts(result, anyway=options.anyway)])
 
     def shape(n_hits: int) -> Mapping[str, Any]:
         from codefathom.shapes import HitDetail, search_shape
@@ -76,7 +77,7 @@ def search(options: SearchOptions, face: Face) -> int:
         face.note(f"nothing found for {options.query!r}" + (f"; {result.suggestion}" if result.suggestion else ""))
     elif face.common.verbose:
         face.note(f"{len(result.hits)} hits, confidence {result.confidence:.2f}, {result.milliseconds:.1f} ms")
-    return SUCCESS if result.hits else NO_RESULT
+    return exit_code(result, options)
 
 
 def _question(written: str, face: Face) -> str:
@@ -96,10 +97,9 @@ def _plan(result: SearchResult, *, always: bool) -> list[str]:
     return [f"{plan.route}: {plan.why}; --mode chooses another way"]
 
 
-def _doubts(result: SearchResult) -> list[str]:
+def _doubts(result: SearchResult, *, anyway: bool) -> list[str]:
     stale = ["files have changed since the index was made; run `fathom index` to update it"]
-    weak = [weak_note(result.confidence)] if result.weak else []
-    return [*result.degraded, *(stale if result.stale else []), *weak]
+    return [*result.degraded, *(stale if result.stale else []), note_of(result, anyway=anyway)]
 
 
 def symbols(options: SymbolsOptions, face: Face) -> int:
@@ -224,8 +224,8 @@ def map_project(options: MapOptions, face: Face) -> int:
         outline, text = map_within(draw, options.max_tokens)
     face.note_indexing()
     face.write(text)
-    face.note(map_note(outline))
-    return SUCCESS if outline.files else NO_RESULT
+    face.notes(map_notes(outline))
+    return map_code(outline)
 
 
 def context(options: ContextOptions, face: Face) -> int:

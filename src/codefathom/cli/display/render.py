@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from codefathom.search.ranking.excerpt import shown_kind, window
+from codefathom.search.ranking.excerpt import window
+from codefathom.search.verdict import note_of_map
 from codefathom.text.printable import cut_line, duration, escape_toml, show_line, show_name, show_text, size
 from codefathom.types import (
     Check,
@@ -56,7 +57,7 @@ def places_text(hits: Iterable[Hit], style: Style) -> str:
 def _header(hit: Hit, style: Style) -> str:
     chunk = hit.chunk
     place = style.strong(f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}{_in_document(hit.place)}")
-    names = (show_line(shown_kind(hit)), show_name(hit.name))
+    names = (show_line(hit.kind), show_name(hit.name))
     return f"{place}  {' '.join(part for part in names if part)}  {hit.score:.2f}"
 
 
@@ -130,11 +131,17 @@ def _file_line(file: IndexedFile, style: Style) -> str:
     return f"{style.strong(show_name(file.path))}  {file.language}, {lines}, {size(file.size)}"
 
 
-def map_note(outline: ProjectMap) -> str:
-    """Return a note on the files that are not in a map, "" where all are."""
-    if len(outline.files) == outline.n_files:
-        return ""
-    return f"{len(outline.files)} of {outline.n_files} files are shown; a higher --max-tokens shows more"
+def map_notes(outline: ProjectMap) -> list[str]:
+    """Return notes on a map: that most likely nothing answers its question, and how many files are not in it."""
+    notes = list(filter(None, [note_of_map(outline.verdict)]))
+    if len(outline.files) != outline.n_files:
+        notes.append(f"{len(outline.files)} of {outline.n_files} files are shown; a higher --max-tokens shows more")
+    return notes
+
+
+def map_code(outline: ProjectMap) -> int:
+    """Return 0 for a map with files, unless it is as good as certain that nothing answers its question: then 1."""
+    return 0 if outline.files and not (outline.verdict and outline.verdict.unanswerable) else 1
 
 
 def related_text(result: RelatedResult, style: Style) -> str:

@@ -27,6 +27,8 @@ _KINDS: dict[Relation, tuple[str, ...]] = {
 }
 _NO_TEST = 0.5  # of the score: however often a test uses something, other uses come first
 _UNLIKELY = 0.25  # factor of the score: the name may be that of another symbol
+# The certainty of an edge. One by name is one of all definitions of the name; but there the name stands, as was asked.
+_BY_NAME, _LEAST_CERTAIN = 0.9, 0.25
 
 
 def is_known(name: str, catalog: SearchCatalog) -> bool:
@@ -62,7 +64,10 @@ def _with_stem(name: str, catalog: SearchCatalog) -> Sequence[str]:
 
 
 def connected(connection: ConnectionQuery, catalog: SearchCatalog, allowed: Collection[int] | None) -> Pool:
-    """Return the chunks that hold an edge, scored by the number of edges. Raises UsageError for an unknown target."""
+    """Return the chunks that hold an edge, scored by the number of edges, with the mean of the edges' certainty.
+
+    Raises UsageError for an unknown target.
+    """
     edges: dict[str, list[Related]] = defaultdict(list)
     for edge in related(catalog, _target(connection, catalog)).edges:
         if edge.kind in _KINDS[connection.relation]:
@@ -73,7 +78,19 @@ def connected(connection: ConnectionQuery, catalog: SearchCatalog, allowed: Coll
         [item.candidate for item in connections],
         {item.candidate.key: _score(item, most) for item in connections},
         {item.candidate.key: {kind: float(n) for kind, n in item.n_of_kind.items()} for item in connections},
+        certainty=_mean([value for item in connections for value in item.certainties]),
     )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(sum(values) / len(values), 3) if values else 0.0
+
+
+def _certainty(edge: Related) -> float:
+    """Return the certainty that an edge leads to the symbol that is meant: 1.0 by scope and imports, less by name."""
+    if not edge.likely:
+        return _LEAST_CERTAIN
+    return 1.0 if edge.certainty == "exact" else max(_BY_NAME / max(edge.n_definitions, 1), _LEAST_CERTAIN)
 
 
 def _target(connection: ConnectionQuery, catalog: SearchCatalog) -> str:
@@ -93,6 +110,7 @@ class _Connection(NamedTuple):
     candidate: Candidate
     n_of_kind: Counter[str]
     is_likely: bool  # one of them at least
+    certainties: tuple[float, ...]  # of each
 
     @property
     def n_edges(self) -> int:
@@ -113,4 +131,9 @@ def _connections(
         inside = [edge for edge in edges if chunk.start_line <= edge.line <= chunk.end_line]
         if inside and (allowed is None or key in allowed):
             candidate = Candidate(key, chunk, line=min(edge.line for edge in inside))
-            yield _Connection(candidate, Counter(edge.kind for edge in inside), any(edge.likely for edge in inside))
+            yield _Connection(
+                candidate,
+                Counter(edge.kind for edge in inside),
+                any(edge.likely for edge in inside),
+                tuple(map(_certainty, inside)),
+            )

@@ -17,6 +17,7 @@ from codefathom.search.graph.centrality import USUALLY_FOLLOWED, Link, Ranks, ra
 from codefathom.search.graph.reference_graph import MAX_DEFINING_FILES, ReferenceGraph, dotted_name
 from codefathom.search.graph.resolve import family
 from codefathom.search.ranking.places import place_of
+from codefathom.search.verdict import Verdict, of_several
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
@@ -70,6 +71,7 @@ class ProjectMap:
     n_files: int  # of the project, or of the folders that the map is kept to
     n_tokens: int  # of the map as text
     completeness: str
+    verdict: Verdict | None = None  # on the question; unanswerable: the map is the one without it
 
 
 class MapRequest(NamedTuple):
@@ -94,7 +96,7 @@ class MapParts(NamedTuple):
 
     parts: tuple[MapPart, ...]
     n_files: int
-    trust: float = 1.0  # that what a question has drawn into it answers the question
+    verdict: Verdict | None = None  # on the question, where there is one
 
 
 def map_parts(catalog: SearchCatalog, request: MapRequest) -> MapParts:
@@ -125,7 +127,7 @@ def fitted(query: str, content: MapParts, max_tokens: int, count: Callable[[str]
 def first_parts(query: str, content: MapParts, n: int, count: Callable[[str], int]) -> ProjectMap:
     """Return the map of the first `n` parts."""
     files = _files(content.parts[:n])
-    return ProjectMap(query, files, content.n_files, count(map_text(files)), _COMPLETENESS)
+    return ProjectMap(query, files, content.n_files, count(map_text(files)), _COMPLETENESS, content.verdict)
 
 
 def joined(projects: Mapping[str, MapParts]) -> MapParts:
@@ -135,12 +137,18 @@ def joined(projects: Mapping[str, MapParts]) -> MapParts:
     answer the question half as surely as those of another has every second turn.
     """
     turns = [
-        ((turn + 1) / max(content.trust, _LEAST_TRUST), part._replace(path=f"{name}/{part.path}"))
+        ((turn + 1) / _trust(content), part._replace(path=f"{name}/{part.path}"))
         for name, content in projects.items()
         for turn, part in enumerate(content.parts)
     ]
     ordered = tuple(part for _, part in sorted(turns, key=lambda item: item[0]))
-    return MapParts(ordered, sum(content.n_files for content in projects.values()))
+    n_files = sum(content.n_files for content in projects.values())
+    verdicts = [content.verdict for content in projects.values() if content.verdict]
+    return MapParts(ordered, n_files, of_several(verdicts) if verdicts else None)
+
+
+def _trust(content: MapParts) -> float:
+    return max(content.verdict.confidence if content.verdict else 1.0, _LEAST_TRUST)
 
 
 def map_text(files: Iterable[MapFile]) -> str:

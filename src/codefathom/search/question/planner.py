@@ -159,8 +159,8 @@ def is_expression(query: Query) -> bool:
 
 
 def _is_sign(text: str) -> bool:
-    """Return True for signs without a word, such as `::`, and for a name that ends in them, such as `C++`."""
-    return bool(re.fullmatch(r"[^\w\s]{2,20}|[A-Za-z](?:\+\+|#)", text)) and text.isascii()
+    """Return True for signs without a word, such as `::` or `?`, and for a name that ends in them, such as `C++`."""
+    return bool(re.fullmatch(r"[^\w\s]{1,20}|[A-Za-z](?:\+\+|#)", text)) and text.isascii()
 
 
 # ---- the project as a whole

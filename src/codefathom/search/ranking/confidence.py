@@ -33,20 +33,20 @@ _EVIDENCE = frozenset(NAMES) - {
 _POSSIBLE = {
     kind: sum(abs(weight) for name, weight in weights.items() if name in _EVIDENCE) for kind, weights in WEIGHTS.items()
 }
-WEAK = 0.2  # below, hits are called weak; docs/confidence.md has the share of weak hits for questions of either kind
-NOTHING = 0.02  # below, it is as good as certain: no question of a project itself, a fifth of the others
-MAX_WEAK = 3  # hits or files that are shown where all are weak
-ANYWAY = '--anyway (over HTTP "anyway": true) shows what is nearest'
-UNANSWERABLE = f"nothing here seems to answer this; {ANYWAY}"
 _SURE = 0.8  # of the signal `definition`: the symbol of the question, as written
 _N_BEST = 3
 _SMALLEST = 60  # chunks; of smaller projects there were too few to learn from
 _LESS_THAN_SURE = 0.999  # what is estimated is never certain
+# What is not estimated. A text that stands in a file as it is written in the question may well be what is looked for;
+# one letter or sign stands everywhere; and where a question asks for connections, words find only what it names.
+AS_WRITTEN, ONE_SIGN, NOT_CONNECTED = 0.5, 0.3, 0.5
+_ENDS = " ?.!\uff1f\u3002\uff01"
 
 
-def weak_note(confidence: float) -> str:
-    """Return the sentence that goes with a short list of weak hits."""
-    return f"weak: most likely nothing here answers this (confidence {confidence:.2f}); {ANYWAY}"
+def is_one_sign(text: str) -> bool:
+    """Return True for a question of one letter, digit or sign. A Chinese sign is a word."""
+    bare = text.strip(_ENDS) or text.strip()
+    return len(bare) == 1 and bare.isascii()
 
 
 def confidence(query: RankingQuery, ranked: Sequence[RankedCandidate], model: str = "") -> float:

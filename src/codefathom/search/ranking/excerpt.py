@@ -70,9 +70,3 @@ def begins(line: str, head: str) -> bool:
     """Return True if a line is the beginning of a signature, or the other way round; white space does not count."""
     folded = " ".join(line.split())
     return folded.startswith(head) or head.startswith(folded)
-
-
-def shown_kind(hit: Hit) -> str:
-    """Return the kind of what a hit shows; "" where it shows another symbol than the first, whose kind is unknown."""
-    chunk = hit.chunk
-    return chunk.kind if hit.name in (chunk.symbol, *chunk.names[:1], "") else ""

@@ -43,6 +43,7 @@ class Pool(NamedTuple):
     symbols: tuple[str, ...] = ()  # names in the question, where each of its words counts as a name
     problem: str = ""  # of a source that failed and was left out
     further: Sequence[Candidate] = ()  # behind the candidates, best first: shown where many hits are wanted
+    certainty: float = 1.0  # 0 to 1: how surely they are what was asked, where that is known without their ranking
 
 
 def rank(query: RankingQuery, pool: Pool) -> list[RankedCandidate]:

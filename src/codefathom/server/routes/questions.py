@@ -201,7 +201,21 @@ def _contexts(question: str, events: Iterator[EngineEvent]) -> Iterator[EngineEv
     ]
     text = json.dumps(listed, ensure_ascii=False)
     yield Text(text)
-    yield Answer(question, text, (), (), 0.0, 0.0, "low", "", NO_USAGE, selection.sources, 0, selection.degraded)
+    yield Answer(
+        question,
+        text,
+        (),
+        (),
+        0.0,
+        0.0,
+        "low",
+        "",
+        NO_USAGE,
+        selection.sources,
+        0,
+        selection.degraded,
+        weak=selection.weak,
+    )
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from codefathom.search.federation import ProjectHit
 from codefathom.search.graph.impact_part import n_items
 from codefathom.search.ranking.explain import MEANING
 from codefathom.search.ranking.weights import WEIGHTS
+from codefathom.search.verdict import of_several
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.problem_json import problem_of
 from codefathom.server.projects.served_paths import served_places
@@ -178,13 +179,14 @@ def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
     results = federated.results
     failed = [item for item in federated.answered if item.error]
     surest = max(results, key=lambda result: result.confidence)
+    judged = of_several(results)
     return SearchOut(
         query=body.query,
         mode=surest.mode,
         plan=PlanOut(route=surest.plan.route, why=surest.plan.why, kept_to=surest.plan.kept_to),
         hits=[_hit_out(hit, body) for hit in federated.hits],
-        confidence=round(surest.confidence, 4),
-        weak=all(result.weak or not result.hits for result in results) and bool(federated.hits),
+        confidence=round(judged.confidence, 4),
+        weak=judged.weak,
         degraded=list(
             dict.fromkeys(
                 [text for result in results for text in result.degraded]

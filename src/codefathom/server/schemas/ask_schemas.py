@@ -130,6 +130,7 @@ class AnswerOut(Out):
     dropped_citations: list[DroppedOut] = Field(examples=[[]])
     confidence: float = Field(examples=[0.8])
     label: str = Field(examples=["high"], description="high, medium or low")
+    weak: bool = Field(default=False, examples=[False], description="True if most likely nothing in the index answers")
     model: str = Field(examples=["ollama:qwen2.5-coder:14b"], description="empty for an answer of excerpts")
     usage: UsageOut
     cost: float | None = None

@@ -138,7 +138,7 @@ AnyPaths: TypeAlias = Annotated[
 ]
 Anyway: TypeAlias = Annotated[
     bool,
-    Field(examples=[False], description="give what is nearest, also where most likely nothing answers"),
+    Field(examples=[False], description="give the closest matches even when they are probably not relevant"),
 ]
 
 
@@ -439,6 +439,8 @@ class OutlineOut(Out):
     n_files: int = Field(examples=[40], description="all files, also those that did not fit")
     n_tokens: int = Field(examples=[1_900], description="number of tokens of the map as text")
     completeness: str = Field(examples=["Files are ranked by imports and by uses of names."])
+    confidence: float | None = Field(default=None, examples=[0.8], description="null without a question")
+    weak: bool = Field(default=False, examples=[False], description="True if probably nothing answers the question")
     n_left_out: LeftOut = 0
 
 

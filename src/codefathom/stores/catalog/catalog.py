@@ -473,6 +473,14 @@ class Catalog:
         )
         return [item.symbol for item in self.soundness.symbols(rows)]
 
+    def kinds_at(self, path: str, start_line: int, end_line: int) -> list[tuple[str, str]]:
+        """Return the qualified names of the symbols that begin in these lines, each with its kind, in order."""
+        return self._read(
+            f"SELECT s.qualified_name, s.kind {FROM_SYMBOLS} WHERE d.path = ? AND s.start_line BETWEEN ? AND ? "
+            "ORDER BY s.start_line, s.end_line DESC, s.id",
+            (path, start_line, end_line),
+        )
+
     def similar_names(self, word: str, *, limit: int) -> list[str]:
         """Return names of symbols that contain a word, shortest first."""
         rows = self._read(

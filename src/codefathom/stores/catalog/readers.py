@@ -118,6 +118,10 @@ class Symbols(Protocol):
         """Return the symbols of a document, outer before inner."""
         ...
 
+    def kinds_at(self, path: str, start_line: int, end_line: int) -> list[tuple[str, str]]:
+        """Return the qualified names of the symbols that begin in these lines, each with its kind, in order."""
+        ...
+
     def similar_names(self, word: str, *, limit: int) -> list[str]:
         """Return names of symbols that contain a word, shortest first."""
         ...

@@ -192,6 +192,16 @@ class LexicalView:
             return _search(index, _query(index.schema, words, weights), k, allowed)
         return []
 
+    def containing(self, part: str, k: int, allowed: Collection[int] | None = None) -> list[int]:
+        """Return the keys of at most k chunks in whose body a term has this part."""
+        index = self._index
+        if index is None or k < 1 or not part.isalnum() or (allowed is not None and not allowed):
+            return []
+        with self._guarded():
+            query = tantivy.Query.regex_query(index.schema, "body", f".*{part}.*")
+            return sorted(key for key, _ in _search(index, query, k, allowed))
+        return []
+
     def take(self, other: Folder) -> None:
         """Take over the committed files of a view of the same catalogue in another folder; see `File.take`.
 

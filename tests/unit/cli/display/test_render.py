@@ -48,7 +48,7 @@ PLAIN = Style()
 COLOUR = Style(colour=True)
 TEXT = "def retry(call):\n    for n in range(3):\n        if call():\n            return True\n    return False\n"
 CHUNK = Chunk("1", "net/http/retry.py", "python", "function", "retry", ("retry",), 8, 12, TEXT)
-HIT = Hit(CHUNK, 0.914, {"lexical": 0.71234}, "named retry", 9, "retry")
+HIT = Hit(CHUNK, 0.914, {"lexical": 0.71234}, "named retry", 9, "retry", kind="function")
 RESULT = SearchResult("retry", (HIT,), "chunk", "hybrid", 0.81239, 7)
 LONG = replace(HIT, chunk=replace(CHUNK, start_line=1, end_line=40, text="".join(f"line {n}\n" for n in range(1, 41))))
 
@@ -357,10 +357,11 @@ def test_module_and_sub_module_are_the_first_two_folders(path: str, module: str,
     assert (hit["module"], hit["sub_module"]) == (module, sub_module)
 
 
-def test_the_kind_is_shown_only_of_the_symbol_that_it_belongs_to() -> None:
+def test_the_kind_is_that_of_the_symbol_that_is_shown() -> None:
     several = replace(CHUNK, kind="class", symbol="", names=("Order", "Order.price"))
-    for name, wanted in (("Order", "class Order"), ("Order.price", "  Order.price"), ("", "class  ")):
-        assert wanted in shown(replace(HIT, chunk=several, name=name)).splitlines()[0]
+    for kind, name, wanted in (("class", "Order", "class Order"), ("method", "Order.price", "method Order.price")):
+        assert f"  {wanted}  " in shown(replace(HIT, chunk=several, kind=kind, name=name)).splitlines()[0]
+    assert "  block  " in shown(replace(HIT, kind="block", name="")).splitlines()[0]
 
 
 def test_other_results_are_json_by_their_fields() -> None:

@@ -13,6 +13,7 @@ from codefathom import Engine
 from codefathom.answer.tokens import estimate
 from codefathom.errors import UsageError
 from codefathom.search.graph.project_map import MapPart, MapParts, ProjectMap, joined, map_text
+from codefathom.search.verdict import Verdict
 
 FILES = {
     "shop/money.py": "class Money:\n    def add(self, other):\n        pass\n\n\ndef round_up(cents):\n    pass\n",
@@ -135,7 +136,11 @@ def test_an_empty_project_has_an_empty_map(tmp_path: Path) -> None:
 
 
 def content(name: str, n_parts: int, trust: float = 1.0) -> MapParts:
-    return MapParts(tuple(MapPart(f"{name}{n}", "python", n + 1, None) for n in range(n_parts)), n_parts, trust)
+    return MapParts(
+        tuple(MapPart(f"{name}{n}", "python", n + 1, None) for n in range(n_parts)),
+        n_parts,
+        Verdict(trust, False, False),
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ import pytest
 
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.ranking.calibration import CALIBRATIONS, MODEL
-from codefathom.search.ranking.confidence import WEAK, confidence, evidence
+from codefathom.search.ranking.confidence import confidence, evidence
 from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.search.ranking.signals import NAMES, Candidate
+from codefathom.search.verdict import WEAK
 from codefathom.types import Chunk
 
 QUERY = RankingQuery(("token", "parser"), rarity={"token": 3.0, "parser": 1.0}, n_chunks=1_000)

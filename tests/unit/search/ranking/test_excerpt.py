@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.search.ranking.excerpt import shown_kind, telling_lines, window
+from codefathom.search.ranking.excerpt import telling_lines, window
 from codefathom.types import Chunk, Hit
 
 BODY = """\
@@ -82,8 +82,3 @@ def test_never_more_lines_and_each_is_of_the_file(text: str, line: int, n_lines:
 def test_a_long_line_is_shown_where_it_counts(column: int, start_column: int, shown: str) -> None:
     (line,) = telling_lines(hit("x" * 394 + "needle\n", column=column, start_column=start_column), 3, 20)
     assert line.text == shown
-
-
-def test_the_kind_of_another_symbol_is_not_known() -> None:
-    assert shown_kind(hit()) == "function"
-    assert shown_kind(hit(name="other")) == ""
