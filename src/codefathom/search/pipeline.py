@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from codefathom.search.graph.connected import is_known, is_module, is_type
-from codefathom.search.levels import Cut, cut_to_level
+from codefathom.search.levels import Cut, HitPage, cut_to_level
 from codefathom.search.question.planner import PlannedSearch, overruled, plan
 from codefathom.search.question.ranking_query import RankingQuery, understand
 from codefathom.search.question.scope import scope
@@ -19,10 +20,11 @@ from codefathom.stores.conditions import combine
 from codefathom.system.stopping import check_stopped
 from codefathom.telemetry import span
 from codefathom.text.expressions import deadline
-from codefathom.types import Hit, Level, Mode, SearchPlan, Where
+from codefathom.types import NO_REST, Hit, Level, Mode, Rest, SearchPlan, Where
 
 _BY_MEANING = SearchPlan()
 _EXACT: tuple[Mode, ...] = ("regex", "graph")  # their hits are exactly the answer
+_MORE = 4  # times as many candidates, where those of a page give too few places
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class SearchHits:
     mode: Mode = "hybrid"
     plan: SearchPlan = _BY_MEANING
     is_strange: bool = False  # no word of the question is anywhere in the index
+    rest: Rest = NO_REST  # of the list, behind the hits
+    n_places: int = 0  # of the list, up to the last hit
 
     @property
     def is_weak(self) -> bool:
@@ -56,7 +60,7 @@ def search(request: SearchRequest, sources: Sources) -> SearchHits:
         for planned in _plans(request, sources.catalog):
             result = _search(request, planned, sources)
             degraded += result.degraded
-            if result.hits:
+            if result.n_places:
                 break
     return replace(result, degraded=degraded)
 
@@ -89,30 +93,80 @@ def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) ->
         return SearchHits((), 0.0, hint, mode=planned.mode, plan=planned.plan)
     with span("understand"):
         ranking_query = understand(query, sources.catalog, sources.lexical, sources.project)
-    check_stopped()
-    with span("rank", mode=planned.mode) as ranking:
-        pool = gather(Lookup(request, planned, ranking_query, keys, where), sources)
-        check_stopped()
-        ranked = rank(ranking_query, pool)
-        ranking.note(n_candidates=len(ranked))
-    ordered, not_reranked = _reranked(ranking_query, planned, ranked, sources)
-    check_stopped()
-    with span("hits"):
-        ordered = followed_by(ordered, pool.further)
-        are_short_whole = sources.are_short_whole and planned.mode not in _EXACT and not planned.is_overview
-        cut = Cut(request.level, request.limit, where, are_short_whole)
-        hits = cut_to_level(ranking_query, ordered, sources.catalog, cut)
-    hits_above_limit = tuple(hit for hit in hits if hit.score >= request.min_score)
+    answer = _answer(Lookup(request, planned, ranking_query, keys, where), sources)
+    hits, pool = answer.page.hits, answer.pool
     lacking_vectors = sources.note if planned.mode in {"hybrid", "vector"} else ""
     return SearchHits(
-        hits=hits_above_limit,
-        confidence=_confidence(ranking_query, planned, ranked, pool, sources) if hits_above_limit else 0.0,
-        suggestion="" if hits_above_limit else _suggestion(ranking_query, sources.catalog, only_below_limit=bool(hits)),
-        degraded=tuple(filter(None, (pool.problem, not_reranked, lacking_vectors))),
+        hits=tuple(hits),
+        confidence=_confidence(ranking_query, planned, answer.ranked, pool, sources) if hits else 0.0,
+        suggestion="" if hits else _suggestion(ranking_query, request.offset, answer.page, sources.catalog),
+        degraded=tuple(filter(None, (pool.problem, answer.not_reranked, lacking_vectors))),
         mode=planned.mode,
         plan=planned.plan,
         is_strange=ranking_query.is_strange and not ranking_query.frames,
+        rest=answer.page.rest,
+        n_places=answer.page.n_places,
     )
+
+
+class _Answer(NamedTuple):
+    """The candidates of a question, their order, and the page of it that is wanted."""
+
+    pool: Pool
+    ranked: Sequence[RankedCandidate]
+    not_reranked: str  # why the reranking model could not be used
+    page: HitPage
+
+
+def _answer(lookup: Lookup, sources: Sources) -> _Answer:
+    """Gather, rank and cut. A page behind the first that is not full takes in more candidates while there are some."""
+    n_chunks = sources.catalog.n_chunks() if lookup.request.offset else None
+    widened, n_before = lookup._replace(n_chunks=n_chunks), -1
+    while True:
+        check_stopped()
+        with span("rank", mode=lookup.planned.mode) as ranking:
+            pool = gather(widened, sources)
+            check_stopped()
+            ranked = rank(lookup.query, pool)
+            ranking.note(n_candidates=len(ranked))
+        ordered, not_reranked = _reranked(lookup.query, lookup.planned, ranked, sources)
+        check_stopped()
+        with span("hits"):
+            page = _page(lookup, followed_by(ordered, pool.further), pool, sources)
+        n_candidates = len(pool.candidates) + len(pool.further)
+        is_full = len(page.hits) == lookup.request.limit
+        if is_full or not pool.behind or page.has_lower or n_candidates <= n_before or not _goes_on(lookup):
+            return _Answer(pool, ranked, not_reranked, page)
+        n_before = n_candidates
+        request = replace(widened.request, limit=_MORE * (widened.request.offset + widened.request.limit), offset=0)
+        widened = widened._replace(request=request)
+
+
+def _goes_on(lookup: Lookup) -> bool:
+    """Return True if a page is filled by all means. The first one of a ranking has what its best candidates give."""
+    mode = lookup.planned.mode
+    return mode not in _EXACT and (lookup.request.offset > 0 or (mode == "hybrid" and not lookup.query.terms))
+
+
+def _page(lookup: Lookup, ordered: Sequence[RankedCandidate], pool: Pool, sources: Sources) -> HitPage:
+    request, mode = lookup.request, lookup.planned.mode
+    cut = Cut(
+        request.level,
+        request.limit,
+        lookup.where,
+        are_short_whole=sources.are_short_whole and mode not in _EXACT and not lookup.planned.is_overview,
+        offset=request.offset,
+        min_score=request.min_score,
+        counts_all=mode in _EXACT or mode == "symbol",
+    )
+    page = cut_to_level(lookup.query, ordered, sources.catalog, cut)
+    if page.has_lower or not pool.behind:
+        return page
+    # Else a candidate behind these may have too low a score, or lie in a place of the list.
+    are_places = request.level == "chunk" and not cut.are_short_whole and not request.min_score
+    if not are_places or len(page.hits) < request.limit:
+        return page._replace(rest=Rest(page.rest.n, is_exact=False))
+    return page._replace(rest=Rest(page.rest.n + pool.behind.n, page.rest.is_exact and pool.behind.is_exact))
 
 
 def _matching(where: Where | None, level: Level, catalog: SearchCatalog) -> Collection[int] | None:
@@ -142,8 +196,10 @@ def _confidence(
     return confidence(query, ranked, model)
 
 
-def _suggestion(query: RankingQuery, catalog: SearchCatalog, *, only_below_limit: bool) -> str:
-    if only_below_limit:
+def _suggestion(query: RankingQuery, offset: int, page: HitPage, catalog: SearchCatalog) -> str:
+    if page.n_places:
+        return f"the list ends before the offset {offset}: it has {page.n_places} places"
+    if page.has_lower:
         return "every hit scores below the limit; lower --min-score, or min_score over HTTP and in tools"
     if catalog.generation == 0:
         return "the index is empty; `fathom status --skipped` tells which files were left out and why"

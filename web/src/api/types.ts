@@ -320,7 +320,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show lines of an indexed file */
+        /** Show lines of an indexed file, as they are now */
         get: operations["file_file_get"];
         put?: never;
         post?: never;
@@ -1665,6 +1665,20 @@ export interface components {
              */
             weak: boolean;
             /**
+             * N Left Out
+             * @description further files with hits, above max_files
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
              * Roots
              * @description folders of the projects that `paths` have chosen
              * @default {}
@@ -1745,6 +1759,26 @@ export interface components {
          * @description Conversations, the one that was used last first.
          */
         ConversationsOut: {
+            /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
             /** Conversations */
             conversations: components["schemas"]["ConversationOut"][];
         };
@@ -1917,11 +1951,24 @@ export interface components {
             completeness: string;
             /**
              * N Left Out
-             * @description number of items that max_tokens has no room for
+             * @description files behind those of this page
              * @default 0
              * @example 0
              */
             n_left_out: number;
+            /**
+             * N Symbols Left Out
+             * @description symbols behind this page, also those of files that are shown
+             * @default 0
+             * @example 0
+             */
+            n_symbols_left_out: number;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
             /**
              * Failed
              * @description errors, by project
@@ -1954,19 +2001,32 @@ export interface components {
          */
         FederatedRelatedOut: {
             /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
              * Target
              * @example @@price_of
              */
             target: string;
             /** Projects */
             projects: components["schemas"]["ProjectRelatedOut"][];
-            /**
-             * N Left Out
-             * @description number of items that max_tokens has no room for
-             * @default 0
-             * @example 0
-             */
-            n_left_out: number;
             /**
              * Failed
              * @description errors, by project
@@ -1999,19 +2059,32 @@ export interface components {
          */
         FederatedSymbolsOut: {
             /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
              * Query
              * @example price
              */
             query: string;
             /** Symbols */
             symbols: components["schemas"]["ProjectSymbolOut"][];
-            /**
-             * N Left Out
-             * @description number of items that max_tokens has no room for
-             * @default 0
-             * @example 0
-             */
-            n_left_out: number;
             /**
              * Failed
              * @description errors, by project
@@ -2056,7 +2129,7 @@ export interface components {
         };
         /**
          * FileLinesOut
-         * @description Lines of a file, as they were when it was indexed.
+         * @description Lines of a file, as they are now.
          */
         FileLinesOut: {
             /**
@@ -2100,6 +2173,13 @@ export interface components {
              * @example def price_of(order): ...
              */
             content: string;
+            /**
+             * Stale
+             * @description the file has changed since it was indexed: what else is told of it is of then
+             * @default false
+             * @example false
+             */
+            stale: boolean;
         };
         /**
          * FileOut
@@ -2149,6 +2229,26 @@ export interface components {
          * @description Indexed files, ordered by path.
          */
         FilesOut: {
+            /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
             /**
              * Project Id
              * @example shop
@@ -2387,11 +2487,18 @@ export interface components {
             depth: number;
             /**
              * Limit
-             * @description maximum number of places and of tests
+             * @description maximum number of items of each list
              * @default 200
              * @example 200
              */
             limit: number;
+            /**
+             * Offset
+             * @description items of earlier pages, which are passed by: `next_offset`
+             * @default 0
+             * @example 0
+             */
+            offset: number;
             /**
              * Max Tokens
              * @description maximum number of tokens of the answer; symbols, places, tests and notes take turns
@@ -2418,7 +2525,7 @@ export interface components {
             reached: components["schemas"]["EdgeOut"][];
             /**
              * N Reached
-             * @description all places, also those that the limit cuts off
+             * @description all places, also those of other pages
              * @example 1
              */
             n_reached: number;
@@ -2439,8 +2546,25 @@ export interface components {
              */
             unseen: string[];
             /**
+             * N Changes
+             * @description all symbols that differ
+             * @example 1
+             */
+            n_changes: number;
+            /**
+             * N Tests
+             * @description all tests
+             * @example 1
+             */
+            n_tests: number;
+            /**
+             * N Unseen
+             * @example 0
+             */
+            n_unseen: number;
+            /**
              * Left Out Of
-             * @description number of items that max_tokens has no room for, by list
+             * @description number of items behind those of this page, by list
              * @default {}
              * @example {}
              */
@@ -2449,11 +2573,17 @@ export interface components {
             };
             /**
              * N Left Out
-             * @description number of items that max_tokens has no room for
+             * @description items behind those of this page, whatever has cut them off
              * @default 0
              * @example 0
              */
             n_left_out: number;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
         };
         /**
          * IndexIn
@@ -2539,6 +2669,26 @@ export interface components {
          * @description Jobs, the latest first.
          */
         JobsOut: {
+            /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
             /** Jobs */
             jobs: components["schemas"]["JobOut"][];
         };
@@ -2597,11 +2747,24 @@ export interface components {
             completeness: string;
             /**
              * N Left Out
-             * @description number of items that max_tokens has no room for
+             * @description files behind those of this page
              * @default 0
              * @example 0
              */
             n_left_out: number;
+            /**
+             * N Symbols Left Out
+             * @description symbols behind this page, also those of files that are shown
+             * @default 0
+             * @example 0
+             */
+            n_symbols_left_out: number;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
             /**
              * Project Id
              * @example shop
@@ -3144,6 +3307,26 @@ export interface components {
          */
         ProjectRelatedOut: {
             /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
              * Project Id
              * @example shop
              */
@@ -3160,13 +3343,6 @@ export interface components {
              * @example 0
              */
             n_unresolved: number;
-            /**
-             * N Left Out
-             * @description number of items that max_tokens has no room for
-             * @default 0
-             * @example 0
-             */
-            n_left_out: number;
         };
         /**
          * ProjectStatsOut
@@ -3467,6 +3643,26 @@ export interface components {
          */
         RelatedOut: {
             /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
              * Project Id
              * @example shop
              */
@@ -3488,13 +3684,6 @@ export interface components {
              * @example 0
              */
             n_unresolved: number;
-            /**
-             * N Left Out
-             * @description number of items that max_tokens has no room for
-             * @default 0
-             * @example 0
-             */
-            n_left_out: number;
         };
         /**
          * ReportOut
@@ -3704,6 +3893,13 @@ export interface components {
              */
             limit?: number | null;
             /**
+             * Offset
+             * @description items of earlier pages, which are passed by: `next_offset`
+             * @default 0
+             * @example 0
+             */
+            offset: number;
+            /**
              * Level
              * @description what a hit is: a whole `file`, `symbol` or `function` (also a method), or a `chunk`, some lines
              * @example chunk
@@ -3761,6 +3957,26 @@ export interface components {
          */
         SearchOut: {
             /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
              * Query
              * @example where are orders priced
              */
@@ -3809,13 +4025,6 @@ export interface components {
              * @example
              */
             suggestion: string;
-            /**
-             * N Left Out
-             * @description number of items that max_tokens has no room for
-             * @default 0
-             * @example 0
-             */
-            n_left_out: number;
             /** Projects */
             projects: components["schemas"]["SearchedOut"][];
             /**
@@ -4465,6 +4674,26 @@ export interface components {
          */
         SymbolsOut: {
             /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
              * Project Id
              * @example shop
              */
@@ -4478,17 +4707,10 @@ export interface components {
             symbols: components["schemas"]["SymbolOut"][];
             /**
              * N Symbols
-             * @description all that fit, also those that the limit cuts off
+             * @description all that fit, also those of other pages
              * @example 97
              */
             n_symbols: number;
-            /**
-             * N Left Out
-             * @description number of items that max_tokens has no room for
-             * @default 0
-             * @example 0
-             */
-            n_left_out: number;
         };
         /**
          * TitleIn
@@ -5731,12 +5953,13 @@ export interface operations {
                 /** @description may be left out where there is only one project */
                 project_id?: string;
                 limit?: number;
-                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
-                max_tokens?: number | null;
                 query?: string;
                 kind?: string;
                 /** @description also called file_path */
                 path?: string | null;
+                offset?: number;
+                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                max_tokens?: number | null;
             };
             header?: never;
             path?: never;
@@ -5781,6 +6004,7 @@ export interface operations {
                 project_id?: string;
                 depth?: number;
                 limit?: number;
+                offset?: number;
                 /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
                 max_tokens?: number | null;
             };
@@ -5826,6 +6050,7 @@ export interface operations {
                 project_id?: string;
                 /** @description maximum number of tokens of the answer */
                 max_tokens?: number;
+                offset?: number;
                 query?: string;
                 file?: string[];
                 folder?: string[];
@@ -5870,14 +6095,15 @@ export interface operations {
             query?: {
                 path?: string;
                 limit?: number;
-                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
-                max_tokens?: number | null;
                 /** @description projects; without one, all of them */
                 project_id?: string[];
                 /** @description instead of projects, files and folders on the server's machine, by absolute paths */
                 paths?: string[];
                 query?: string;
                 kind?: string;
+                offset?: number;
+                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                max_tokens?: number | null;
             };
             header?: never;
             path?: never;
@@ -5920,12 +6146,13 @@ export interface operations {
                 target: string;
                 depth?: number;
                 limit?: number;
-                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
-                max_tokens?: number | null;
                 /** @description projects; without one, all of them */
                 project_id?: string[];
                 /** @description instead of projects, files and folders on the server's machine, by absolute paths */
                 paths?: string[];
+                offset?: number;
+                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                max_tokens?: number | null;
             };
             header?: never;
             path?: never;
@@ -5967,6 +6194,7 @@ export interface operations {
             query?: {
                 /** @description maximum number of tokens of the answer */
                 max_tokens?: number;
+                offset?: number;
                 /** @description projects; without one, all of them */
                 project_id?: string[];
                 /** @description instead of projects, files and folders on the server's machine, by absolute paths */
@@ -6472,6 +6700,7 @@ export interface operations {
                 /** @description Only jobs in this state */
                 state?: string;
                 limit?: number;
+                offset?: number;
             };
             header?: never;
             path?: never;
@@ -7148,6 +7377,7 @@ export interface operations {
                 /** @description Only conversations about this project */
                 project_id?: string;
                 limit?: number;
+                offset?: number;
             };
             header?: never;
             path?: never;

@@ -131,10 +131,13 @@ def _file_line(file: IndexedFile, style: Style) -> str:
 
 
 def map_note(outline: ProjectMap) -> str:
-    """Return a note on the files that are not in a map, "" where all are."""
-    if len(outline.files) == outline.n_files:
+    """Return a note on what is behind a map, "" where nothing is."""
+    if not (outline.n_left_out or outline.n_symbols_left_out):
         return ""
-    return f"{len(outline.files)} of {outline.n_files} files are shown; a higher --max-tokens shows more"
+    shown = f"{len(outline.files)} of {outline.n_files} files are shown"
+    left = f"{outline.n_left_out} files and {outline.n_symbols_left_out} symbols are left out"
+    goes_on = "" if outline.next_offset is None else f", and --offset {outline.next_offset} shows the next ones"
+    return f"{shown}; {left}; a higher --max-tokens shows more{goes_on}"
 
 
 def related_text(result: RelatedResult, style: Style) -> str:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from codefathom.search.question.ranking_query import Kind, RankingQuery
 from codefathom.search.ranking.signals import NAMES, Candidate, signals
 from codefathom.search.ranking.weights import WEIGHTS
+from codefathom.types import NO_REST, Rest
 
 # They scale the sum to a score from 0 to 1: half for a file that fits in most ways, next to nothing without evidence.
 MIDDLE, SPREAD = 6.0, 2.5
@@ -43,6 +44,7 @@ class Pool(NamedTuple):
     symbols: tuple[str, ...] = ()  # names in the question, where each of its words counts as a name
     problem: str = ""  # of a source that failed and was left out
     further: Sequence[Candidate] = ()  # behind the candidates, best first: shown where many hits are wanted
+    behind: Rest = NO_REST  # candidates that were found, or may be found, and are not among these
 
 
 def rank(query: RankingQuery, pool: Pool) -> list[RankedCandidate]:
