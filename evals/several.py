@@ -11,7 +11,6 @@ import os
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
@@ -69,11 +68,15 @@ def _results(corpora: Sequence[Corpus], folder: Path) -> list[tuple[Corpus, Ques
 
 
 def _by_rank(results: Results) -> tuple[ProjectHit, ...]:
-    return merge({name: replace(result, scale=name) for name, result in results.items()}, N_HITS)
+    return _by_score({name: replace(result, scale=name) for name, result in results.items()})
+
+
+def _by_score(results: Results) -> tuple[ProjectHit, ...]:
+    return merge(results, N_HITS).hits
 
 
 WAYS: Mapping[str, Callable[[Results], tuple[ProjectHit, ...]]] = {
-    "by score": partial(merge, limit=N_HITS),
+    "by score": _by_score,
     "by rank": _by_rank,
 }
 

@@ -456,6 +456,7 @@ class Engine:
         query: str,
         *,
         limit: int | None = None,
+        offset: int = 0,
         level: LevelName | None = None,
         mode: Mode | None = None,
         where: Where | None = None,
@@ -464,6 +465,9 @@ class Engine:
         on_file: OnFile = lambda _: None,
     ) -> SearchResult:
         """Return the best places for a question, each with file, lines, symbol and reason.
+
+        There are at most `limit` hits, those behind the `offset` first ones; `SearchResult.rest` tells how the list
+        goes on. In the modes "regex", "symbol" and "graph" it has all places there are, else those that may answer.
 
         With `files`, only these files and folders are searched, and what has changed in them is taken in first,
         whatever `search.refresh` says; see `update`. A path that is no file of the index is named in `degraded`.
@@ -475,6 +479,8 @@ class Engine:
         """
         started = time.perf_counter()
         request = self._request(query, limit=limit, level=level, mode=mode, where=where, least=min_score)
+        _check_count("offset", offset, _MOST_PLACES, least=0)
+        request = replace(request, offset=offset)
         if files:
             request, refused = self._kept_to(request, files, on_file)
             self._notes = (*self._notes, *refused)
@@ -504,6 +510,8 @@ class Engine:
                 scale=" ".join(
                     (result.mode, opened.views.model, self.settings.search.ranking, self.settings.rerank.model)
                 ),
+                offset=offset,
+                rest=result.rest,
             )
 
     def _kept_to(
@@ -550,21 +558,25 @@ class Engine:
         """Return hits of an earlier search with what is true now of their files; see `Hit.stale`."""
         return self.opened.marked(hits)
 
-    def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> tuple[FoundSymbol, ...]:
-        """Return the symbols whose name is, begins with or contains `query`, in that order.
+    def symbols(
+        self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50, offset: int = 0
+    ) -> tuple[FoundSymbol, ...]:
+        """Return the symbols whose name is, begins with or contains `query`, in that order, behind the first `offset`.
 
-        With the kind "import" these are the imports. Raises UsageError for a kind that does not exist.
+        With the kind "import" these are the imports. Raises UsageError for a kind that does not exist. `n_symbols`
+        counts all of them.
         """
         _check_texts(query, path, kind)
         _check_count("limit", limit, _MOST_SYMBOLS)
+        _check_count("offset", offset, _MOST_PLACES, least=0)
         kind = kind_named(kind) if kind else ""
         self.refresh()
         with reading(self._believed(), whole=True) as opened:
             if kind == IMPORT:
                 from codefathom.project.browsing import imports
 
-                return tuple(imports(opened.catalog, query, path)[:limit])
-            return tuple(opened.catalog.symbols(query, path=path, kind=kind, limit=limit))
+                return tuple(imports(opened.catalog, query, path)[offset : offset + limit])
+            return tuple(opened.catalog.symbols(query, path=path, kind=kind, limit=limit, offset=offset))
 
     def n_symbols(self, query: str = "", *, path: str = "", kind: str = "") -> int:
         """Return the number of symbols that `symbols` gives without a limit."""
@@ -584,7 +596,7 @@ class Engine:
         from codefathom.project.originals import Lines
 
         opened = self._believed(self.opened)
-        return Files(opened.catalog, Lines(opened).lines)
+        return Files(opened.catalog, Lines(opened))
 
     @property
     def unindexed(self) -> UnindexedFiles:
@@ -593,32 +605,39 @@ class Engine:
 
         return UnindexedFiles(self.opened.recipe)
 
-    def related(self, target: str, *, depth: int = 1, limit: int = 200) -> RelatedResult:
-        """Return the imports, importers, calls and uses of a file (`path`) or a symbol (`@@name`), at most `limit`."""
+    def related(self, target: str, *, depth: int = 1, limit: int = 200, offset: int = 0) -> RelatedResult:
+        """Return the imports, importers, calls and uses of a file (`path`) or a symbol (`@@name`).
+
+        There are at most `limit` edges, those behind the `offset` first ones; `RelatedResult.rest` counts the others.
+        """
         from codefathom.search.graph.related import related
 
         _check_texts(target)
         _check_count("limit", limit, _MOST_SYMBOLS)
+        _check_count("offset", offset, _MOST_PLACES, least=0)
         self.refresh()
         with reading(self._believed(), whole=True) as opened:
-            return related(opened.catalog, target, depth=depth, limit=limit)
+            return related(opened.catalog, target, depth=depth, limit=limit, offset=offset)
 
-    def impact(self, revisions: str = "HEAD", *, diff: str = "", depth: int = 3, limit: int = 200) -> Impact:
+    def impact(
+        self, revisions: str = "HEAD", *, diff: str = "", depth: int = 3, limit: int = 200, offset: int = 0
+    ) -> Impact:
         """Return the reach of a change: the symbols that differ, their uses and importers, the tests that touch them.
 
         The change is a unified diff, applied or not, or what differs between `A..B`, or between `A` and the files now.
-        There are at most `limit` places and as many tests. Raises UsageError for what is no diff or no revision,
-        SourceError without such a revision.
+        There are at most `limit` items of each list, behind `offset` items, for which the lists take turns.
+        Raises UsageError for what is no diff or no revision, SourceError without such a revision.
         """
         from codefathom.project.impact.file_changes import of_diff, of_range
         from codefathom.project.impact.impact_of_change import impact_of_change
 
         _check_texts(revisions, diff)
         _check_count("limit", limit, _MOST_SYMBOLS)
+        _check_count("offset", offset, _MOST_PLACES, least=0)
         self.refresh()
         with reading(self._believed(), whole=True) as opened:
             files = of_diff(opened, diff) if diff else of_range(opened, revisions)
-            return impact_of_change(opened, files, depth=depth, limit=limit)
+            return impact_of_change(opened, files, depth=depth, limit=limit, offset=offset)
 
     def map(
         self,
@@ -627,16 +646,19 @@ class Engine:
         files: Sequence[str] = (),
         folders: Sequence[str] = (),
         max_tokens: int = 4_000,
+        offset: int = 0,
     ) -> ProjectMap:
         """Return the most central files with the signatures that others use, within a budget of tokens.
 
+        It begins behind the first `offset` files and symbols: `ProjectMap.next_offset` is that of the next page.
         A question, or files that somebody works on, draw what is near them into the map; folders keep it to
         themselves. Raises UsageError for a file or folder that is not in the index.
         """
         from codefathom.answer.tokens import counter
         from codefathom.search.graph.project_map import fitted
 
-        parts = self.map_parts(query, files=files, folders=folders)
+        _check_count("offset", offset, _MOST_PLACES, least=0)
+        parts = self.map_parts(query, files=files, folders=folders).behind(offset)
         return fitted(query, parts, max_tokens, counter(self.settings.context.tokenizer_path))
 
     def map_parts(
@@ -1067,13 +1089,14 @@ def _how_far(opened: OpenedProject) -> str:
 
 
 _MOST_HITS = 100_000
+_MOST_PLACES = 10_000_000  # of a list, over all pages
 _MOST_SYMBOLS = 1_000_000
 _MAP_HITS = 50  # that draw files into a map
 
 
-def _check_count(what: str, number: int, most: int) -> None:
-    if not 1 <= number <= most:
-        raise UsageError(f"{what} cannot be {number}", hint=f"give a number from 1 to {most}")
+def _check_count(what: str, number: int, most: int, least: int = 1) -> None:
+    if not least <= number <= most:
+        raise UsageError(f"{what} cannot be {number}", hint=f"give a number from {least} to {most}")
 
 
 def _check_texts(*texts: str) -> None:

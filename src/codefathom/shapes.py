@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.search.federation import ProjectHit, order_of
-from codefathom.search.graph.impact_part import first_items, left_out
+from codefathom.search.graph.impact_part import first_items, left_out, next_offset
 from codefathom.search.graph.project_map import ProjectMap
 from codefathom.search.ranking.excerpt import window
 from codefathom.search.verdict import of_several
@@ -23,6 +23,7 @@ from codefathom.types import (
     IndexReport,
     PathReport,
     RelatedResult,
+    Rest,
     SearchResult,
     SecretPlace,
     Snapshot,
@@ -62,6 +63,15 @@ class HitDetail(NamedTuple):
 _WHOLE = HitDetail(whole=True, explain=True)
 
 
+def rest_shape(rest: Rest, offset: int, n_shown: int) -> dict[str, Any]:
+    """Return the keys that tell how a list goes on behind a page of `n_shown` items that begins at `offset`."""
+    return {
+        "n_left_out": rest.n,
+        "n_left_out_is_exact": rest.is_exact,
+        "next_offset": rest.next_offset(offset, n_shown),
+    }
+
+
 def search_shape(result: SearchResult, detail: HitDetail = _WHOLE, n_hits: int | None = None) -> dict[str, Any]:
     """Return the JSON of `fathom search --json`, of all hits or the first ones."""
     hits = result.hits[:n_hits]
@@ -76,7 +86,7 @@ def search_shape(result: SearchResult, detail: HitDetail = _WHOLE, n_hits: int |
         "stale": result.stale,
         "generation": result.generation,
         "suggestion": result.suggestion,
-        "n_left_out": len(result.hits) - len(hits),
+        **rest_shape(result.rest.plus(len(result.hits) - len(hits)), result.offset, len(hits)),
     }
 
 
@@ -191,25 +201,33 @@ def trace_shape(trace: Iterable[StageTrace]) -> list[dict[str, Any]]:
     ]
 
 
-def symbols_shape(
-    query: str, symbols: Sequence[FoundSymbol], n_symbols: int, n_shown: int | None = None
-) -> dict[str, Any]:
-    """Return the JSON of `fathom symbols --json`; `n_symbols` counts also those that a limit has cut off."""
-    listed = [{"path": item.path, "language": item.language, **asdict(item.symbol)} for item in symbols[:n_shown]]
-    return {"query": query, "symbols": listed, "n_symbols": n_symbols, "n_left_out": len(symbols) - len(listed)}
+def symbols_shape(query: str, symbols: Sequence[FoundSymbol], n_symbols: int, offset: int = 0) -> dict[str, Any]:
+    """Return the JSON of `fathom symbols --json`, a page of `n_symbols` symbols."""
+    listed = [{"path": item.path, "language": item.language, **asdict(item.symbol)} for item in symbols]
+    rest = Rest(max(n_symbols - offset - len(listed), 0))
+    return {"query": query, "symbols": listed, "n_symbols": n_symbols, **rest_shape(rest, offset, len(listed))}
 
 
 def related_shape(result: RelatedResult, n_edges: int | None = None) -> dict[str, Any]:
     """Return the JSON of `fathom related --json`, of all edges or the first ones."""
     edges = result.edges[:n_edges]
-    return {**asdict(replace(result, edges=edges)), "n_left_out": len(result.edges) - len(edges)}
+    shape = asdict(replace(result, edges=edges))
+    del shape["rest"], shape["offset"]
+    return {**shape, **rest_shape(result.rest.plus(len(result.edges) - len(edges)), result.offset, len(edges))}
 
 
 def impact_shape(impact: Impact, n: int | None = None) -> dict[str, Any]:
     """Return the JSON of `fathom impact --json`, of all items or the first ones, the rest counted by list."""
     part = impact if n is None else first_items(impact, n)
     rest = left_out(impact, part)
-    return {**asdict(part), "left_out_of": dict(rest), "n_left_out": sum(rest.values())}
+    shape = asdict(part)
+    del shape["offset"]
+    return {
+        **shape,
+        "left_out_of": dict(rest),
+        "n_left_out": sum(rest.values()),
+        "next_offset": next_offset(impact, part),
+    }
 
 
 def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
@@ -221,8 +239,7 @@ def map_shape(outline: ProjectMap) -> dict[str, Any]:
     """Return the JSON of `fathom map --json`; without a question there is no confidence."""
     judged = outline.verdict
     told = {"confidence": round(judged.confidence, 4), "weak": judged.weak} if judged else {}
-    parts = {name: value for name, value in asdict(outline).items() if name != "verdict"}
-    return {**parts, **told, "n_left_out": outline.n_files - len(outline.files)}
+    return {**{name: value for name, value in asdict(outline).items() if name != "verdict"}, **told}
 
 
 def plain_shape(

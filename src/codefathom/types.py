@@ -200,6 +200,33 @@ class SearchPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Rest:
+    """The part of a list behind its last item that is shown."""
+
+    n: int = 0  # items
+    is_exact: bool = True  # False: there are at least so many, and there may be more
+
+    def __bool__(self) -> bool:
+        """True if the list may go on."""
+        return self.n > 0 or not self.is_exact
+
+    def plus(self, n: int) -> Rest:
+        """Return the rest with `n` more items, which were cut off before it."""
+        return Rest(self.n + n, self.is_exact)
+
+    def next_offset(self, offset: int, n_shown: int) -> int | None:
+        """Return the place at which the next page begins; None where the list has ended."""
+        return offset + n_shown if self and n_shown else None
+
+    def __str__(self) -> str:
+        """Return the number in words."""
+        return f"{self.n:,}" if self.is_exact else f"at least {self.n:,}" if self.n else "maybe some"
+
+
+NO_REST = Rest()
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """The hits, best first, and how far they can be trusted."""
 
@@ -217,6 +244,8 @@ class SearchResult:
     unanswerable: bool = False  # it is weak, and no word of the question is here or the confidence is next to nothing
     plan: SearchPlan = SearchPlan()
     scale: str = ""  # scores of results with the same text here can be compared
+    offset: int = 0  # of the first hit in the whole list
+    rest: Rest = NO_REST  # of the list, behind these hits
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +380,8 @@ class RelatedResult:
     edges: tuple[Related, ...]
     completeness: str  # in words: how the edges are known, and what kinds of use cannot be seen
     n_unresolved: int = 0  # imports that point to no document of the project
+    offset: int = 0  # of the first edge in the whole list
+    rest: Rest = NO_REST  # of the list, behind these edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +395,8 @@ class Context:
     absent: tuple[str, ...] = ()  # paths of files of which nothing fitted
     degraded: tuple[str, ...] = ()  # what the search had to do without, one sentence each
     weak: bool = False  # most likely none of the files answers
+    n_left_out: int = 0  # further files with hits, above the largest number of files
+    n_left_out_is_exact: bool = True  # False: at least so many, and maybe more
 
 
 @dataclass(frozen=True, slots=True)

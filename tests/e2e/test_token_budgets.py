@@ -138,15 +138,16 @@ def test_json_says_how_many_are_left_out(run: object, words: tuple[str, ...], ke
     command, *rest = words
     text = run(command, "--json", *rest).out
     whole = json.loads(text)
-    if command != "map":
-        assert whole["n_left_out"] == 0
+    if command == "related":
+        assert (whole["n_left_out"], whole["next_offset"]) == (0, None)
     part = json.loads(
         run(command, "--json", "--max-tokens", str(estimate(text) * 2 // (6 if command == "map" else 3)), *rest).out
     )
     assert part["n_left_out"] > 0
     if command != "map":
         assert part[key] == whole[key][: len(part[key])]
-        assert part["n_left_out"] == len(whole[key]) - len(part[key])
+        assert part["n_left_out"] == whole["n_left_out"] + len(whole[key]) - len(part[key])
+        assert part["next_offset"] == len(part[key])
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

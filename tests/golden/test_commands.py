@@ -55,7 +55,7 @@ READING = {
     "map": "map",
     "map-question": "map --max-tokens 120 how do customers sign in",
     "map-file": "map --max-tokens 80 --file shop/orders.py --dir shop",
-    "map-json": "map --json --max-tokens 60",
+    "map-json": "map --json --max-tokens 90",
     "map-missing": "map --file shop/nowhere.py",
     "map-no-folder": "map --dir nowhere",
     "context": "context --max-files 2 how do customers sign in",

@@ -79,6 +79,7 @@ class SearchOptions(NamedTuple):
     file: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     max_tokens: int = 0
+    offset: int = 0
 
 
 class SymbolsOptions(NamedTuple):
@@ -93,6 +94,7 @@ class SymbolsOptions(NamedTuple):
     all: bool = False
     paths: tuple[str, ...] = ()
     max_tokens: int = 0
+    offset: int = 0
 
 
 class FilesOptions(NamedTuple):
@@ -120,6 +122,7 @@ class RelatedOptions(NamedTuple):
     all: bool = False
     paths: tuple[str, ...] = ()
     max_tokens: int = 0
+    offset: int = 0
 
 
 class ImpactOptions(NamedTuple):
@@ -132,6 +135,7 @@ class ImpactOptions(NamedTuple):
     tests_only: bool = False
     fail_on: str = "never"
     max_tokens: int = 0
+    offset: int = 0
 
 
 class MapOptions(NamedTuple):
@@ -145,6 +149,7 @@ class MapOptions(NamedTuple):
     project: tuple[str, ...] = ()
     all: bool = False
     paths: tuple[str, ...] = ()
+    offset: int = 0
 
 
 class ContextOptions(NamedTuple):
@@ -397,6 +402,9 @@ _MAX_TOKENS = Option(
     low=1,
     high=1_000_000,
 )
+_OFFSET = Option(
+    ("--offset",), "leave out so many results, those of earlier pages", "N", kind=int, low=0, high=10_000_000
+)
 _QUERY = Option(
     ("query",),
     "words, a question, @path, @@symbol, lang:go, kind:function, in:Class",
@@ -456,6 +464,7 @@ COMMANDS = (
         (
             Option(("-n", "--limit"), "maximum number of hits", "N", setting="search.limit"),
             _MAX_TOKENS,
+            _OFFSET,
             Option(("--level",), "what a hit is", "LEVEL", setting="search.level", choices=LEVELS),
             Option(
                 ("--mode",),
@@ -498,6 +507,7 @@ COMMANDS = (
             Option(("--kind",), "list only symbols of this kind, such as function, or import for imports", "NAME"),
             Option(("-n", "--limit"), "maximum number of symbols", "N", kind=int, low=1, high=1_000_000),
             _MAX_TOKENS,
+            _OFFSET,
             *_SEVERAL,
             _REVISION,
         ),
@@ -534,6 +544,7 @@ COMMANDS = (
             ),
             Option(("-n", "--limit"), "maximum number of results", "N", kind=int, low=1, high=1_000_000),
             _MAX_TOKENS,
+            _OFFSET,
             *_SEVERAL,
             _REVISION,
         ),
@@ -555,6 +566,7 @@ COMMANDS = (
                 choices=FAIL_ON,
             ),
             _MAX_TOKENS,
+            _OFFSET,
             _REVISION,
         ),
         ImpactOptions,
@@ -568,6 +580,7 @@ COMMANDS = (
             Option(("--file",), "draw what is near this file into the map", "PATH", repeat=True),
             Option(("--dir",), "show only files below this folder", "DIR", repeat=True),
             _MAX_TOKENS,
+            _OFFSET,
             *_SEVERAL,
             _REVISION,
             _REFRESH,

@@ -23,13 +23,19 @@ def write_hits(result: SearchResult, shape: Shape, options: SearchOptions, face:
         from codefathom.shapes import to_json
 
         items = ItemList(len(result.hits), lambda n, _: to_json(shape(n)), "hits")
+        shown = result
     else:
-        is_short = result.weak and not options.anyway
-        shown = result.hits[:MAX_WEAK] if is_short else result.hits
-        items = _as_text(replace(result, hits=shown), options, face)
-        if n_more := len(result.hits) - len(shown):
-            face.note(f"the {len(shown)} closest matches are shown; --anyway shows {n_more} more")
-    write_items(items, options.max_tokens, face)
+        shown = _shown(result, options)
+        items = _as_text(shown, options, face)
+        if n_more := len(result.hits) - len(shown.hits):
+            face.note(f"the {len(shown.hits)} closest matches are shown; --anyway shows {n_more} more")
+    write_items(items._replace(offset=shown.offset, rest=shown.rest), options.max_tokens, face)
+
+
+def _shown(result: SearchResult, options: SearchOptions) -> SearchResult:
+    """Return the hits that text shows: few where they are weak."""
+    n = len(result.hits) if options.anyway or not result.weak else MAX_WEAK
+    return replace(result, hits=result.hits[:n], rest=result.rest.plus(len(result.hits[n:])))
 
 
 def exit_code(result: SearchResult, options: SearchOptions) -> int:

@@ -10,6 +10,7 @@ from codefathom.cli.face import Face
 from codefathom.errors import UsageError
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_text
+from codefathom.types import NO_REST, Rest
 
 if TYPE_CHECKING:
     from codefathom.search.graph.project_map import ProjectMap
@@ -24,6 +25,9 @@ class ItemList(NamedTuple):
     text: Callable[[int, Style], str]  # of so many first items
     items: str  # what they are, in the plural
     lean: Callable[[Style], str] | None = None  # the first item in less room
+    offset: int | None = None  # of the first item in the whole list; None: it has no pages
+    rest: Rest = NO_REST  # of the list, behind these items
+    n_in: Callable[[int], int] = lambda n: n  # results in so many first items, where an item is a row of several lists
 
 
 def write_items(items: ItemList, most: int, face: Face) -> int:
@@ -33,11 +37,19 @@ def write_items(items: ItemList, most: int, face: Face) -> int:
     """
     n, text = _that_fit(items, most) if most else (items.n_items, items.text)
     face.write(text(n, face.style))
-    if left := items.n_items - n:
-        face.note(f"{left} of {items.n_items} {items.items} are left out; a higher --max-tokens shows more")
+    n_all = items.n_in(items.n_items)
+    if left := n_all - items.n_in(n):
+        face.note(f"{left} of {n_all} {items.items} are left out; a higher --max-tokens shows more")
     if text is not items.text:
         face.note("only the place of the first one is shown; a higher --max-tokens shows its lines")
+    if items.offset is not None:
+        face.note(more_note(items.rest.plus(left), items.offset + n, items.items) if n else "")
     return n
+
+
+def more_note(rest: Rest, offset: int, items: str) -> str:
+    """Return a note on how a list goes on at an offset, "" where it has ended."""
+    return f"{items} that follow: {rest}; --offset {offset} shows the next ones" if rest else ""
 
 
 def _that_fit(items: ItemList, most: int) -> tuple[int, Callable[[int, Style], str]]:

@@ -25,7 +25,7 @@ from codefathom.source.scan import Scan, scan
 from codefathom.stores.conditions import combine, matches, path_fields
 from codefathom.stores.lexical.terms import terms
 from codefathom.system.stopping import check_stopped
-from codefathom.types import Chunk, Document, Hit, SearchResult, Skipped, Where
+from codefathom.types import Chunk, Document, Hit, Rest, SearchResult, Skipped, Where
 
 USUAL_LIMIT_S = 1.0
 _LINES_BEFORE, _SHOWN_LINES = 2, 20
@@ -64,7 +64,13 @@ class UnindexedFiles:
         return self._recipe.root
 
     def search(
-        self, query: str, *, where: Where | None = None, limit: int = 20, limit_s: float = USUAL_LIMIT_S
+        self,
+        query: str,
+        *,
+        where: Where | None = None,
+        limit: int = 20,
+        offset: int = 0,
+        limit_s: float = USUAL_LIMIT_S,
     ) -> SearchResult:
         """Return the places with the rarest words of a question, in as many files as can be read in so many seconds.
 
@@ -81,13 +87,17 @@ class UnindexedFiles:
         with_words, n_read = self._read_through(files, tuple(words), until)
         worth = _worth(with_words, n_read)
         ranked = sorted(((_score(item, worth), item) for item in with_words), key=lambda pair: -pair[0])
-        places = tuple(self._hits(ranked, worth, limit))
+        places = tuple(self._hits(ranked, worth, offset + limit))
         note = _PRELIMINARY.format(n=n_read, total=len(files))
         # Of the best place; words alone say little.
         confidence = _MOST_CONFIDENCE * places[0].n_words / len(words) if places else 0.0
-        hits = tuple(place.hit for place in places)
-        is_nothing = not hits and n_read == len(files)  # of files that were not read nothing is known
-        result = SearchResult(query, hits, "chunk", "lexical", confidence, 0, (note,), scale="words")
+        hits = tuple(place.hit for place in places[offset:])
+        is_nothing = not places and n_read == len(files)  # of files that were not read nothing is known
+        # Of the others, some may have the words in masked values only.
+        rest = Rest(0, is_exact=n_read == len(files) and len(ranked) <= offset + limit)
+        result = SearchResult(
+            query, hits, "chunk", "lexical", confidence, 0, (note,), scale="words", offset=offset, rest=rest
+        )
         return replace(result, weak=is_nothing, unanswerable=is_nothing)
 
     def lines(self, path: str, start_line: int = 1, end_line: int = 0) -> str:

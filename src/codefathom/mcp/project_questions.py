@@ -20,7 +20,7 @@ from codefathom.search.graph.impact_part import in_project
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.search.verdict import Verdict
 from codefathom.system.stopping import check_stopped
-from codefathom.types import LevelName, Mode, Progress, RelatedResult, SearchResult
+from codefathom.types import LevelName, Mode, Progress, RelatedResult, Rest, SearchResult
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _MOST_REACHED = 1_000  # more than an answer ever has room for
+_MOST_EDGES = 1_000
 
 
 class SearchWords(NamedTuple):
@@ -36,11 +37,21 @@ class SearchWords(NamedTuple):
 
     query: str
     limit: int
+    offset: int  # places of earlier pages
     level: LevelName | None
     mode: Mode
     paths: tuple[str, ...]
     languages: tuple[str, ...]
     min_score: float
+
+
+class MapWords(NamedTuple):
+    """Words and limits of a map."""
+
+    query: str
+    files: Sequence[str]
+    folders: Sequence[str]
+    offset: int  # files and symbols of earlier pages
 
 
 class ReadLines(NamedTuple):
@@ -57,6 +68,8 @@ class Outline(NamedTuple):
     text: str
     completeness: str
     n_left_out: int  # files
+    n_symbols_left_out: int
+    next_offset: int | None  # of the next page
     verdict: Verdict | None  # on the question, where there is one
 
 
@@ -68,20 +81,31 @@ def searched(chosen: ChosenProjects, words: SearchWords) -> SearchResult:
     projects: dict[str, Engine | FirstIndex] = {**chosen.engines, **chosen.indexing}
     paths = _paths_of_each(words.paths, projects) if chosen.is_named else dict.fromkeys(projects, words.paths)
 
-    def look(name: str, query: str) -> SearchResult:
+    def look(name: str, query: str, limit: int, offset: int) -> SearchResult:
         where, project = where_of(paths[name], words.languages), projects[name]
         if isinstance(project, FirstIndex):
-            return project.files.search(query, where=where, limit=words.limit)
+            return project.files.search(query, where=where, limit=limit, offset=offset)
         return project.search(
-            query, limit=words.limit, level=words.level, mode=words.mode, where=where, min_score=words.min_score
+            query,
+            limit=limit,
+            offset=offset,
+            level=words.level,
+            mode=words.mode,
+            where=where,
+            min_score=words.min_score,
         )
 
     if not chosen.is_named:
-        return look(_only(chosen), words.query)
+        return look(_only(chosen), words.query, words.limit, words.offset)
+    from codefathom.search.federation import reach
     from codefathom.several.joined import as_one, each_asked
 
-    results, failed = each_asked(look, {name: name for name in paths}, words.query)
-    return as_one(results, {**chosen.failed, **failed}, words.limit)
+    # The list of a single project is not made anew for each page.
+    limit, offset = (words.limit, words.offset) if len(paths) == 1 else (reach(words.limit, words.offset), 0)
+    results, failed = each_asked(
+        lambda name, query: look(name, query, limit, offset), {name: name for name in paths}, words.query
+    )
+    return as_one(results, {**chosen.failed, **failed}, words.limit, words.offset)
 
 
 def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int) -> ReadLines:
@@ -102,38 +126,42 @@ def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int) 
     return ReadLines(shown + place.path, max(place.start_line, 1), text)
 
 
-def related(chosen: ChosenProjects, target: str) -> RelatedResult:
+def related(chosen: ChosenProjects, target: str, offset: int) -> RelatedResult:
     """Return the connections of a file or symbol in each project that has it, as one result."""
     if not chosen.is_named:
-        return _engine(chosen).related(target)
+        return _engine(chosen).related(target, limit=_MOST_EDGES, offset=offset)
     from codefathom.several.joined import related_in
 
-    of_each = _federation(chosen.engines, chosen).related(target).results
+    of_each = _federation(chosen.engines, chosen).related(target, limit=offset + _MOST_EDGES).results
     results = [related_in(result, name) for name, result in of_each.items()]
-    return replace(results[0], edges=tuple(edge for result in results for edge in result.edges))
+    edges = tuple(edge for result in results for edge in result.edges)
+    rest = Rest(sum(result.rest.n for result in results), all(result.rest.is_exact for result in results))
+    said = " ".join(dict.fromkeys(result.completeness for result in results))
+    return replace(results[0], edges=edges[offset:], completeness=said, offset=offset, rest=rest)
 
 
-def impact_of(chosen: ChosenProjects, diff: str) -> Impact:
+def impact_of(chosen: ChosenProjects, diff: str, offset: int) -> Impact:
     """Return the reach of a diff in its project. Raises UsageError where several projects may be meant."""
     names = (*chosen.engines, *chosen.failed)
     if len(names) > 1:
         raise UsageError("a diff is about one project", hint=f"name one of these in projects: {', '.join(names)}")
-    impact = _engine(chosen).impact(diff=diff, limit=_MOST_REACHED)
+    impact = _engine(chosen).impact(diff=diff, limit=_MOST_REACHED, offset=offset)
     if not chosen.is_named:
         return impact
     return in_project(impact, names[0])
 
 
-def mapped(
-    chosen: ChosenProjects, query: str, files: Sequence[str], folders: Sequence[str], max_tokens: int
-) -> Outline:
+def mapped(chosen: ChosenProjects, words: MapWords, max_tokens: int) -> Outline:
     """Return one map of all projects within a budget of tokens."""
+    query, files, folders, offset = words
     if not chosen.is_named:
-        return _outline(_engine(chosen).map(query, files=files, folders=folders, max_tokens=max_tokens))
+        own_map = _engine(chosen).map(query, files=files, folders=folders, max_tokens=max_tokens, offset=offset)
+        return _outline(own_map)
     below = _paths_of_each(folders, chosen.engines)
     own = {name: chosen.engines[name] for name in below}
     kept = tuple(dict.fromkeys(folder for names in below.values() for folder in names if folder != "."))
-    return _outline(_federation(own, chosen).map(query, files=files, folders=kept, max_tokens=max_tokens).map)
+    projects = _federation(own, chosen)
+    return _outline(projects.map(query, files=files, folders=kept, max_tokens=max_tokens, offset=offset).map)
 
 
 def answered(chosen: ChosenProjects, question: str, control: CallControl) -> Answer:
@@ -240,4 +268,6 @@ def _paths_of_each(paths: Sequence[str], names: Collection[str]) -> dict[str, tu
 
 
 def _outline(of: ProjectMap) -> Outline:
-    return Outline(map_text(of.files), of.completeness, of.n_files - len(of.files), of.verdict)
+    return Outline(
+        map_text(of.files), of.completeness, of.n_left_out, of.n_symbols_left_out, of.next_offset, of.verdict
+    )

@@ -31,6 +31,8 @@ _ALIASES: Mapping[str, Mapping[str, str]] = {
     "ask": {"query": "question"},
 }
 _UNLISTED = ("level", "languages", "limit", "min_score")
+_CURSOR = re.compile(r"(?P<offset>[0-9]{1,7})(\.(?P<generation>[0-9]{1,15}))?")
+_CHANGED = "The index has changed since this cursor was given: places may be missing here, or come twice."
 _MOST_VALUES = 100  # of one list
 _LEAST_TOKENS, _USUAL_TOKENS, _MOST_TOKENS = 200, 2_000, 20_000
 
@@ -53,6 +55,26 @@ def named(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def most_tokens(arguments: Mapping[str, Any]) -> int:
     """Return the number of tokens that an answer may have. Raises UsageError."""
     return number(arguments, "max_tokens", _USUAL_TOKENS, _LEAST_TOKENS, _MOST_TOKENS)
+
+
+class Cursor(NamedTuple):
+    """The place at which a page of a list begins."""
+
+    offset: int = 0
+    generation: int | None = None  # of the index that gave it; None where it does not say
+
+    def note(self, generation: int) -> str:
+        """Return a sentence if the index is another one now, "" else."""
+        return _CHANGED if self.generation not in (None, generation) else ""
+
+
+def cursor_of(arguments: Mapping[str, Any]) -> Cursor:
+    """Return the place at which a page begins. Raises UsageError for what no answer has given."""
+    value = arguments.get("cursor") or 0
+    match = _CURSOR.fullmatch(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
+    if match is None:
+        raise UsageError(f"cursor cannot be {str(value)[:80]!r}", hint="give `next` of the answer before, or no cursor")
+    return Cursor(int(match["offset"]), int(match["generation"]) if match["generation"] else None)
 
 
 def where_of(paths: Sequence[str], languages: Sequence[str]) -> Where | None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from codefathom.errors import FathomError, SourceError, UsageError
 from codefathom.mcp.call_control import NO_CONTROL, CallControl
 from codefathom.mcp.project_questions import (
+    MapWords,
     SearchWords,
     answered,
     impact_of,
@@ -17,20 +18,20 @@ from codefathom.mcp.project_questions import (
     searched,
     with_own_paths,
 )
-from codefathom.mcp.tool_arguments import choice, most_tokens, named, number, share, text_of, texts
+from codefathom.mcp.tool_arguments import choice, cursor_of, most_tokens, named, number, share, text_of, texts
 from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
+    ListPage,
     answer_result,
     cut,
-    doubt_of_map,
     fits,
     impact_result,
     indexing_result,
     lines_result,
+    map_result,
     refusal_result,
     related_result,
     search_result,
-    tool_result,
     within,
 )
 from codefathom.system.stopping import stopping
@@ -87,11 +88,11 @@ class ToolCalls:
 
     def _search(self, call: _Call) -> ToolResult:
         arguments = call.arguments
-        start = number({"cursor": arguments.get("cursor") or 0}, "cursor", 0, 0, _MOST_HITS)
-        limit = number(arguments, "limit", _MOST_HITS, 1, _MOST_HITS)
+        cursor = cursor_of(arguments)
         words = SearchWords(
             text_of(arguments, "query"),
-            min(start + _PAGE + 1, limit),
+            number(arguments, "limit", _PAGE, 1, _MOST_HITS),
+            cursor.offset,
             choice(arguments, "level", "", {"": None, **{name: name for name in LEVELS}}),
             choice(arguments, "mode", "auto", _MODES),
             texts(arguments, "paths"),
@@ -100,7 +101,7 @@ class ToolCalls:
         )
         result = searched(call.chosen, words)
         step = _step(call.chosen) if call.chosen.indexing else None
-        return search_result(result, start, call.most, is_limited="limit" in arguments, indexing=step)
+        return search_result(result, cursor, call.most, is_limited="limit" in arguments, indexing=step)
 
     def _read(self, call: _Call) -> ToolResult:
         arguments = call.arguments
@@ -109,13 +110,16 @@ class ToolCalls:
         end = number(arguments, "end_line", 0, 0, 9_999_999)
         try:
             excerpt = lines_of(call.chosen, path, start, end)
-        except SourceError:
+        except SourceError as error:
             # A hit of an earlier question to other projects begins with the name of one of them.
             owner = "" if texts(arguments, "projects") else self._projects.owner(path)
             if not owner:
                 raise
-            with self._projects.chosen([owner], call.control) as chosen:
-                excerpt = lines_of(chosen, path, start, end)
+            try:
+                with self._projects.chosen([owner], call.control) as chosen:
+                    excerpt = lines_of(chosen, path, start, end)
+            except SourceError:
+                raise error from None
         lines = [cut(line, call.most // 4) for line in excerpt.text.removesuffix("\n").split("\n")]
         kept = len(lines)
         while kept and not fits(lines_result(excerpt.path, lines, excerpt.start_line, kept), call.most):
@@ -128,9 +132,13 @@ class ToolCalls:
         arguments = call.arguments
         if bool(arguments.get("diff")) == bool(arguments.get("target")):
             raise UsageError("related needs a target or a diff, and not both", hint=_RELATED_HINT)
+        cursor = cursor_of(arguments)
         if arguments.get("diff"):
-            return impact_result(impact_of(call.chosen, text_of(arguments, "diff", _MOST_DIFF_CHARS)), call.most)
-        return related_result(related(call.chosen, text_of(arguments, "target")), call.most)
+            diff = text_of(arguments, "diff", _MOST_DIFF_CHARS)
+            impact = impact_of(call.chosen, diff, cursor.offset)
+            return impact_result(impact, ListPage(cursor, call.chosen.generation), call.most)
+        result = related(call.chosen, text_of(arguments, "target"), cursor.offset)
+        return related_result(result, ListPage(cursor, call.chosen.generation), call.most)
 
     def _map(self, call: _Call) -> ToolResult:
         if call.chosen.indexing:
@@ -138,13 +146,11 @@ class ToolCalls:
         query = text_of(call.arguments, "query") if call.arguments.get("query") else ""
         files, folders = texts(call.arguments, "files"), texts(call.arguments, "paths")
 
+        cursor = cursor_of(call.arguments)
+
         def result_of(budget: int) -> ToolResult:
-            outline = mapped(call.chosen, query, files, folders, budget)
-            left = outline.n_left_out
-            note = f"{left} files left out; raise max_tokens or use paths" if left else ""
-            shape = {"outline": outline.text, "completeness": outline.completeness, "left_out": left}
-            doubt = doubt_of_map(outline.verdict)
-            return tool_result(f"{doubt.text}{outline.text}{note}".strip(), {**shape, **doubt.shape})
+            outline = mapped(call.chosen, MapWords(query, files, folders, cursor.offset), budget)
+            return map_result(outline, ListPage(cursor, call.chosen.generation))
 
         # What is around the outline, and its line ends in JSON, take room, too.
         return within(call.most, result_of, call.most)

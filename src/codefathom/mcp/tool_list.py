@@ -20,9 +20,10 @@ _NUMBER = {"type": "integer"}
 _FLAG = {"type": "boolean"}
 _TRUST = {"confidence": {"type": "number"}, "weak": _FLAG}
 _MOST_TOKENS = {"type": "integer", "minimum": 200, "maximum": 20_000, "default": 2_000}
-_PROJECTS = {**_TEXTS, "description": "other projects, by name"}
+_PROJECTS = {**_TEXTS, "description": "other projects"}
 _INDEXING = {"type": "object", "properties": {"done": _NUMBER, "total": _NUMBER}}
 _PLACE = {"path": _TEXT, "start_line": _NUMBER, "end_line": _NUMBER}
+_PAGE = {"left_out": _NUMBER, "next": _TEXT, "note": _TEXT}
 _HIT = {"type": "object", "properties": {**_PLACE, "symbol": _TEXT, "why": _TEXT, "stale": _FLAG}}
 
 
@@ -39,7 +40,7 @@ def _tool(name: str, description: str, required: str, properties: Mapping[str, A
 TOOLS: Sequence[ToolSpec] = (
     _tool(
         "search",
-        "Find code in this project by a question in plain words, a name, a path, a stack trace or a diff. Use it when "
+        "Find code in this project by a question, a name, a path, a stack trace or a diff. Use it when "
         "you do not know the exact words. For every place of one exact text, grep is better.",
         "query",
         {
@@ -48,18 +49,17 @@ TOOLS: Sequence[ToolSpec] = (
             "projects": _PROJECTS,
             "mode": {"type": "string", "enum": ["auto", "hybrid", "semantic", "symbol", "regex"]},
             "max_tokens": _MOST_TOKENS,
-            "cursor": {**_TEXT, "description": "`next` of the answer before"},
+            "cursor": _TEXT,
         },
         {
             "hits": {"type": "array", "items": _HIT},
             **_TRUST,
-            "left_out": _NUMBER,
-            "next": _TEXT,
+            **_PAGE,
         },
     ),
     _tool(
         "read",
-        "Read lines of a file of this project: those of a hit, as path:10-40, or others.",
+        "Read lines of a file: those of a hit, as path:10-40, or others.",
         "path",
         {**_PLACE, "projects": _PROJECTS, "max_tokens": _MOST_TOKENS},
         {**_PLACE, "text": _TEXT, "left_out": _NUMBER},
@@ -74,11 +74,12 @@ TOOLS: Sequence[ToolSpec] = (
             "diff": {**_TEXT, "description": "instead of target: a unified diff"},
             "projects": _PROJECTS,
             "max_tokens": _MOST_TOKENS,
+            "cursor": _TEXT,
         },
         {
             **dict.fromkeys(("edges", "changes", "reached", "tests", "unseen"), _LIST),
             "completeness": _TEXT,
-            "left_out": _NUMBER,
+            **_PAGE,
         },
     ),
     _tool(
@@ -92,14 +93,15 @@ TOOLS: Sequence[ToolSpec] = (
             "paths": {**_TEXTS, "description": "only below these folders"},
             "projects": _PROJECTS,
             "max_tokens": _MOST_TOKENS,
+            "cursor": _TEXT,
         },
-        {"outline": _TEXT, "completeness": _TEXT, **_TRUST, "left_out": _NUMBER},
+        {"outline": _TEXT, "completeness": _TEXT, **_TRUST, **_PAGE},
     ),
 )
 _ASK: ToolSpec = {
     **_tool(
         "ask",
-        "Have a language model answer a question about this project, with places that were checked. It is slower than "
+        "Have a language model answer a question about this project, with checked places. It is slower than "
         "search, which is enough for most questions.",
         "question",
         {"question": _TEXT, "projects": _PROJECTS, "max_tokens": _MOST_TOKENS},

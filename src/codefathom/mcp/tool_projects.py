@@ -29,6 +29,11 @@ class ChosenProjects(NamedTuple):
     failed: Mapping[str, FathomError] = MappingProxyType({})  # those that cannot be opened
     is_named: bool = True  # paths begin with the name of their project
 
+    @property
+    def generation(self) -> int:
+        """The sum of the generations of their indexes, which changes with each of them."""
+        return sum(engine.generation for engine in self.engines.values())
+
 
 class ToolProjects(Protocol):
     """The projects that a caller may ask; it never learns of others."""

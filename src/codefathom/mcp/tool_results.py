@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.answer.tokens import estimate
 from codefathom.errors import FathomError
+from codefathom.mcp.tool_arguments import Cursor
 from codefathom.search.graph.impact_part import first_items, left_out, n_items
 from codefathom.search.ranking.excerpt import telling_lines
 from codefathom.search.verdict import MAX_WEAK, MOST_LIKELY_NOTHING, Verdict
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
-from codefathom.types import Hit, Progress, Related, RelatedResult, SearchResult
+from codefathom.types import Hit, Progress, Related, RelatedResult, Rest, SearchResult
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer
+    from codefathom.mcp.project_questions import Outline
     from codefathom.search.graph.impact import Impact
 
 _WEAK = f"{MOST_LIKELY_NOTHING.capitalize()}."
@@ -47,37 +49,64 @@ class ResultPart(NamedTuple):
     shape: Mapping[str, Any]
 
 
+class ListPage(NamedTuple):
+    """The place of a page in its list, and the index that the list is of."""
+
+    cursor: Cursor
+    generation: int
+
+    def after(self, n_shown: int) -> str:
+        """Return the cursor of the page behind this one."""
+        return f"{self.cursor.offset + n_shown}.{self.generation}"
+
+    @property
+    def note(self) -> str:
+        """A sentence if the index is not the one that gave the cursor, "" else."""
+        return self.cursor.note(self.generation)
+
+
 class ToolAnswer(NamedTuple):
     """The answer of a tool: a head, and items under a key of the JSON, the best first."""
 
     key: str
     head: ResultPart
     parts: Sequence[ResultPart]
+    page: ListPage
+    rest: Rest  # of the list, behind these parts
     n_shown: int = _MOST_PARTS  # at most, also where there is room for more
 
 
-def packed(answer: ToolAnswer, most: int, start: int) -> Mapping[str, Any]:
+def packed(answer: ToolAnswer, most: int) -> Mapping[str, Any]:
     """Return as many parts, from the first on, as both forms of the answer can show within the budget."""
-    n = n_that_fit(min(len(answer.parts), answer.n_shown), lambda n: fits(_packed_first(answer, n, start), most))
+    n = n_that_fit(min(len(answer.parts), answer.n_shown), lambda n: fits(_packed_first(answer, n), most))
     if answer.parts and not n and "text" in answer.parts[0].shape:  # the best one by its place alone
         first = answer.parts[0]
         shape = {key: value for key, value in first.shape.items() if key != "text"}
         title = f"{first.text.partition(_LINE_END)[0]}\nraise max_tokens to see its lines"
         lean = answer._replace(parts=(ResultPart(title, shape), *answer.parts[1:]))
-        lean_result = _packed_first(lean, 1, start)
-        return lean_result if fits(lean_result, most) else _packed_first(answer, 0, start)
-    return _packed_first(answer, n, start)
+        lean_result = _packed_first(lean, 1)
+        return lean_result if fits(lean_result, most) else _packed_first(answer, 0)
+    return _packed_first(answer, n)
 
 
-def _packed_first(answer: ToolAnswer, n: int, start: int) -> Mapping[str, Any]:
-    left = len(answer.parts) - n
-    more = {"left_out": left, **({"next": str(start + n)} if left and answer.key == "hits" else {})}
-    ways = ["raise max_tokens"] if n < min(len(answer.parts), answer.n_shown) else []
-    ways += [f"use cursor {start + n}"] if "next" in more else []
-    note = f"{left} more: {' or '.join(ways)}"
-    texts = [answer.head.text, *(part.text for part in answer.parts[:n]), *[note] * bool(left)]
-    shape = {answer.key: [part.shape for part in answer.parts[:n]], **answer.head.shape, **more}
-    return tool_result("\n\n".join(texts), shape)
+def _packed_first(answer: ToolAnswer, n: int) -> Mapping[str, Any]:
+    rest = answer.rest.plus(len(answer.parts) - n)
+    is_cut = n < min(len(answer.parts), answer.n_shown)
+    more = list_end(rest, answer.page, n, is_cut=is_cut)
+    texts = [answer.head.text, *(part.text for part in answer.parts[:n]), more.text]
+    shape = {answer.key: [part.shape for part in answer.parts[:n]], **answer.head.shape, **more.shape}
+    return tool_result("\n\n".join(filter(None, texts)), shape)
+
+
+def list_end(rest: Rest, page: ListPage, n_shown: int, *, is_cut: bool) -> ResultPart:
+    """Return the end of a page, which tells how its list goes on; `is_cut`: a larger budget would show more."""
+    following = {"next": page.after(n_shown)} if rest and n_shown else {}
+    ways = [*["raise max_tokens"] * is_cut, *(f"use cursor {cursor}" for cursor in following.values())]
+    said = f"{rest} more" if rest else ""
+    notes = " ".join(filter(None, ("" if rest.is_exact else f"There are {said}.", page.note)))
+    text = f"{said}: {' or '.join(ways)}" if said and ways else said
+    shape = {"left_out": rest.n, **following, **({"note": notes} if notes else {})}
+    return ResultPart("\n".join(filter(None, (text, page.note))), shape)
 
 
 def fits(result: Mapping[str, Any], most: int) -> bool:
@@ -126,21 +155,28 @@ def doubt_of_map(judged: Verdict | None) -> ResultPart:
 
 
 def search_result(
-    result: SearchResult, start: int, most: int, *, is_limited: bool, indexing: Progress | None = None
+    result: SearchResult, cursor: Cursor, most: int, *, is_limited: bool, indexing: Progress | None = None
 ) -> Mapping[str, Any]:
-    """Return the hits from a place on; unless the caller limits them, those far behind the best wait for a cursor.
+    """Return a page of hits; unless the caller limits them, those far behind the best wait for a cursor.
 
     `indexing` is how far a first index is, where there is none yet.
     """
-    hits = result.hits
-    parts = tuple(hit_part(hit, number) for number, hit in enumerate(hits, start=1))[start:]
-    are_ranked = result.mode in _RANKED and not is_limited and not start
+    parts = tuple(hit_part(hit, number) for number, hit in enumerate(result.hits, start=result.offset + 1))
     head = head_part(result)
     if indexing is not None:
         head = head._replace(shape={**head.shape, "indexing": _numbers(indexing)})
-    n_near = _n_near(hits) if are_ranked else _MOST_PARTS
-    answer = ToolAnswer("hits", head, parts, min(MAX_WEAK, n_near) if result.weak and not start else n_near)
-    return packed(answer, most, start)
+    page = ListPage(cursor, result.generation)
+    answer = ToolAnswer("hits", head, parts, page, result.rest, _n_at_once(result, is_limited=is_limited))
+    return packed(answer, most)
+
+
+def _n_at_once(result: SearchResult, *, is_limited: bool) -> int:
+    """Return the number of hits that are shown without a cursor."""
+    if result.offset:
+        return _MOST_PARTS
+    if result.weak:
+        return MAX_WEAK
+    return _n_near(result.hits) if result.mode in _RANKED and not is_limited else _MOST_PARTS
 
 
 def _n_near(hits: Sequence[Hit]) -> int:
@@ -178,12 +214,12 @@ def _telling(reason: str) -> str:
     return "; ".join(part for part in reason.split("; ") if part and not part.startswith(_SHOWN_ANYWAY))
 
 
-def related_result(result: RelatedResult, most: int) -> Mapping[str, Any]:
+def related_result(result: RelatedResult, page: ListPage, most: int) -> Mapping[str, Any]:
     """Return the connections of a file or symbol."""
     head = ResultPart(result.completeness, {"completeness": result.completeness})
     shapes = map(_edge_shape, result.edges)
     parts = tuple(ResultPart(json.dumps(shape, ensure_ascii=False), shape) for shape in shapes)
-    return packed(ToolAnswer("edges", head, parts), most, 0)
+    return packed(ToolAnswer("edges", head, parts, page, result.rest), most)
 
 
 def _edge_shape(edge: Related) -> Mapping[str, Any]:
@@ -196,18 +232,20 @@ def _edge_shape(edge: Related) -> Mapping[str, Any]:
     return shape
 
 
-def impact_result(impact: Impact, most: int) -> Mapping[str, Any]:
+def impact_result(impact: Impact, page: ListPage, most: int) -> Mapping[str, Any]:
     """Return the reach of a change: as many symbols, places, tests and notes as have room; they take turns."""
-    results = (_impact_within(replace(impact, completeness=cut(impact.completeness, n)), most) for n in _SENTENCE_CHARS)
+    results = (
+        _impact_within(replace(impact, completeness=cut(impact.completeness, n)), page, most) for n in _SENTENCE_CHARS
+    )
     return next(result for result in results if fits(result, most) or not result["structuredContent"]["completeness"])
 
 
-def _impact_within(impact: Impact, most: int) -> Mapping[str, Any]:
-    n = n_that_fit(n_items(impact), lambda n: fits(_first_of_impact(impact, n), most))
-    return _first_of_impact(impact, n)
+def _impact_within(impact: Impact, page: ListPage, most: int) -> Mapping[str, Any]:
+    n = n_that_fit(n_items(impact), lambda n: fits(_first_of_impact(impact, page, n), most))
+    return _first_of_impact(impact, page, n)
 
 
-def _first_of_impact(impact: Impact, n: int) -> Mapping[str, Any]:
+def _first_of_impact(impact: Impact, page: ListPage, n: int) -> Mapping[str, Any]:
     part = first_items(impact, n)
     lists: Mapping[str, Sequence[Any]] = {
         "changes": [asdict(item) for item in part.changes],
@@ -215,13 +253,31 @@ def _first_of_impact(impact: Impact, n: int) -> Mapping[str, Any]:
         "tests": [{"path": test.path, "reason": test.reason} for test in part.tests],
         "unseen": list(part.unseen),
     }
-    left = n_items(impact) - n + impact.n_reached - len(impact.reached)
-    rest = ", ".join(f"{_IMPACT_TITLES[name]} {number}" for name, number in left_out(impact, part).items())
+    of_each = left_out(impact, part)
+    left = sum(of_each.values())
+    rest = ", ".join(f"{_IMPACT_TITLES[name]} {number}" for name, number in of_each.items())
+    end = list_end(Rest(left), page, n, is_cut=True)
+    ways = f" or use cursor {end.shape['next']}" if "next" in end.shape else ""
     texts = [impact.completeness] if impact.completeness else []
     texts += [_titled(_IMPACT_TITLES[name], items) for name, items in lists.items() if items]
-    texts += [f"{left} left out{f' ({rest})' * bool(rest)}; raise max_tokens"] if left else []
-    shape = {**lists, "completeness": impact.completeness, "left_out": left}
+    texts += [f"{left} left out ({rest}); raise max_tokens{ways}"] if left else []
+    texts += [page.note] if page.note else []
+    shape = {**lists, "completeness": impact.completeness, **end.shape}
     return tool_result("\n\n".join(texts), shape)
+
+
+def map_result(outline: Outline, page: ListPage) -> Mapping[str, Any]:
+    """Return a page of a map."""
+    n_left = outline.n_left_out + outline.n_symbols_left_out
+    n_shown = 0 if outline.next_offset is None else outline.next_offset - page.cursor.offset
+    end = list_end(Rest(n_left), page, n_shown, is_cut=True)
+    rest = f"{outline.n_left_out} files and {outline.n_symbols_left_out} symbols left out"
+    ways = f", cursor {end.shape['next']}" if "next" in end.shape else ""
+    note = f"{rest}; raise max_tokens, or use paths{ways}" if n_left else ""
+    doubt = doubt_of_map(outline.verdict)
+    shape = {"outline": outline.text, "completeness": outline.completeness, **end.shape, **doubt.shape}
+    text = "\n".join(filter(None, (outline.text.strip("\n"), note, page.note)))
+    return tool_result(f"{doubt.text}{text}", shape)
 
 
 def _titled(title: str, items: Sequence[Any]) -> str:
@@ -242,8 +298,10 @@ def answer_result(answer: Answer, most: int) -> Mapping[str, Any]:
         listed = "\n".join(
             f"{json.dumps(one['path'], ensure_ascii=False)} {one['start_line']}-{one['end_line']}" for one in kept
         )
-        shape = {"answer": text, "places": kept, "left_out": len(places) - len(kept), **trust}
-        return tool_result(f"{text}\n\n{listed}".strip(), shape)
+        left = len(places) - len(kept)
+        note = f"{left} places left out; raise max_tokens" if left else ""
+        shape = {"answer": text, "places": kept, "left_out": left, **trust}
+        return tool_result("\n\n".join(filter(None, (text, listed, note))), shape)
 
     return within(most, result_of, max(len(answer.text), 1))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple, TypeVar, cast
@@ -97,19 +97,51 @@ def for_prompt(result: SearchResult, *, anyway: bool) -> SearchResult:
 
 def context(opened: OpenedProject, result: SearchResult, size: ContextSize) -> Context:
     """Return the files of a prompt within a window of tokens."""
-    return packed(opened.place.settings, result, size, Lines(opened).text, naming(opened))
+    return packed(opened.place.settings, result, size, Lines(opened).text_now, naming(opened))
 
 
 def packed(
-    settings: Settings, result: SearchResult, size: ContextSize, text: Callable[[str], str], name_of: NameOf
+    settings: Settings, result: SearchResult, size: ContextSize, text: Callable[[str], str | None], name_of: NameOf
 ) -> Context:
-    """Return the files of a result, whole while they fit, else their lines; `text` and `name_of` know them by path."""
-    files = materials(result, text)[: size.max_files]
+    """Return the files of a result, whole while they fit, else their lines; `text` and `name_of` know them by path.
+
+    `text` gives a file as it is now, None for one that is gone.
+    """
+    n_files = len({hit.chunk.path for hit in result.hits})
+    result, texts = _as_now(result, text, size.max_files)
+    files = materials(result, lambda path: texts[path])
     # Nothing is kept back: the window is all that this context may take.
     full = shares(size.max_tokens, settings.context.full_text_ratio, 0.0).full
     form = PrintedForm(size.format_name, counter(settings.context.tokenizer_path))
     gathered = gather(result.query, files, Shares(full, size.max_tokens - full), form, name_of)
-    return replace(gathered, degraded=result.degraded, weak=result.weak)
+    return replace(
+        gathered,
+        degraded=result.degraded,
+        weak=result.weak,
+        n_left_out=n_files - len({hit.chunk.path for hit in result.hits}),
+        n_left_out_is_exact=not result.rest,
+    )
+
+
+def _as_now(
+    result: SearchResult, text: Callable[[str], str | None], most: int
+) -> tuple[SearchResult, Mapping[str, str]]:
+    """Return the hits in the first files that are there, and their texts; what has changed is said of the result."""
+    texts: dict[str, str] = {}
+    gone: list[str] = []
+    for path in dict.fromkeys(hit.chunk.path for hit in result.hits):
+        if len(texts) == most:
+            break
+        now = text(path)
+        if now is None:
+            gone.append(path)
+        else:
+            texts[path] = now
+    moved = sorted({hit.chunk.path for hit in result.hits if hit.stale and hit.chunk.path in texts})
+    notes = [f"gone since it was indexed: {path}" for path in gone]
+    notes += [f"changed since it was indexed, so that other lines may be the best: {path}" for path in moved]
+    hits = tuple(hit for hit in result.hits if hit.chunk.path in texts)
+    return replace(result, hits=hits, degraded=(*result.degraded, *notes)), texts
 
 
 def models(opened: OpenedProject) -> Models:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import NamedTuple
 
 from codefathom.errors import DamagedError, IndexingError, SourceError, UsageError
+from codefathom.project.originals import Lines
 from codefathom.search.filter.filter_options import folder_of, is_glob
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.records import StoredDocument
@@ -18,12 +19,13 @@ from codefathom.types import FoundSymbol, IndexedFile, Symbol
 
 
 class FileLines(NamedTuple):
-    """Lines of a file, as they were when it was indexed."""
+    """Lines of a file, as they are now."""
 
     file: IndexedFile
     start_line: int
     end_line: int
     text: str
+    stale: bool = False  # the file has changed since it was indexed: what the index says of it is of then
 
 
 _MAX_NAMED = 10  # folders in a message
@@ -44,8 +46,8 @@ class Files:
     Raises DamagedError for a file of which the index does not hold what was written.
     """
 
-    def __init__(self, catalog: Catalog, lines: Callable[[str, int, int], str]) -> None:
-        """`lines` gives lines of a document as they are shown; see `Catalog.lines`."""
+    def __init__(self, catalog: Catalog, lines: Lines) -> None:
+        """`lines` gives lines of a document as they are shown."""
         self._catalog = catalog
         self._lines = lines
 
@@ -84,17 +86,22 @@ class Files:
                 raise UsageError(f"no folder in the index is called {name!r}", hint=_top_folders(here))
 
     def lines(self, path: str, start_line: int = 1, end_line: int = 0) -> FileLines:
-        """Return lines of a file; without `end_line`, up to the last; lines behind the last are left out.
+        """Return lines of a file as it is now; without `end_line`, up to the last; lines behind the last are left out.
 
-        Raises SourceError for a file that is not indexed, and UsageError for a range that has none of its lines.
+        Raises SourceError for a file that is not indexed or is gone, and UsageError for a range that has none of its
+        lines.
         """
-        file = self._find(path)
+        file, changed = self._find(path), self._lines.changed(path)
+        if changed is not None:
+            file = file._replace(size=changed.size, n_lines=changed.n_lines)
         last = min(end_line or file.n_lines, file.n_lines)
         if not (1 <= start_line <= max(last, 1)):
             raise UsageError(
                 f"{path} has no lines {start_line} to {end_line or 'the last'}", hint=f"it has {file.n_lines} lines"
             )
-        text = self._lines(path, start_line, max(last, 1))
+        if changed is not None:
+            return FileLines(file, start_line, last, changed.lines(start_line, max(last, 1)), stale=True)
+        text = self._lines.lines(path, start_line, max(last, 1))
         self._refuse_damage(path)
         return FileLines(file, start_line, last, text)
 

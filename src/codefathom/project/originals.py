@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from codefathom.errors import SourceError
 from codefathom.index.plan import with_found_encoding
 from codefathom.project.opening import OpenedProject
 from codefathom.source.masks import MASK, agrees
@@ -21,6 +23,22 @@ class Shown(NamedTuple):
     is_whole: bool
 
 
+class PresentText(NamedTuple):
+    """A file that is another one than when it was indexed."""
+
+    text: str
+    size: int  # bytes
+
+    @property
+    def n_lines(self) -> int:
+        """Lines, also the last one where it has no line end."""
+        return self.text.count("\n") + (self.text[-1:] not in ("", "\n"))
+
+    def lines(self, start_line: int, end_line: int) -> str:
+        """Return some lines, as `Catalog.lines` does."""
+        return "".join(re.findall(r"[^\n]*\n|[^\n]+", self.text)[start_line - 1 : end_line])
+
+
 class Lines:
     """The lines that one question shows; each file is looked at once."""
 
@@ -32,8 +50,39 @@ class Lines:
         self._originals = Originals(origin, indexed_at_ns, recipe.assumed_encoding)
 
     def text(self, path: str) -> str:
-        """Return the text of a document, "" when there is none."""
+        """Return the indexed text of a document, "" when there is none."""
         return self.shown(path).text
+
+    def text_now(self, path: str) -> str | None:
+        """Return the text of a file as it is now; None where it is gone, or no text any more."""
+        document = self._catalog.document(path)
+        if document is None:
+            return None
+        original = self._originals.of(document)
+        return self.text(path) if original.state == "same" else original.text
+
+    def changed(self, path: str) -> PresentText | None:
+        """Return a file as it is in this moment; None where it still is the indexed version.
+
+        Its bytes are compared, whatever its size and time are. Raises SourceError for a file that is gone, and for one
+        that is no text any more.
+        """
+        document = self._catalog.document(path)
+        if document is None or is_kept_text(path):
+            return None
+        original = self._originals.afresh(document)
+        if original.state_by_bytes == "same":
+            return None
+        if original.state_by_bytes == "gone":
+            raise SourceError(
+                f"{path!r} was indexed, and is not there any more", hint="the next `fathom index` takes it out"
+            )
+        if original.data is None or original.text is None:
+            raise SourceError(
+                f"{path!r} has changed since it was indexed, and is no text now, or too large",
+                hint="`fathom index` tells why it is left out",
+            )
+        return PresentText(original.text, len(original.data))
 
     def shown(self, path: str) -> Shown:
         """Return the text of a document, with masks where the file has changed or is gone."""

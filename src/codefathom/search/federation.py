@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import NamedTuple
 
+from codefathom.errors import UsageError
 from codefathom.search.ranking.fuse import reciprocal_rank
-from codefathom.types import Hit, SearchResult
+from codefathom.types import Hit, Rest, SearchResult
 
 # With the usual 60, ranks hardly count beside confidence: the surer project would come first as a whole. With 2, one of
 # half the confidence begins after the third hit of the other.
@@ -19,6 +19,7 @@ BY_SCORE = "score in its project times the confidence of that project's result, 
 BY_RANK = "rank in its project, weighted with the confidence of that project's result, as models or modes differ"
 
 _LEAST_TRUST = 0.01  # of a result without confidence, so that its hits keep an order
+_MOST_MERGED = 100_000  # hits of each project
 _LEAST_COPIED = 3  # lines: shorter places are equal by chance, and are copies only where their paths are equal, too
 
 
@@ -51,8 +52,17 @@ def order_of(results: Iterable[SearchResult]) -> str:
     return BY_SCORE if len({result.scale for result in results}) <= 1 else BY_RANK
 
 
-def merge(results: Mapping[str, SearchResult], limit: int) -> tuple[ProjectHit, ...]:
-    """Return the best hits of all projects, best first.
+class MergedHits(NamedTuple):
+    """A page of the list of several projects."""
+
+    hits: tuple[ProjectHit, ...]
+    rest: Rest  # of the list, behind these hits
+
+
+def merge(results: Mapping[str, SearchResult], limit: int, offset: int = 0) -> MergedHits:
+    """Return the best hits of all projects, best first: at most `limit` behind the `offset` first ones.
+
+    Each result has the hits that `reach` says; a single one may begin at the offset.
 
     Where all projects have the same model and the same kind of search, a score counts times how far the result of its
     project can be trusted, and less with each place, so that a project whose scores are high does not fill the list:
@@ -61,9 +71,33 @@ def merge(results: Mapping[str, SearchResult], limit: int) -> tuple[ProjectHit, 
     result stays as it is.
     """
     if len(results) == 1:
-        return tuple(ProjectHit(name, hit) for name, result in results.items() for hit in result.hits[:limit])
-    ranked = _by_score(results) if order_of(results.values()) == BY_SCORE else _by_rank(results)
-    return tuple(islice(_without_copies(ranked), limit))
+        ordered = [ProjectHit(name, hit) for name, result in results.items() for hit in result.hits]
+        offset -= next(iter(results.values())).offset
+    else:
+        ranked = _by_score(results) if order_of(results.values()) == BY_SCORE else _by_rank(results)
+        ordered = list(_without_copies(ranked))
+    hits = tuple(ordered[offset : offset + limit])
+    return MergedHits(hits, _rest([result.rest for result in results.values()], len(ordered) - offset - len(hits)))
+
+
+def reach(limit: int, offset: int) -> int:
+    """Return the number of first hits of each of several projects that a page is merged from.
+
+    Raises UsageError for a page that lies too far behind.
+    """
+    if offset + limit > _MOST_MERGED:
+        raise UsageError(
+            f"offset cannot be {offset} in the list of several projects",
+            hint=f"such a list shows its first {_MOST_MERGED} places; ask each project by itself",
+        )
+    return offset + limit
+
+
+def _rest(rests: Sequence[Rest], n_listed: int) -> Rest:
+    """Return the rest of the list: that of one project may be copies of places of another one."""
+    if len(rests) == 1:
+        return rests[0].plus(max(n_listed, 0))
+    return Rest(max(n_listed, 0), not any(rests))
 
 
 def _by_score(results: Mapping[str, SearchResult]) -> list[ProjectHit]:

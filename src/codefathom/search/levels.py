@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 from typing import NamedTuple, TypeAlias
 
 from codefathom.search.question.ranking_query import RankingQuery, last_of
@@ -15,34 +15,69 @@ from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.conditions import matches, mentions, record_of
 from codefathom.stores.lexical.terms import terms
-from codefathom.types import Chunk, Hit, Level, Symbol, Where
+from codefathom.types import NO_REST, Chunk, Hit, Level, Rest, Symbol, Where
 
 # Neighbours are joined with these first places only: how far a hit reaches does not depend on the number of hits.
 MAX_JOINED = 10
 _MAX_WHOLE_BYTES = 100_000  # of a document that a hit shows whole though only a chunk was looked for
 
-_Places: TypeAlias = list[tuple[Chunk, RankedCandidate]]
+_Place: TypeAlias = tuple[Chunk, RankedCandidate]
+_Places: TypeAlias = list[_Place]
 
 
 class Cut(NamedTuple):
-    """The level of the hits, their largest number, and the condition that all of them fulfil."""
+    """The level of the hits, which of them are wanted, and the condition that all of them fulfil."""
 
     level: Level
     limit: int
     where: Where | None = None
     are_short_whole: bool = False  # of a document that is too short to be embedded, a chunk stands for all of it
+    offset: int = 0  # places that are passed by
+    min_score: float = 0.0
+    counts_all: bool = False  # each place of the list is made, so that their number is known
 
 
-def cut_to_level(query: RankingQuery, ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> list[Hit]:
-    """Return at most `limit` hits, best first, each place once."""
+class HitPage(NamedTuple):
+    """The hits that are wanted, and the places around them, without those below the least score."""
+
+    hits: list[Hit]
+    n_places: int  # of the list up to the last hit, also those that are passed by
+    rest: Rest  # of the list, as far as the candidates tell
+    has_lower: bool = False  # some place has too low a score
+
+
+def cut_to_level(query: RankingQuery, ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> HitPage:
+    """Return at most `limit` hits behind the offset, best first, each place once."""
+    ordered = iter(ranked)
+    listing: Iterator[_Place]
     if cut.level == "file":
-        places = _files(ranked, catalog, cut)
+        listing = _files(ordered, catalog, cut)
     elif cut.level == "symbol":
-        places = _symbols(query, ranked, catalog, cut)
+        listing = _symbols(query, ordered, catalog, cut)
     else:
-        places = _joined(_with_whole(ranked, catalog, cut) if cut.are_short_whole else ranked, catalog, cut)
+        listing = _joined(_with_whole(ordered, catalog, cut) if cut.are_short_whole else ordered, catalog, cut)
+    places = list(islice(listing, cut.offset + cut.limit))
+    fitting = list(takewhile(lambda place: place[1].score >= cut.min_score, places))
     is_of_kind = cut.where is not None and mentions(cut.where, "kind")
-    return [_explained(query, chunk, item, catalog, is_of_kind=is_of_kind) for chunk, item in places]
+    return HitPage(
+        [_explained(query, chunk, item, catalog, is_of_kind=is_of_kind) for chunk, item in fitting[cut.offset :]],
+        len(fitting),
+        _rest(listing, ordered, cut) if len(fitting) == cut.offset + cut.limit else NO_REST,
+        len(fitting) < len(places),
+    )
+
+
+def _rest(listing: Iterator[_Place], ordered: Iterator[RankedCandidate], cut: Cut) -> Rest:
+    """Return the number of the places that were not made yet; where making them costs too much, what is certain."""
+    if cut.counts_all:
+        return Rest(sum(item.score >= cut.min_score for _, item in listing))
+    following = next(listing, None)
+    if following is None or following[1].score < cut.min_score:
+        return NO_REST
+    if cut.level == "chunk" and not cut.are_short_whole:  # each candidate that is left is a place of its own
+        n_joined = sum(item.score >= cut.min_score for _, item in islice(listing, MAX_JOINED))
+        return Rest(1 + n_joined + sum(item.score >= cut.min_score for item in ordered))
+    return Rest(1, is_exact=False)
 
 
 def _explained(
@@ -96,11 +131,10 @@ def _column(chunk: Chunk, line: int, names: Iterable[str]) -> int:
     return first + len(text) - len(text.lstrip())
 
 
-def _joined(ranked: Iterable[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> _Places:
+def _joined(ranked: Iterator[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> Iterator[_Place]:
     """Join a chunk with a better one of the same symbol when their lines touch, among the first places."""
     places: _Places = []
-    rest = iter(ranked)
-    for item in rest:
+    for item in ranked:
         joined = _with(places, item.candidate.chunk, catalog, cut.where)
         if joined is not None:
             places = joined
@@ -108,8 +142,9 @@ def _joined(ranked: Iterable[RankedCandidate], catalog: SearchCatalog, cut: Cut)
         places.append((item.candidate.chunk, item))
         if len(places) > MAX_JOINED:
             break
-    places += ((item.candidate.chunk, item) for item in islice(rest, max(cut.limit - len(places), 0)))
-    return places[: cut.limit]
+    yield from places
+    for item in ranked:
+        yield item.candidate.chunk, item
 
 
 def _with_whole(ranked: Iterable[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> Iterator[RankedCandidate]:
@@ -179,17 +214,12 @@ def _join(one: Chunk, other: Chunk) -> Chunk:
     )
 
 
-def _files(ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> _Places:
+def _files(ranked: Iterable[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> Iterator[_Place]:
     tests_text = cut.where is not None and mentions(cut.where, "text")
-    places: _Places = []
     for item in _first_of_each(ranked):
         whole = _file_chunk(item.candidate.chunk, catalog)
-        if whole is None or (tests_text and not _passes(cut.where, _with_symbol(whole, item), catalog)):
-            continue
-        places.append((whole, item))
-        if len(places) == cut.limit:
-            break
-    return places
+        if whole is not None and not (tests_text and not _passes(cut.where, _with_symbol(whole, item), catalog)):
+            yield whole, item
 
 
 def _with_symbol(whole: Chunk, item: RankedCandidate) -> Chunk:
@@ -228,18 +258,18 @@ def _first_of_each(ranked: Iterable[RankedCandidate]) -> Iterator[RankedCandidat
             yield item
 
 
-def _symbols(query: RankingQuery, ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> _Places:
-    places: dict[tuple[str, int, int], tuple[Chunk, RankedCandidate]] = {}
+def _symbols(
+    query: RankingQuery, ranked: Iterable[RankedCandidate], catalog: SearchCatalog, cut: Cut
+) -> Iterator[_Place]:
+    seen: set[tuple[str, int, int]] = set()
     for item in ranked:
         chunk = item.candidate.chunk
         for symbol in _best_symbols(query, chunk, _symbols_inside(chunk, catalog, cut.where)):
             place = (chunk.path, symbol.start_line, symbol.end_line)
-            whole = None if place in places else _symbol_chunk(symbol, chunk, catalog)
+            whole = None if place in seen else _symbol_chunk(symbol, chunk, catalog)
             if whole is not None and whole.text:  # without text it is damaged, which the result says
-                places[place] = (whole, item)
-        if len(places) >= cut.limit:
-            break
-    return list(places.values())[: cut.limit]
+                seen.add(place)
+                yield whole, item
 
 
 def _symbols_inside(chunk: Chunk, catalog: SearchCatalog, where: Where | None) -> list[Symbol]:

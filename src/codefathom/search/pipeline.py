@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from codefathom.search.as_written import is_in, keys_with, pattern_of, texts_of
 from codefathom.search.graph.connected import is_known, is_module, is_type
-from codefathom.search.levels import Cut, cut_to_level
+from codefathom.search.levels import Cut, HitPage, cut_to_level
 from codefathom.search.question.planner import PlannedSearch, overruled, plan
 from codefathom.search.question.query import Query
 from codefathom.search.question.ranking_query import RankingQuery, understand
@@ -23,11 +23,12 @@ from codefathom.stores.conditions import combine
 from codefathom.system.stopping import check_stopped
 from codefathom.telemetry import span
 from codefathom.text.expressions import deadline
-from codefathom.types import Hit, Level, Mode, SearchPlan, Where
+from codefathom.types import NO_REST, Hit, Level, Mode, Rest, SearchPlan, Where
 
 _BY_MEANING = SearchPlan()
 _EXACT: tuple[Mode, ...] = ("regex", "graph")  # their hits are exactly the answer
 _STANDS_THERE = "few of its words occur here, but these places contain its text as it is written"
+_MORE = 4  # times as many candidates, where those of a page give too few places
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,14 @@ class SearchHits:
     plan: SearchPlan = _BY_MEANING
     is_strange: bool = False  # no word of the question is anywhere in the index
     is_placed: bool = False  # the question names a file or a symbol of the project
+    rest: Rest = NO_REST  # of the list, behind the hits
+    n_places: int = 0  # of the list, up to the last hit
 
     @property
     def verdict(self) -> Verdict:
         """The verdict on the question: whether most likely nothing here answers it."""
-        return verdict(self.confidence, has_hits=bool(self.hits), is_strange=self.is_strange, is_placed=self.is_placed)
+        has_hits = bool(self.hits or self.n_places)  # a page behind the end of a list is none
+        return verdict(self.confidence, has_hits=has_hits, is_strange=self.is_strange, is_placed=self.is_placed)
 
 
 def search(request: SearchRequest, sources: Sources) -> SearchHits:
@@ -58,7 +62,7 @@ def search(request: SearchRequest, sources: Sources) -> SearchHits:
         for planned in _plans(request, sources.catalog):
             result = _search(request, planned, sources)
             degraded += result.degraded
-            if result.hits:
+            if result.n_places:
                 break
             highest = NOT_CONNECTED if planned.connection else highest
     return replace(result, degraded=degraded, confidence=min(result.confidence, highest))
@@ -95,13 +99,6 @@ def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) ->
     return _as_written(result, scoped, planned, sources) if result.verdict.weak else result
 
 
-class _Ranked(NamedTuple):
-    """The candidates of a question, and their order."""
-
-    pool: Pool
-    ranked: Sequence[RankedCandidate]
-
-
 class _Scoped(NamedTuple):
     """A request with its question as it is searched, and the places that may be found."""
 
@@ -125,7 +122,7 @@ def _as_written(result: SearchHits, scoped: _Scoped, planned: PlannedSearch, sou
         if not keys:
             continue
         value = ONE_SIGN if is_one_sign(text) else AS_WRITTEN
-        if not is_chosen and not (result.hits and is_in(text, result.hits[0].chunk.text)):
+        if not is_chosen and not is_in(text, _best_text(result, scoped, planned, sources)):
             literal = PlannedSearch("regex", SearchPlan("regex", _STANDS_THERE), pattern=pattern_of(text))
             places = _hits_inside(scoped._replace(keys=keys), literal, sources)
             result = places if places.hits else result
@@ -133,38 +130,96 @@ def _as_written(result: SearchHits, scoped: _Scoped, planned: PlannedSearch, sou
     return result
 
 
+def _best_text(result: SearchHits, scoped: _Scoped, planned: PlannedSearch, sources: Sources) -> str:
+    """Return the text of the best place of a list, whichever page of it the result is: all pages are of one list."""
+    request = scoped.request
+    if request.offset:
+        first = scoped._replace(request=replace(request, offset=0, limit=1))
+        result = _hits_inside(first, planned, sources)
+    return result.hits[0].chunk.text if result.hits else ""
+
+
 def _hits_inside(scoped: _Scoped, planned: PlannedSearch, sources: Sources) -> SearchHits:
     """Answer a request inside its scope: understand, gather, rank, cut to a level, explain."""
     request, query, where, keys = scoped
     with span("understand"):
         ranking_query = understand(query, sources.catalog, sources.lexical, sources.project)
-    check_stopped()
-    with span("rank", mode=planned.mode) as ranking:
-        pool = gather(Lookup(request, planned, ranking_query, keys, where), sources)
-        check_stopped()
-        ranked = rank(ranking_query, pool)
-        ranking.note(n_candidates=len(ranked))
-    ordered, not_reranked = _reranked(ranking_query, planned, ranked, sources)
-    check_stopped()
-    with span("hits"):
-        ordered = followed_by(ordered, pool.further)
-        are_short_whole = sources.are_short_whole and planned.mode not in _EXACT and not planned.is_overview
-        cut = Cut(request.level, request.limit, where, are_short_whole)
-        hits = cut_to_level(ranking_query, ordered, sources.catalog, cut)
-    hits_above_limit = tuple(hit for hit in hits if hit.score >= request.min_score)
-    model = sources.embedder.name if sources.embedder and not pool.problem else ""
-    value = _confidence(scoped, ranking_query, planned, _Ranked(pool, ranked), model)
+    answer = _answer(Lookup(request, planned, ranking_query, keys, where), sources)
+    hits, page = answer.page.hits, answer.page
+    model = sources.embedder.name if sources.embedder and not answer.pool.problem else ""
     lacking_vectors = sources.note if planned.mode in {"hybrid", "vector"} else ""
     return SearchHits(
-        hits=hits_above_limit,
-        confidence=value if hits_above_limit else 0.0,
-        suggestion="" if hits_above_limit else _suggestion(ranking_query, sources.catalog, only_below_limit=bool(hits)),
-        degraded=tuple(filter(None, (pool.problem, not_reranked, lacking_vectors))),
+        hits=tuple(hits),
+        confidence=_confidence(scoped, ranking_query, planned, answer, model) if hits else 0.0,
+        suggestion="" if hits else _suggestion(ranking_query, request.offset, page, sources.catalog),
+        degraded=tuple(filter(None, (answer.pool.problem, answer.not_reranked, lacking_vectors))),
         mode=planned.mode,
         plan=planned.plan,
         is_strange=ranking_query.is_strange and not ranking_query.frames,
         is_placed=bool(query.paths or query.symbols),
+        rest=page.rest,
+        n_places=page.n_places,
     )
+
+
+class _Answer(NamedTuple):
+    """The candidates of a question, their order, and the page of it that is wanted."""
+
+    pool: Pool
+    ranked: Sequence[RankedCandidate]
+    not_reranked: str  # why the reranking model could not be used
+    page: HitPage
+
+
+def _answer(lookup: Lookup, sources: Sources) -> _Answer:
+    """Gather, rank and cut. A page behind the first that is not full takes in more candidates while there are some."""
+    n_chunks = sources.catalog.n_chunks() if lookup.request.offset else None
+    widened, n_before = lookup._replace(n_chunks=n_chunks), -1
+    while True:
+        check_stopped()
+        with span("rank", mode=lookup.planned.mode) as ranking:
+            pool = gather(widened, sources)
+            check_stopped()
+            ranked = rank(lookup.query, pool)
+            ranking.note(n_candidates=len(ranked))
+        ordered, not_reranked = _reranked(lookup.query, lookup.planned, ranked, sources)
+        check_stopped()
+        with span("hits"):
+            page = _page(lookup, followed_by(ordered, pool.further), pool, sources)
+        n_candidates = len(pool.candidates) + len(pool.further)
+        is_full = len(page.hits) == lookup.request.limit
+        if is_full or not pool.behind or page.has_lower or n_candidates <= n_before or not _goes_on(lookup):
+            return _Answer(pool, ranked, not_reranked, page)
+        n_before = n_candidates
+        request = replace(widened.request, limit=_MORE * (widened.request.offset + widened.request.limit), offset=0)
+        widened = widened._replace(request=request)
+
+
+def _goes_on(lookup: Lookup) -> bool:
+    """Return True if a page is filled by all means. The first one of a ranking has what its best candidates give."""
+    mode = lookup.planned.mode
+    return mode not in _EXACT and (lookup.request.offset > 0 or (mode == "hybrid" and not lookup.query.terms))
+
+
+def _page(lookup: Lookup, ordered: Sequence[RankedCandidate], pool: Pool, sources: Sources) -> HitPage:
+    request, mode = lookup.request, lookup.planned.mode
+    cut = Cut(
+        request.level,
+        request.limit,
+        lookup.where,
+        are_short_whole=sources.are_short_whole and mode not in _EXACT and not lookup.planned.is_overview,
+        offset=request.offset,
+        min_score=request.min_score,
+        counts_all=mode in _EXACT or mode == "symbol",
+    )
+    page = cut_to_level(lookup.query, ordered, sources.catalog, cut)
+    if page.has_lower or not pool.behind:
+        return page
+    # Else a candidate behind these may have too low a score, or lie in a place of the list.
+    are_places = request.level == "chunk" and not cut.are_short_whole and not request.min_score
+    if not are_places or len(page.hits) < request.limit:
+        return page._replace(rest=Rest(page.rest.n, is_exact=False))
+    return page._replace(rest=Rest(page.rest.n + pool.behind.n, page.rest.is_exact and pool.behind.is_exact))
 
 
 def _matching(where: Where | None, level: Level, catalog: SearchCatalog) -> Collection[int] | None:
@@ -185,17 +240,19 @@ def _reranked(
         return sources.reranking.apply(query.meaning, ranked)
 
 
-def _confidence(scoped: _Scoped, query: RankingQuery, planned: PlannedSearch, outcome: _Ranked, model: str) -> float:
+def _confidence(scoped: _Scoped, query: RankingQuery, planned: PlannedSearch, answer: _Answer, model: str) -> float:
     """Return 0 to 1. What an expression matches, or edges connect, is known without a ranking."""
     is_chosen = scoped.request.mode == "regex"  # an expression may be one sign: its matches are what was asked for
     if is_chosen or planned.is_overview or planned.mode == "graph":
-        return outcome.pool.certainty
-    value = 1.0 if planned.mode == "regex" else confidence(query, outcome.ranked, model)
+        return answer.pool.certainty
+    value = 1.0 if planned.mode == "regex" else confidence(query, answer.ranked, model)
     return min(value, ONE_SIGN) if is_one_sign(scoped.query.text) else value
 
 
-def _suggestion(query: RankingQuery, catalog: SearchCatalog, *, only_below_limit: bool) -> str:
-    if only_below_limit:
+def _suggestion(query: RankingQuery, offset: int, page: HitPage, catalog: SearchCatalog) -> str:
+    if page.n_places:
+        return f"the list ends before the offset {offset}: it has {page.n_places} places"
+    if page.has_lower:
         return "every hit scores below the limit; lower --min-score, or min_score over HTTP and in tools"
     if catalog.generation == 0:
         return "the index is empty; `fathom status --skipped` tells which files were left out and why"

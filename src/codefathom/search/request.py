@@ -16,6 +16,7 @@ class SearchRequest:
 
     query: Query
     limit: int = 10
+    offset: int = 0  # places that are passed by
     level: Level = "chunk"
     mode: Mode = "auto"
     where: Where | None = None

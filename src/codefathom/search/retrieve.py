@@ -28,7 +28,7 @@ from codefathom.stores.vectors.flat_vectors import quantise_query
 from codefathom.system.stopping import check_stopped
 from codefathom.telemetry import span
 from codefathom.text.expressions import SETTING, USUAL_LIMIT_S, Expression, check, compiled, deadline, shown
-from codefathom.types import Chunk, Level, Where
+from codefathom.types import Chunk, Level, Rest, Where
 
 if TYPE_CHECKING:
     from codefathom.search.ranking.rerank import WeightedReranker
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 # Field weights of the lexical view.
 FIELD_WEIGHTS = {"path": 0.5, "name": 1.0, "signature": 0.5, "body": 1.0}
 MAX_DEFINITIONS = 40
+_ALL_DEFINITIONS = 10_000_000  # of a name: more than any index has
 _PER_NAMED_FILE = 3  # chunks of a file that the question names, where nothing else found it
 _SCRAP_CHARS, _SCRAP_LETTERS = 100, 4  # a chunk with less text, and less than so many letters and digits in it
 _FEW_CHUNKS = 1_000  # whose documents are looked up one by one
@@ -68,6 +69,7 @@ class Lookup(NamedTuple):
     query: RankingQuery
     keys: Collection[int] | None = None  # of the chunks that pass the filter; None: all
     where: Where | None = None  # the filter
+    n_chunks: int | None = None  # of the index, where a page may lie far behind; None: it does not
 
     @property
     def n_candidates(self) -> int:
@@ -85,7 +87,10 @@ class Lookup(NamedTuple):
         """Number of chunks that one source lists: where many hits are wanted, others follow the candidates."""
         if not self.request.fusion.may_list_more:
             return self.n_candidates
-        return max(self.n_candidates, self.query.depth * _CHUNKS_OF_A_HIT[self.request.level] * self.request.limit)
+        n_hits = self.request.offset + self.request.limit
+        n_listed = max(self.n_candidates, self.query.depth * _CHUNKS_OF_A_HIT[self.request.level] * n_hits)
+        # Stores make room for as many as they are asked for.
+        return n_listed if self.n_chunks is None else min(n_listed, max(self.n_candidates, self.n_chunks))
 
 
 def gather(lookup: Lookup, sources: Sources) -> Pool:
@@ -105,7 +110,7 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
     Without an embedding model that can be reached, words and names still find them.
     """
     query, keys = lookup.query, lookup.keys
-    near: Sequence[tuple[int, float]] = ()
+    near = _Listing()
     has_vectors = sources.embedder is not None and sources.vectors is not None
     problem = "" if has_vectors else "no embedding model: ranked by words and names only"
     try:
@@ -116,7 +121,7 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
     problem = problem or _store_problem(sources)
     check_stopped()
     words = _by_words(lookup, sources, query.forms)
-    lexical, vector = dict(cut(words, lookup.n_candidates)), dict(cut(near, lookup.n_candidates))
+    lexical, vector = dict(cut(words.best, lookup.n_candidates)), dict(cut(near.best, lookup.n_candidates))
     defined = _definitions(query.symbols, sources.catalog, keys)
     framed = {key for key in query.frames if keys is None or key in keys}
     scores = fuse(lexical, vector, lookup.request.fusion)
@@ -140,8 +145,21 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
         for key, (chunk, n_lines) in placed.items()
     ]
     if lookup.request.fusion.ranking == "fused":
-        return _by_sum(lookup, candidates, lexical, vector)._replace(problem=problem)
-    return Pool(candidates, scores, problem=problem, further=_further(lookup, words, near, placed, sources.catalog))
+        pool = _by_sum(lookup, candidates, lexical, vector)._replace(problem=problem)
+    else:
+        further = _further(lookup, words.best, near.best, placed, sources.catalog)
+        pool = Pool(candidates, scores, problem=problem, further=further)
+    return pool._replace(behind=_behind(lookup, words, near, pool))
+
+
+def _behind(lookup: Lookup, words: _Listing, near: _Listing, pool: Pool) -> Rest:
+    """Return the number of chunks that the sources list, or may list, and the pool has not."""
+    listed = {one.key for one in (*pool.candidates, *pool.further)}
+    n_left = len({key for key, _ in (*words.best, *near.best)} - listed)
+    fusion = lookup.request.fusion
+    if fusion.may_list_more and fusion.ranking != "fused":
+        return Rest(n_left, words.are_all and near.are_all)
+    return Rest(0, words.are_all and near.are_all and not n_left)  # no page of this ranking shows them
 
 
 def _nearness(chunk: Chunk, cosine: float) -> float:
@@ -196,23 +214,34 @@ def _further(
     return [Candidate(key, chunks[key], *evidence[key]) for key in keys if key in chunks]
 
 
-def _by_words(
-    lookup: Lookup, sources: Sources, forms: Mapping[str, float] = MappingProxyType({})
-) -> Sequence[tuple[int, float]]:
-    """Return (key, score by words over weighted fields), best first."""
+class _Listing(NamedTuple):
+    """The best of one source: (key, its measure), best first."""
+
+    best: Sequence[tuple[int, float]] = ()
+    are_all: bool = True  # False: the source has more
+
+
+def _first(ranking: Sequence[tuple[int, float]], k: int) -> _Listing:
+    best = cut(ranking, k)
+    return _Listing(best, len(best) == len(ranking))
+
+
+def _by_words(lookup: Lookup, sources: Sources, forms: Mapping[str, float] = MappingProxyType({})) -> _Listing:
+    """Return the chunks with the words, by their score over weighted fields."""
     words, k = {**forms, **lookup.query.minor_terms, **lookup.query.weighted}, lookup.n_listed
-    return cut(sources.lexical.search(words, k + 1, FIELD_WEIGHTS, lookup.keys), k) if words else ()
+    return _first(sources.lexical.search(words, k + 1, FIELD_WEIGHTS, lookup.keys), k) if words else _Listing()
 
 
-def _by_meaning(lookup: Lookup, sources: Sources) -> Sequence[tuple[int, float]]:
-    """Return (key, cosine similarity), best first; nothing when there is no embedder. Raises ProviderError."""
+def _by_meaning(lookup: Lookup, sources: Sources) -> _Listing:
+    """Return the nearest chunks by cosine similarity; none when there is no embedder. Raises ProviderError."""
     text, k = lookup.query.meaning, lookup.n_listed
     if sources.embedder is None or sources.vectors is None or not text.strip():
-        return ()
+        return _Listing()
     row = quantise_query(sources.embedder.embed([text], "query"))
-    near = cut(sources.vectors.nearest(row, k + 1, lookup.keys, lookup.where), k) if any(row) else ()
+    near = _first(sources.vectors.nearest(row, k + 1, lookup.keys, lookup.where), k) if any(row) else _Listing()
     least = lookup.request.fusion.min_similarity
-    return [(key, cosine) for key, cosine in near if cosine > least] if least else near
+    above = [(key, cosine) for key, cosine in near.best if cosine > least] if least else near.best
+    return _Listing(above, near.are_all or len(above) < len(near.best))
 
 
 def _of_named_files(lookup: Lookup, present: Collection[str], sources: Sources) -> dict[int, float]:
@@ -230,13 +259,11 @@ def _of_named_files(lookup: Lookup, present: Collection[str], sources: Sources) 
     return {**{key: 0.0 for path, key in first.items() if path not in with_words}, **dict(best)}
 
 
-def _definitions(
-    symbols: Sequence[str], catalog: SearchCatalog, allowed: Collection[int] | None, *, partial: bool = False
-) -> set[int]:
-    """Return the chunks in which one of the symbols is defined; with `partial`, a name may only contain it."""
+def _definitions(symbols: Sequence[str], catalog: SearchCatalog, allowed: Collection[int] | None) -> set[int]:
+    """Return the chunks in which one of the symbols is defined."""
     keys: set[int] = set()
     for symbol in symbols:
-        defining = catalog.chunks_defining(last_of(symbol), partial=partial, limit=MAX_DEFINITIONS)
+        defining = catalog.chunks_defining(last_of(symbol), partial=False, limit=MAX_DEFINITIONS)
         keys.update(key for key in defining if allowed is None or key in allowed)
     return keys
 
@@ -245,12 +272,14 @@ def _definitions(
 
 
 def _words_alone(lookup: Lookup, sources: Sources) -> Pool:
-    return _by_one(("lexical", "bm25"), _by_words(lookup, sources), sources.catalog)
+    words = _by_words(lookup, sources)
+    return _by_one(("lexical", "bm25"), words.best, sources.catalog)._replace(behind=Rest(0, words.are_all))
 
 
 def _meaning_alone(lookup: Lookup, sources: Sources) -> Pool:
-    pool = _by_one(("vector", "cosine"), _by_meaning(lookup, sources), sources.catalog)
-    return pool._replace(problem=_store_problem(sources))
+    near = _by_meaning(lookup, sources)
+    pool = _by_one(("vector", "cosine"), near.best, sources.catalog)
+    return pool._replace(problem=_store_problem(sources), behind=Rest(0, near.are_all))
 
 
 def _store_problem(sources: Sources) -> str:
@@ -261,9 +290,9 @@ def _store_problem(sources: Sources) -> str:
 
 def _whole_scope(lookup: Lookup, sources: Sources) -> Pool:
     """Return the lines of the scope in order: the question has no other words."""
-    return _by_one(
-        ("scope", "scope"), [(key, 1.0) for key in sorted(lookup.keys or ())[: lookup.n_listed]], sources.catalog
-    )
+    keys = sorted(lookup.keys or ())
+    first = [(key, 1.0) for key in keys[: lookup.n_listed]]
+    return _by_one(("scope", "scope"), first, sources.catalog)._replace(behind=Rest(len(keys) - len(first)))
 
 
 def _by_one(signals: tuple[str, str], ranking: Sequence[tuple[int, float]], catalog: SearchCatalog) -> Pool:
@@ -281,9 +310,24 @@ def _by_one(signals: tuple[str, str], ranking: Sequence[tuple[int, float]], cata
 def _definitions_alone(lookup: Lookup, sources: Sources) -> Pool:
     """Return the chunks that define a symbol with one of the words of the query, as a name or a part of it."""
     names = lookup.query.symbols or tuple(lookup.request.query.text.split())
-    keys = _definitions(names, sources.catalog, lookup.keys, partial=True)
-    candidates = [Candidate(key, chunk) for key, chunk in sorted(sources.catalog.chunks(keys).items())]
-    return Pool(candidates, {}, symbols=names)
+    defining = [
+        sources.catalog.chunks_defining(last_of(name), partial=True, limit=_ALL_DEFINITIONS)
+        for name in dict.fromkeys(names)
+    ]
+    best, others = (
+        {key: None for keys in part for key in keys if lookup.keys is None or key in lookup.keys}
+        for part in ([keys[:MAX_DEFINITIONS] for keys in defining], [keys[MAX_DEFINITIONS:] for keys in defining])
+    )
+    further = [key for key in others if key not in best]
+    listed = further[: max(lookup.n_listed - len(best), 0)]
+    chunks = sources.catalog.chunks({*best, *listed})
+    return Pool(
+        [Candidate(key, chunks[key]) for key in sorted(best) if key in chunks],
+        {},
+        symbols=names,
+        further=[Candidate(key, chunks[key]) for key in listed if key in chunks],
+        behind=Rest(len(further) - len(listed)),
+    )
 
 
 def _connections_alone(lookup: Lookup, sources: Sources) -> Pool:
@@ -304,6 +348,7 @@ def _matches_alone(lookup: Lookup, sources: Sources) -> Pool:
         {match.key: match.n_matches / top for match in matches},
         {match.key: {"matches": float(match.n_matches)} for match in matches},
         problem=problem,
+        behind=Rest(0, not problem),
     )
 
 

@@ -70,10 +70,10 @@ def ready(projects: Mapping[str, KeptProject]) -> tuple[dict[str, OpenedProject]
 def context(projects: Mapping[str, KeptProject], result: SearchResult, size: ContextSize) -> Context:
     """Return the files of a result of `as_one` within a window of tokens, as `packed` says."""
     engines = {name: project.engine for name, project in projects.items()}
-    texts = {name: Lines(engine.opened).text for name, engine in engines.items()}
+    texts = {name: Lines(engine.opened).text_now for name, engine in engines.items()}
     names = {name: naming(engine.opened) for name, engine in engines.items()}
 
-    def text(path: str) -> str:
+    def text(path: str) -> str | None:
         name, _, rest = path.partition("/")
         return texts[name](rest)
 
@@ -207,17 +207,26 @@ def related_in(result: RelatedResult, name: str) -> RelatedResult:
     return replace(result, edges=tuple(replace(edge, path=f"{name}/{edge.path}") for edge in result.edges))
 
 
-def as_one(results: Mapping[str, SearchResult], failed: Mapping[str, FathomError], limit: int) -> SearchResult:
-    """Return results of projects as one, which names the projects that failed. Raises their first error without any."""
+def as_one(
+    results: Mapping[str, SearchResult], failed: Mapping[str, FathomError], limit: int, offset: int = 0
+) -> SearchResult:
+    """Return a page of the results of projects as one, which names those that failed; see `merge`.
+
+    Its generation is the sum of theirs, which changes with each of them. Raises the first error without any result.
+    """
     if not results:
         raise next(iter(failed.values()))
     best = max(results.values(), key=lambda result: result.confidence)
     judged = of_several(results.values())
     # What a question names may be in one project only: that is no failure of the others.
     problems = [f"{name}: {with_hint(error)}" for name, error in failed.items() if not isinstance(error, UsageError)]
+    merged = merge(results, limit, offset)
     return replace(
         best,
-        hits=tuple(map(in_project, merge(results, limit))),
+        hits=tuple(map(in_project, merged.hits)),
+        offset=offset,
+        rest=merged.rest,
+        generation=sum(result.generation for result in results.values()),
         degraded=tuple(dict.fromkeys([*problems, *(text for result in results.values() for text in result.degraded)])),
         stale=any(result.stale for result in results.values()),
         weak=judged.weak,

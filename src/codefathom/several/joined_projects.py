@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -17,15 +18,27 @@ from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.project.answer_setup import HITS_PER_FILE, ContextSize, for_prompt
-from codefathom.search.federation import ProjectHit, merge
+from codefathom.search.federation import ProjectHit, merge, reach
 from codefathom.search.graph.project_map import MapParts, ProjectMap, fitted, joined
 from codefathom.search.verdict import Verdict, of_several
 from codefathom.several.joined import as_one, ask_several, context, each_asked
 from codefathom.several.joined_agent import investigate_several
-from codefathom.several.kept_project import KeptProject, SearchWish
+from codefathom.several.kept_project import KeptProject, SearchWish, SymbolWish
 from codefathom.several.named_files import files_by_project, relative_to
 from codefathom.several.side_by_side import outcomes
-from codefathom.types import Context, FoundSymbol, Hit, LevelName, Mode, RelatedResult, SearchResult, Skipped, Where
+from codefathom.types import (
+    NO_REST,
+    Context,
+    FoundSymbol,
+    Hit,
+    LevelName,
+    Mode,
+    RelatedResult,
+    Rest,
+    SearchResult,
+    Skipped,
+    Where,
+)
 
 _T = TypeVar("_T")
 _MOST_NAMED = 5  # of what was left out
@@ -39,6 +52,8 @@ class FederatedSearch(NamedTuple):
     failed: Mapping[str, FathomError]
     roots: Mapping[str, str]  # absolute path of each project's folder
     left_out: tuple[Skipped, ...] = ()  # of the paths that are searched, such as what a budget did not allow
+    offset: int = 0  # of the first hit in the whole list
+    rest: Rest = NO_REST  # of the list, behind these hits
 
     @property
     def verdict(self) -> Verdict:
@@ -60,6 +75,32 @@ class FederatedSymbols(NamedTuple):
 
     symbols: tuple[tuple[str, FoundSymbol], ...]  # project and symbol
     failed: Mapping[str, FathomError]
+    n_symbols: Mapping[str, int]  # all that fit, by project
+    offset: int = 0  # of the first symbol of each project in its whole list
+
+    @property
+    def n_rows(self) -> int:
+        """The largest number of symbols that one project has here."""
+        return max(self._n_here().values(), default=0)
+
+    @property
+    def rest(self) -> Rest:
+        """The symbols of all projects behind these."""
+        here = self._n_here()
+        return Rest(sum(max(n - self.offset - here[name], 0) for name, n in self.n_symbols.items()))
+
+    def first(self, n: int) -> list[tuple[str, FoundSymbol]]:
+        """Return the first symbols of each project."""
+        places = Counter[str]()
+        kept = []
+        for name, item in self.symbols:
+            places[name] += 1
+            if places[name] <= n:
+                kept.append((name, item))
+        return kept
+
+    def _n_here(self) -> Counter[str]:
+        return Counter(name for name, _ in self.symbols)
 
 
 class FederatedRelated(NamedTuple):
@@ -67,6 +108,28 @@ class FederatedRelated(NamedTuple):
 
     results: Mapping[str, RelatedResult]
     failed: Mapping[str, FathomError]
+
+    @property
+    def n_rows(self) -> int:
+        """The largest number of edges that one project has here."""
+        return max((len(one.edges) for one in self.results.values()), default=0)
+
+    @property
+    def rest(self) -> Rest:
+        """The edges of all projects behind these."""
+        rests = [one.rest for one in self.results.values()]
+        return Rest(sum(rest.n for rest in rests), all(rest.is_exact for rest in rests))
+
+    def first(self, n: int) -> dict[str, RelatedResult]:
+        """Return the results with the first edges of each project."""
+        return {
+            name: replace(one, edges=one.edges[:n], rest=one.rest.plus(len(one.edges[n:])))
+            for name, one in self.results.items()
+        }
+
+    def n_in(self, n: int) -> int:
+        """Return the number of the first `n` edges of all projects."""
+        return sum(len(one.edges[:n]) for one in self.results.values())
 
 
 class FederatedMap(NamedTuple):
@@ -142,6 +205,7 @@ class JoinedProjects:
         query: str,
         *,
         limit: int | None = None,
+        offset: int = 0,
         level: LevelName | None = None,
         mode: Mode | None = None,
         where: Where | None = None,
@@ -156,31 +220,47 @@ class JoinedProjects:
         Equal files of two projects are listed once. Raises the error of the first project if all of them fail.
         """
         owners = self._owners(files)
-        wish = SearchWish(limit, level, mode, where, min_score)
+        limits = [self._projects[name].engine.settings.search.limit for name in owners or self._projects]
+        most = limit or max(limits, default=0)
+        wish = SearchWish(reach(most, offset) if offset else limit, level, mode, where, min_score)
         results, failed = self._searched(
             query, {name: wish._replace(files=owners.get(name, ())) for name in (owners or self._projects)}
         )
-        most = limit or max(self._projects[name].engine.settings.search.limit for name in results)
-        return FederatedSearch(merge(results, most), results, failed, self.roots, self.left_out)
+        hits, rest = merge(results, most, offset)
+        return FederatedSearch(hits, results, failed, self.roots, self.left_out, offset, rest)
 
-    def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> FederatedSymbols:
-        """Return symbols by name, at most `limit` of each project; see `Engine.symbols`."""
-        answers, failed = self._outcomes(lambda project: project.symbols(query, path=path, kind=kind, limit=limit))
-        pairs = tuple((name, symbol) for name, symbols in answers.items() for symbol in symbols)
-        return FederatedSymbols(pairs, failed)
+    def symbols(
+        self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50, offset: int = 0
+    ) -> FederatedSymbols:
+        """Return symbols by name; limit and offset count in each project; see `Engine.symbols`."""
+        wish = SymbolWish(query, path, kind, limit, offset)
+        answers, failed = self._outcomes(lambda project: project.symbols(wish))
+        pairs = tuple((name, symbol) for name, page in answers.items() for symbol in page.symbols)
+        return FederatedSymbols(pairs, failed, {name: page.n_symbols for name, page in answers.items()}, offset)
 
-    def related(self, target: str, *, depth: int = 1, limit: int = 200) -> FederatedRelated:
+    def related(self, target: str, *, depth: int = 1, limit: int = 200, offset: int = 0) -> FederatedRelated:
         """Return the connections of a file or symbol in each project that has it; see `Engine.related`.
 
-        A path may begin with the name of a project, or be one of the disk; then only that one is asked.
+        A path may begin with the name of a project, or be one of the disk; then only that one is asked. Limit and
+        offset count in each project.
         """
+
+        def ask(project: KeptProject, target: str) -> RelatedResult:
+            return project.related(target, depth=depth, limit=limit, offset=offset)
+
         name, own = self._owner_of(target)
         if name:
-            return FederatedRelated({name: self._projects[name].related(own, depth=depth, limit=limit)}, {})
-        return FederatedRelated(*self._outcomes(lambda project: project.related(target, depth=depth, limit=limit)))
+            return FederatedRelated({name: ask(self._projects[name], own)}, {})
+        return FederatedRelated(*self._outcomes(lambda project: ask(project, target)))
 
     def map(
-        self, query: str = "", *, files: Sequence[str] = (), folders: Sequence[str] = (), max_tokens: int = 4_000
+        self,
+        query: str = "",
+        *,
+        files: Sequence[str] = (),
+        folders: Sequence[str] = (),
+        max_tokens: int = 4_000,
+        offset: int = 0,
     ) -> FederatedMap:
         """Return one map of all projects, in one budget of tokens; see `Engine.map`.
 
@@ -188,6 +268,7 @@ class JoinedProjects:
         in `search`; folders are those of each project that has them.
         """
         content, failed = self.map_parts(query, files=files, folders=folders)
+        content = content.behind(offset)
         return FederatedMap(fitted(query, content, max_tokens, counter(self.settings.context.tokenizer_path)), failed)
 
     def map_parts(

@@ -31,6 +31,23 @@ class SearchWish(NamedTuple):
     files: tuple[str, ...] = ()
 
 
+class SymbolWish(NamedTuple):
+    """The arguments of `Engine.symbols`."""
+
+    query: str
+    path: str
+    kind: str
+    limit: int
+    offset: int
+
+
+class SomeSymbols(NamedTuple):
+    """A page of symbols, and the number of all of them."""
+
+    symbols: tuple[FoundSymbol, ...]
+    n_symbols: int
+
+
 @dataclass(frozen=True, slots=True)
 class KeptProject:
     """An opened project. `places` are absolute, resolved paths of files and folders in it; none: all of it."""
@@ -66,28 +83,33 @@ class KeptProject:
             self.engine.take_in(self.places)
         return self.engine.ready()
 
-    def symbols(self, query: str, *, path: str, kind: str, limit: int) -> tuple[FoundSymbol, ...]:
+    def symbols(self, wish: SymbolWish) -> SomeSymbols:
         """Return symbols by name; see `Engine.symbols`."""
-        if not self.places:
-            return self.engine.symbols(query, path=path, kind=kind, limit=limit)
-        self.ready()
+        query, path, kind, limit, offset = wish
         is_inside, inside = self.contains(), self._relative()
-        if len(inside) == 1 and not path:
-            return self.engine.symbols(query, path=inside[0], kind=kind, limit=limit)
-        symbols = self.engine.symbols(query, path=path, kind=kind, limit=_ALL_SYMBOLS)
-        return tuple(item for item in symbols if is_inside(item.path))[:limit]
+        if self.places:
+            self.ready()
+            if len(inside) != 1 or path:
+                every = self.engine.symbols(query, path=path, kind=kind, limit=_ALL_SYMBOLS)
+                kept = tuple(item for item in every if is_inside(item.path))
+                return SomeSymbols(kept[offset : offset + limit], len(kept))
+            path = inside[0]
+        symbols = self.engine.symbols(query, path=path, kind=kind, limit=limit, offset=offset)
+        return SomeSymbols(symbols, self.engine.n_symbols(query, path=path, kind=kind))
 
-    def related(self, target: str, *, depth: int, limit: int) -> RelatedResult:
+    def related(self, target: str, *, depth: int, limit: int, offset: int) -> RelatedResult:
         """Return the connections of a file or symbol; see `Engine.related`."""
         if not self.places:
-            return self.engine.related(target, depth=depth, limit=limit)
+            return self.engine.related(target, depth=depth, limit=limit, offset=offset)
         self.ready()
         is_inside = self.contains()
         result = self.engine.related(target, depth=depth, limit=_ALL_SYMBOLS)
         is_file = self.engine.opened.catalog.document(result.target) is not None
         if is_file and not target.startswith("@@") and not is_inside(result.target):
             raise UsageError(f"{target!r} is not in the places that are asked about", hint=_NOT_ASKED)
-        return replace(result, edges=tuple(edge for edge in result.edges if is_inside(edge.path))[:limit])
+        edges = tuple(edge for edge in result.edges if is_inside(edge.path))
+        n_behind = max(len(edges) - offset - limit, 0)
+        return replace(result, edges=edges[offset : offset + limit], offset=offset, rest=result.rest.plus(n_behind))
 
     def map_parts(self, query: str, files: Sequence[str], folders: Sequence[str]) -> MapParts:
         """Return the parts of a map, the most central first; see `Engine.map`. Paths are those of the project."""

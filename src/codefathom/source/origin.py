@@ -265,6 +265,10 @@ class Originals:
             self._originals[document.path] = original
         return original
 
+    def afresh(self, document: IndexedDocument) -> Original:
+        """Return the original of a document as it is in this moment, whatever was read of it before."""
+        return Original(document, self._origin, self._indexed_at_ns, self._assumed)
+
 
 @lru_cache(maxsize=10_000)  # each search asks it of the same few files
 def is_inside(path: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 
@@ -22,6 +21,15 @@ def n_that_fit(n_items: int, fits: Callable[[int], bool]) -> int:
 
 def first_of_each(n_items: int, sizes: Sequence[int]) -> tuple[int, ...]:
     """Return the number of items of each list when lists of these sizes take turns for so many places."""
-    turns = sorted((place, number) for number, size in enumerate(sizes) for place in range(size))
-    n_of = Counter(number for _, number in turns[:n_items])
-    return tuple(n_of[number] for number in range(len(sizes)))
+
+    def n_in(n_rounds: int) -> int:
+        return sum(min(size, n_rounds) for size in sizes)
+
+    n_rounds = n_that_fit(max(sizes, default=0), lambda n: n_in(n) <= n_items)
+    n_left = n_items - n_in(n_rounds)  # of the round that not all lists have
+    shares = []
+    for size in sizes:
+        has_one_more = size > n_rounds and n_left > 0
+        n_left -= has_one_more
+        shares.append(min(size, n_rounds) + has_one_more)
+    return tuple(shares)

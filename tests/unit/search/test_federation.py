@@ -24,7 +24,7 @@ def result(confidence: float, *scores: float, scale: str = "") -> SearchResult:
 
 
 def places(results: dict[str, SearchResult], limit: int = 100) -> list[str]:
-    return [f"{hit.project_id}{hit.hit.chunk.path[1]}" for hit in merge(results, limit)]
+    return [f"{hit.project_id}{hit.hit.chunk.path[1]}" for hit in merge(results, limit).hits]
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,13 @@ def test_a_project_that_is_less_sure_comes_later_and_not_last() -> None:
 
 
 def test_one_project_keeps_its_scores() -> None:
-    assert [hit.hit.score for hit in merge({"a": result(0.1, 0.6, 0.5)}, 10)] == [0.6, 0.5]
+    assert [hit.hit.score for hit in merge({"a": result(0.1, 0.6, 0.5)}, 10).hits] == [0.6, 0.5]
 
 
 def test_with_equal_models_a_score_counts_by_the_trust_in_its_project() -> None:
     results = {"a": result(0.5, 0.9, 0.8, scale="m"), "b": result(0.8, 0.6, 0.1, scale="m")}
     assert places(results) == ["b0", "a0", "a1", "b1"]
-    assert [round(item.hit.score, 2) for item in merge(results, 3)] == [0.48, 0.45, 0.3]
+    assert [round(item.hit.score, 2) for item in merge(results, 3).hits] == [0.48, 0.45, 0.3]
     assert order_of(results.values()) == BY_SCORE
     assert order_of([*results.values(), result(0.1, scale="n")]) == BY_RANK
 
@@ -65,7 +65,7 @@ def test_copies_are_there_once_with_the_first_project() -> None:
     one, other = result(0.6, 0.9, 0.8), result(0.5, 0.9, 0.8)
     hits = [replace(hit, chunk=replace(hit.chunk, text=f"{place}\n" * 4)) for place, hit in enumerate(other.hits)]
     first = replace(one.hits[0], chunk=replace(one.hits[0].chunk, text="0\n" * 4))
-    merged = merge({"a": replace(one, hits=(first, *one.hits[1:])), "b": replace(other, hits=tuple(hits))}, 10)
+    merged = merge({"a": replace(one, hits=(first, *one.hits[1:])), "b": replace(other, hits=tuple(hits))}, 10).hits
     assert [(item.project_id, item.hit.chunk.path) for item in merged] == [
         ("a", "f0.py"),
         ("a", "f1.py"),
@@ -74,7 +74,7 @@ def test_copies_are_there_once_with_the_first_project() -> None:
 
 
 def test_nothing_found_is_nothing() -> None:
-    assert merge({"a": result(0.0), "b": result(0.0)}, 10) == ()
+    assert merge({"a": result(0.0), "b": result(0.0)}, 10).hits == ()
 
 
 @settings(max_examples=100)
@@ -93,7 +93,7 @@ def test_nothing_found_is_nothing() -> None:
 def test_merging_keeps_each_order_and_loses_nothing_before_the_limit(
     results: dict[str, SearchResult], limit: int
 ) -> None:
-    merged = merge(results, limit)
+    merged = merge(results, limit).hits
     assert len(merged) == min(limit, sum(len(item.hits) for item in results.values()))
     scores = [hit.hit.score for hit in merged]
     assert scores == sorted(scores, reverse=True)

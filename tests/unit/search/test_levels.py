@@ -47,7 +47,7 @@ def spans(items: list) -> list[tuple[str, int, int]]:
 def test_neighbours_of_one_symbol_are_joined() -> None:
     one, two = piece("a.py", 1, 5, "big", "big"), piece("a.py", 6, 9, "big")
     for order in ((one, two), (two, one)):
-        [hit] = cut_to_level(QUERY, ranked(*order), Shelf([one, two]), Cut("chunk", 5))
+        [hit] = cut_to_level(QUERY, ranked(*order), Shelf([one, two]), Cut("chunk", 5)).hits
         assert (hit.chunk.start_line, hit.chunk.end_line, hit.chunk.text) == (1, 9, one.text + two.text)
         assert (hit.chunk.names, hit.score) == (("big",), 1.0)
 
@@ -61,13 +61,13 @@ def test_others_are_not_joined() -> None:
         piece("c.py", 1, 2),
         piece("c.py", 3, 4),  # no symbol
     ]
-    assert len(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks), Cut("chunk", 10))) == 6
+    assert len(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks), Cut("chunk", 10)).hits) == 6
 
 
 def test_three_neighbours_in_any_order_become_one() -> None:
     one, two, three = piece("a.py", 1, 5, "big"), piece("a.py", 6, 9, "big"), piece("a.py", 10, 12, "big")
     for order in ((one, two, three), (two, three, one), (one, three, two), (three, one, two)):
-        result = cut_to_level(QUERY, ranked(*order), Shelf([one, two, three]), Cut("chunk", 5))
+        result = cut_to_level(QUERY, ranked(*order), Shelf([one, two, three]), Cut("chunk", 5)).hits
         assert spans(result) == [("a.py", 1, 12)]
         assert result[0].chunk.text == one.text + two.text + three.text
 
@@ -76,12 +76,12 @@ def test_a_part_of_a_long_line_is_joined_with_nothing() -> None:
     above, below = piece("a.py", 1, 5, "f"), piece("a.py", 7, 9, "f")
     parts = [Chunk(f"a{column}", "a.py", "", "text", "f", (), 6, 6, "x" * 1000, column) for column in (1, 1001)]
     chunks = [above, *parts, below]
-    assert len(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks), Cut("chunk", 10))) == 4
+    assert len(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks), Cut("chunk", 10)).hits) == 4
 
 
 def test_joining_makes_room_for_more() -> None:
     chunks = [piece("a.py", 1, 5, "f"), piece("a.py", 6, 9, "f"), piece("b.py", 1, 2), piece("c.py", 1, 2)]
-    assert spans(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks), Cut("chunk", 2))) == [
+    assert spans(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks), Cut("chunk", 2)).hits) == [
         ("a.py", 1, 9),
         ("b.py", 1, 2),
     ]
@@ -89,7 +89,7 @@ def test_joining_makes_room_for_more() -> None:
 
 def test_a_file_is_returned_once_and_whole() -> None:
     one, two, other = piece("a.py", 1, 5), piece("a.py", 6, 9), piece("b.py", 1, 3)
-    result = cut_to_level(QUERY, ranked(two, other, one), Shelf([one, two, other]), Cut("file", 5))
+    result = cut_to_level(QUERY, ranked(two, other, one), Shelf([one, two, other]), Cut("file", 5)).hits
     assert spans(result) == [("a.py", 1, 9), ("b.py", 1, 3)]
     assert result[0].chunk.text == one.text + two.text
     assert result[0].chunk.kind == "file"
@@ -99,7 +99,7 @@ def test_a_file_is_returned_once_and_whole() -> None:
 def test_the_symbol_asked_for_is_returned() -> None:
     chunk = piece("a.py", 1, 9, "", "load", "save")
     symbols = [Symbol("function", "load", "load", 1, 4, 1), Symbol("function", "save", "save", 5, 9, 5)]
-    result = cut_to_level(QUERY, ranked(chunk), Shelf([chunk], {"a.py": symbols}), Cut("symbol", 5))
+    result = cut_to_level(QUERY, ranked(chunk), Shelf([chunk], {"a.py": symbols}), Cut("symbol", 5)).hits
     assert [hit.chunk.symbol for hit in result] == ["save"]
     assert spans(result) == [("a.py", 5, 9)]
     assert result[0].chunk.text.startswith("a.py 5\n")
@@ -113,24 +113,24 @@ def test_the_head_of_a_name_comes_before_its_namesakes() -> None:
         Symbol("method", "Save", "Save.Save.Save", 5, 6, 5),
     ]
     query = replace(QUERY, heads={"save.cs": (DefinitionPlace("save.cs", "class", "Save", 4),)})
-    result = cut_to_level(query, ranked(chunk), Shelf([chunk], {"save.cs": symbols}), Cut("symbol", 5))
+    result = cut_to_level(query, ranked(chunk), Shelf([chunk], {"save.cs": symbols}), Cut("symbol", 5)).hits
     assert [hit.chunk.kind for hit in result] == ["class", "module", "method"]
 
 
 def test_a_symbol_that_spans_chunks_is_returned_once() -> None:
     chunks = [piece("a.py", 1, 5, "save", "save"), piece("a.py", 6, 9, "save")]
     symbols = [Symbol("function", "save", "save", 1, 9, 1)]
-    assert spans(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks, {"a.py": symbols}), Cut("symbol", 5))) == [
+    assert spans(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks, {"a.py": symbols}), Cut("symbol", 5)).hits) == [
         ("a.py", 1, 9)
     ]
 
 
 def test_a_chunk_without_symbols_is_no_symbol() -> None:
     chunk = piece("a.md", 1, 3)
-    assert cut_to_level(QUERY, ranked(chunk), Shelf([chunk]), Cut("symbol", 5)) == []
+    assert cut_to_level(QUERY, ranked(chunk), Shelf([chunk]), Cut("symbol", 5)).hits == []
 
 
 def test_limits_hold() -> None:
     chunks = [piece(f"{n}.py", 1, 3) for n in range(6)]
     for level in ("chunk", "file"):
-        assert len(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks), Cut(level, 4))) == 4
+        assert len(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks), Cut(level, 4)).hits) == 4

@@ -320,7 +320,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show lines of an indexed file */
+        /** Show lines of an indexed file, as they are now */
         get: operations["file_file_get"];
         put?: never;
         post?: never;
@@ -1689,6 +1689,20 @@ export interface components {
              */
             weak: boolean;
             /**
+             * N Left Out
+             * @description further files with hits, above max_files
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
              * Roots
              * @description folders of the projects that `paths` have chosen
              * @default {}
@@ -1769,6 +1783,26 @@ export interface components {
          * @description Conversations, the one that was used last first.
          */
         ConversationsOut: {
+            /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
             /** Conversations */
             conversations: components["schemas"]["ConversationOut"][];
         };
@@ -1954,11 +1988,24 @@ export interface components {
             weak: boolean;
             /**
              * N Left Out
-             * @description number of items that max_tokens has no room for
+             * @description files behind those of this page
              * @default 0
              * @example 0
              */
             n_left_out: number;
+            /**
+             * N Symbols Left Out
+             * @description symbols behind this page, also those of files that are shown
+             * @default 0
+             * @example 0
+             */
+            n_symbols_left_out: number;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
             /**
              * Failed
              * @description errors, by project
@@ -1991,19 +2038,32 @@ export interface components {
          */
         FederatedRelatedOut: {
             /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
              * Target
              * @example @@price_of
              */
             target: string;
             /** Projects */
             projects: components["schemas"]["ProjectRelatedOut"][];
-            /**
-             * N Left Out
-             * @description number of items that max_tokens has no room for
-             * @default 0
-             * @example 0
-             */
-            n_left_out: number;
             /**
              * Failed
              * @description errors, by project
@@ -2036,19 +2096,32 @@ export interface components {
          */
         FederatedSymbolsOut: {
             /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
              * Query
              * @example price
              */
             query: string;
             /** Symbols */
             symbols: components["schemas"]["ProjectSymbolOut"][];
-            /**
-             * N Left Out
-             * @description number of items that max_tokens has no room for
-             * @default 0
-             * @example 0
-             */
-            n_left_out: number;
             /**
              * Failed
              * @description errors, by project
@@ -2093,7 +2166,7 @@ export interface components {
         };
         /**
          * FileLinesOut
-         * @description Lines of a file, as they were when it was indexed.
+         * @description Lines of a file, as they are now.
          */
         FileLinesOut: {
             /**
@@ -2137,6 +2210,13 @@ export interface components {
              * @example def price_of(order): ...
              */
             content: string;
+            /**
+             * Stale
+             * @description the file has changed since it was indexed: what else is told of it is of then
+             * @default false
+             * @example false
+             */
+            stale: boolean;
         };
         /**
          * FileOut
@@ -2186,6 +2266,26 @@ export interface components {
          * @description Indexed files, ordered by path.
          */
         FilesOut: {
+            /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
             /**
              * Project Id
              * @example shop
@@ -2424,11 +2524,18 @@ export interface components {
             depth: number;
             /**
              * Limit
-             * @description maximum number of places and of tests
+             * @description maximum number of items of each list
              * @default 200
              * @example 200
              */
             limit: number;
+            /**
+             * Offset
+             * @description items of earlier pages, which are passed by: `next_offset`
+             * @default 0
+             * @example 0
+             */
+            offset: number;
             /**
              * Max Tokens
              * @description maximum number of tokens of the answer; symbols, places, tests and notes take turns
@@ -2455,7 +2562,7 @@ export interface components {
             reached: components["schemas"]["EdgeOut"][];
             /**
              * N Reached
-             * @description all places, also those that the limit cuts off
+             * @description all places, also those of other pages
              * @example 1
              */
             n_reached: number;
@@ -2476,8 +2583,25 @@ export interface components {
              */
             unseen: string[];
             /**
+             * N Changes
+             * @description all symbols that differ
+             * @example 1
+             */
+            n_changes: number;
+            /**
+             * N Tests
+             * @description all tests
+             * @example 1
+             */
+            n_tests: number;
+            /**
+             * N Unseen
+             * @example 0
+             */
+            n_unseen: number;
+            /**
              * Left Out Of
-             * @description number of items that max_tokens has no room for, by list
+             * @description number of items behind those of this page, by list
              * @default {}
              * @example {}
              */
@@ -2486,11 +2610,17 @@ export interface components {
             };
             /**
              * N Left Out
-             * @description number of items that max_tokens has no room for
+             * @description items behind those of this page, whatever has cut them off
              * @default 0
              * @example 0
              */
             n_left_out: number;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
         };
         /**
          * IndexIn
@@ -2576,6 +2706,26 @@ export interface components {
          * @description Jobs, the latest first.
          */
         JobsOut: {
+            /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
             /** Jobs */
             jobs: components["schemas"]["JobOut"][];
         };
@@ -2647,11 +2797,24 @@ export interface components {
             weak: boolean;
             /**
              * N Left Out
-             * @description number of items that max_tokens has no room for
+             * @description files behind those of this page
              * @default 0
              * @example 0
              */
             n_left_out: number;
+            /**
+             * N Symbols Left Out
+             * @description symbols behind this page, also those of files that are shown
+             * @default 0
+             * @example 0
+             */
+            n_symbols_left_out: number;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
             /**
              * Project Id
              * @example shop
@@ -3194,6 +3357,26 @@ export interface components {
          */
         ProjectRelatedOut: {
             /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
              * Project Id
              * @example shop
              */
@@ -3210,13 +3393,6 @@ export interface components {
              * @example 0
              */
             n_unresolved: number;
-            /**
-             * N Left Out
-             * @description number of items that max_tokens has no room for
-             * @default 0
-             * @example 0
-             */
-            n_left_out: number;
         };
         /**
          * ProjectStatsOut
@@ -3517,6 +3693,26 @@ export interface components {
          */
         RelatedOut: {
             /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
              * Project Id
              * @example shop
              */
@@ -3538,13 +3734,6 @@ export interface components {
              * @example 0
              */
             n_unresolved: number;
-            /**
-             * N Left Out
-             * @description number of items that max_tokens has no room for
-             * @default 0
-             * @example 0
-             */
-            n_left_out: number;
         };
         /**
          * ReportOut
@@ -3754,6 +3943,13 @@ export interface components {
              */
             limit?: number | null;
             /**
+             * Offset
+             * @description items of earlier pages, which are passed by: `next_offset`
+             * @default 0
+             * @example 0
+             */
+            offset: number;
+            /**
              * Level
              * @description what a hit is: a whole `file`, `symbol` or `function` (also a method), or a `chunk`, some lines
              * @example chunk
@@ -3811,6 +4007,26 @@ export interface components {
          */
         SearchOut: {
             /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
              * Query
              * @example where are orders priced
              */
@@ -3859,13 +4075,6 @@ export interface components {
              * @example
              */
             suggestion: string;
-            /**
-             * N Left Out
-             * @description number of items that max_tokens has no room for
-             * @default 0
-             * @example 0
-             */
-            n_left_out: number;
             /** Projects */
             projects: components["schemas"]["SearchedOut"][];
             /**
@@ -4515,6 +4724,26 @@ export interface components {
          */
         SymbolsOut: {
             /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
              * Project Id
              * @example shop
              */
@@ -4528,17 +4757,10 @@ export interface components {
             symbols: components["schemas"]["SymbolOut"][];
             /**
              * N Symbols
-             * @description all that fit, also those that the limit cuts off
+             * @description all that fit, also those of other pages
              * @example 97
              */
             n_symbols: number;
-            /**
-             * N Left Out
-             * @description number of items that max_tokens has no room for
-             * @default 0
-             * @example 0
-             */
-            n_left_out: number;
         };
         /**
          * TitleIn
@@ -5781,12 +6003,13 @@ export interface operations {
                 /** @description may be left out where there is only one project */
                 project_id?: string;
                 limit?: number;
-                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
-                max_tokens?: number | null;
                 query?: string;
                 kind?: string;
                 /** @description also called file_path */
                 path?: string | null;
+                offset?: number;
+                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                max_tokens?: number | null;
             };
             header?: never;
             path?: never;
@@ -5831,6 +6054,7 @@ export interface operations {
                 project_id?: string;
                 depth?: number;
                 limit?: number;
+                offset?: number;
                 /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
                 max_tokens?: number | null;
             };
@@ -5876,6 +6100,7 @@ export interface operations {
                 project_id?: string;
                 /** @description maximum number of tokens of the answer */
                 max_tokens?: number;
+                offset?: number;
                 query?: string;
                 file?: string[];
                 folder?: string[];
@@ -5920,14 +6145,15 @@ export interface operations {
             query?: {
                 path?: string;
                 limit?: number;
-                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
-                max_tokens?: number | null;
                 /** @description projects; without one, all of them */
                 project_id?: string[];
                 /** @description instead of projects, files and folders on the server's machine, by absolute paths */
                 paths?: string[];
                 query?: string;
                 kind?: string;
+                offset?: number;
+                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                max_tokens?: number | null;
             };
             header?: never;
             path?: never;
@@ -5970,12 +6196,13 @@ export interface operations {
                 target: string;
                 depth?: number;
                 limit?: number;
-                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
-                max_tokens?: number | null;
                 /** @description projects; without one, all of them */
                 project_id?: string[];
                 /** @description instead of projects, files and folders on the server's machine, by absolute paths */
                 paths?: string[];
+                offset?: number;
+                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                max_tokens?: number | null;
             };
             header?: never;
             path?: never;
@@ -6017,6 +6244,7 @@ export interface operations {
             query?: {
                 /** @description maximum number of tokens of the answer */
                 max_tokens?: number;
+                offset?: number;
                 /** @description projects; without one, all of them */
                 project_id?: string[];
                 /** @description instead of projects, files and folders on the server's machine, by absolute paths */
@@ -6522,6 +6750,7 @@ export interface operations {
                 /** @description Only jobs in this state */
                 state?: string;
                 limit?: number;
+                offset?: number;
             };
             header?: never;
             path?: never;
@@ -7198,6 +7427,7 @@ export interface operations {
                 /** @description Only conversations about this project */
                 project_id?: string;
                 limit?: number;
+                offset?: number;
             };
             header?: never;
             path?: never;

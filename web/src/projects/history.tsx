@@ -21,11 +21,16 @@ export function History({ project }: { readonly project: Project }) {
   if (!jobs.value) return <Loading />;
   if (jobs.value.jobs.length === 0) return <p className="soft">{t("projects.history.none")}</p>;
   return (
-    <ol className="history">
-      {jobs.value.jobs.map((job) => (
-        <Run key={job.id} job={job} />
-      ))}
-    </ol>
+    <>
+      <ol className="history">
+        {jobs.value.jobs.map((job) => (
+          <Run key={job.id} job={job} />
+        ))}
+      </ol>
+      {jobs.value.n_left_out > 0 && (
+        <p className="soft">{t("projects.history.earlier", { n: jobs.value.n_left_out })}</p>
+      )}
+    </>
   );
 }
 

@@ -15,7 +15,8 @@ import { addressOf } from "./query";
 import "./search.css";
 
 const FIRST = 20;
-const MOST = 200;
+const WIDER = [50, 200, 1_000];
+const MOST = 1_000;
 type Project = Schemas["ProjectOut"];
 
 export default function SearchPage() {
@@ -56,8 +57,8 @@ function Searching({ projects }: { readonly projects: readonly Project[] }) {
   useEffect(() => {
     if (window.matchMedia("(pointer: fine)").matches && !query.text) field.current?.focus();
   }, []);
-  const hasMore = (found.value?.answer.hits.length ?? 0) >= limit && limit < MOST;
-  const widen = useCallback(() => setWider({ asks, limit: limit === FIRST ? 50 : MOST }), [asks, limit]);
+  const hasMore = found.value?.answer.next_offset != null && limit < MOST;
+  const widen = useCallback(() => setWider({ asks, limit: WIDER.find((wide) => wide > limit) ?? MOST }), [asks, limit]);
   // Enter while something is still being searched for opens what will be the first.
   const isSettled = !found.loading && asked.text.trim() === query.text.trim();
   const isWanted = useRef(false);
@@ -143,10 +144,12 @@ function Summary({ found, isLoading }: { readonly found: Found; readonly isLoadi
   const text = answer.hits.length
     ? t("search.found", { n: answer.hits.length, time: format.milliseconds(Math.round(milliseconds)) })
     : t("search.nothing");
+  const left = answer.hits.length > 0 && answer.n_left_out > 0;
+  const more = t(answer.n_left_out_is_exact ? "search.left" : "search.left.least", { n: answer.n_left_out });
   return (
     <div className="summary">
       <span>
-        <span role="status">{isLoading ? t("search.searching") : text}</span>
+        <span role="status">{isLoading ? t("search.searching") : left ? `${text} · ${more}` : text}</span>
         {route in en && (
           <span className="summary-route" title={answer.plan.why}>
             {t(route as Key)}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from codefathom.answer.answer_types import Source
 from codefathom.answer.budget import CountTokens, Material, NameOf, Parts, Shares, pack
 from codefathom.answer.context_formats import context_file, context_text
-from codefathom.types import Context, ContextFile, SearchResult
+from codefathom.types import Context, ContextFile, Hit, SearchResult
 
 
 class PrintedForm(NamedTuple):
@@ -24,24 +24,26 @@ class PrintedForm(NamedTuple):
 
 def materials(result: SearchResult, text_of: Callable[[str], str]) -> list[Material]:
     """Gather hits by file, the file of the best hit first."""
-    spans: dict[str, list[tuple[int, int]]] = {}
+    hits_of: dict[str, list[Hit]] = {}
     for hit in result.hits:
-        spans.setdefault(hit.chunk.path, []).append((hit.chunk.start_line, hit.chunk.end_line))
-    in_lines: dict[str, list[tuple[int, int, int]]] = {}
-    for chunk in (hit.chunk for hit in result.hits if hit.chunk.is_part):
-        in_lines.setdefault(chunk.path, []).append((chunk.start_line, chunk.column, len(chunk.text.rstrip("\n"))))
-    best = {hit.chunk.path: hit for hit in reversed(result.hits)}
-    return [
-        Material(
-            path,
-            text_of(path),
-            tuple(of_path),
-            best[path].score,
-            best[path].reason,
-            in_lines=tuple(in_lines.get(path, ())),
-        )
-        for path, of_path in spans.items()
-    ]
+        hits_of.setdefault(hit.chunk.path, []).append(hit)
+    return [_material(path, text_of(path), hits) for path, hits in hits_of.items()]
+
+
+def _material(path: str, text: str, hits: Sequence[Hit]) -> Material:
+    """Return a file with the lines of its hits, those that it still has: it may be shorter than when it was indexed."""
+    n_lines = text.count("\n") + 1
+    chunks = [hit.chunk for hit in hits if hit.chunk.start_line <= n_lines]
+    return Material(
+        path,
+        text,
+        tuple((chunk.start_line, min(chunk.end_line, n_lines)) for chunk in chunks),
+        hits[0].score,
+        hits[0].reason,
+        in_lines=tuple(
+            (chunk.start_line, chunk.column, len(chunk.text.rstrip("\n"))) for chunk in chunks if chunk.is_part
+        ),
+    )
 
 
 def gather(

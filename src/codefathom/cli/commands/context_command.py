@@ -11,7 +11,7 @@ from codefathom.cli.options import ContextOptions
 from codefathom.cli.token_budget import check_least, n_tokens
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_name
-from codefathom.types import Context
+from codefathom.types import Context, Rest
 
 SUCCESS, NO_RESULT = 0, 1
 
@@ -61,6 +61,8 @@ def show_context(result: Context, format_name: str, face: Face) -> int:
     face.write(_context_text(result, format_name, face), keeps_ends=format_name == "autocoder")
     _note_lost("only parts of these files fit", result.truncated, face)
     _note_lost("these files are absent", result.absent, face)
+    more = Rest(result.n_left_out, result.n_left_out_is_exact)
+    face.note(f"further files with hits: {more}; a higher --max-files shows more" if result.n_left_out else "")
     if not result.files:
         face.note(f"nothing found for {result.query!r}")
     elif face.common.verbose:

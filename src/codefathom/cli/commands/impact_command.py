@@ -11,14 +11,15 @@ from codefathom.cli.display.render import related_text
 from codefathom.cli.extra_documents import documents
 from codefathom.cli.face import Face
 from codefathom.cli.options import ImpactOptions
-from codefathom.cli.token_budget import ItemList, write_items
+from codefathom.cli.token_budget import ItemList, more_note, write_items
 from codefathom.search.graph.impact import ChangedSymbol, Impact
-from codefathom.search.graph.impact_part import first_items, left_out, n_items
+from codefathom.search.graph.impact_part import first_items, left_out, n_items, next_offset, page_of
 from codefathom.shapes import impact_shape, to_json
 from codefathom.text.printable import show_line, show_name
-from codefathom.types import RelatedResult
+from codefathom.types import RelatedResult, Rest
 
 _STDIN = "-"
+_ALL = 1_000_000  # items of a list
 _MARKS = {"added": "+", "removed": "-", "changed": "~"}
 _LISTS = {"changes": "symbols", "reached": "places", "tests": "tests", "unseen": "notes"}
 
@@ -28,15 +29,15 @@ def run(options: ImpactOptions, face: Face) -> int:
     diff = _diff(options.change, face)
     with face.open() as engine:
         if diff is None:
-            impact = engine.impact(options.change, depth=options.depth, limit=options.limit)
+            impact = engine.impact(options.change, depth=options.depth, limit=_ALL)
         else:
-            impact = engine.impact(diff=diff, depth=options.depth, limit=options.limit)
+            impact = engine.impact(diff=diff, depth=options.depth, limit=_ALL)
     face.note_indexing()
     _write(impact, options, face)
     face.notes([*impact.unseen, impact.completeness.rstrip(".")])
-    if not impact.changes:
+    if not impact.n_changes:
         face.note("no symbol differs")
-    failing = {"never": False, "reached": bool(impact.n_reached), "tests": bool(impact.tests)}
+    failing = {"never": False, "reached": bool(impact.n_reached), "tests": bool(impact.n_tests)}
     return int(failing[options.fail_on])
 
 
@@ -49,34 +50,36 @@ def _diff(change: str, face: Face) -> str | None:
 
 def _write(impact: Impact, options: ImpactOptions, face: Face) -> None:
     """Write what has room; the text form tells on stderr, in full, what is not seen."""
-    listed = impact if face.common.json else replace(impact, unseen=())
+    listed = impact if face.common.json else replace(impact, unseen=(), n_unseen=0)
     if options.tests_only and not face.common.json:
-        listed = replace(listed, changes=(), reached=())
+        listed = replace(listed, changes=(), n_changes=0, reached=(), n_reached=0)
+
+    listed = page_of(listed, options.offset, options.limit)  # of the lists that are shown
 
     def text(n: int, style: Style) -> str:
         if face.common.json:
-            return to_json(impact_shape(impact, n))
+            return to_json(impact_shape(listed, n))
         part = first_items(listed, n)
         if options.tests_only:
             return "".join(f"{show_name(test.path)}\n" for test in part.tests)
-        n_beyond = listed.n_reached - len(listed.reached)
-        return "".join(f"{line}\n" for line in _lines(part, n_beyond, style))
+        return "".join(f"{line}\n" for line in _lines(part, style))
 
     n = write_items(ItemList(n_items(listed), text, "results"), options.max_tokens, face)
-    rest = left_out(listed, first_items(listed, n))
+    part = first_items(listed, n)
+    rest = left_out(listed, part)
     parts = [f"{_LISTS[name]} {number}" for name, number in rest.items()]
     if parts:
         face.note(f"left out of each list: {', '.join(parts)}")
+    if (offset := next_offset(listed, part)) is not None:
+        face.note(more_note(Rest(sum(rest.values())), offset, "results"))
 
 
-def _lines(part: Impact, n_beyond: int, style: Style) -> Iterator[str]:
-    """Yield the lines of an impact; `n_beyond` places are cut off by the limit."""
+def _lines(part: Impact, style: Style) -> Iterator[str]:
+    """Yield the lines of an impact."""
     if part.changes:
         yield "changed:"
         yield from (_change_line(item, style) for item in part.changes)
     yield from related_text(RelatedResult("", part.reached, ""), style).splitlines()
-    if n_beyond:
-        yield f"  {n_beyond} more places; a higher -n shows them"
     if part.tests:
         yield "tests:"
         yield from (f"  {style.strong(show_name(test.path))}  {show_line(test.reason)}" for test in part.tests)

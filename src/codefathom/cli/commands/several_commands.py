@@ -18,7 +18,7 @@ from codefathom.search.federation import in_project
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.search.verdict import note_of
 from codefathom.several.joined_projects import FederatedSearch, JoinedProjects, left_out_notes
-from codefathom.shapes import HitDetail, federated_shape, map_shape, related_shape, symbols_shape, to_json
+from codefathom.shapes import HitDetail, federated_shape, map_shape, related_shape, rest_shape, symbols_shape, to_json
 from codefathom.types import RelatedResult, SearchResult, Skipped
 
 
@@ -31,7 +31,11 @@ def search_several(options: SearchOptions, face: Face) -> int:
         raise UsageError("--in cannot be used with --file", hint="--in alone says what is asked about")
     with face.open_several(options) as projects:
         result = projects.search(
-            options.query, where=where(options, ""), min_score=options.min_score, files=options.file
+            options.query,
+            offset=options.offset,
+            where=where(options, ""),
+            min_score=options.min_score,
+            files=options.file,
         )
     judged = result.verdict
     doubts = [*_doubts_of_several(result), *left_out_notes(result.left_out)]
@@ -41,11 +45,18 @@ def search_several(options: SearchOptions, face: Face) -> int:
 
     def shape(n: int) -> Mapping[str, Any]:
         first = federated_shape(options.query, result.hits[:n], result.results, _reasons(result.failed), detail)
-        return {**first, **of_paths, "n_left_out": len(result.hits) - n}
+        return {**first, **of_paths, **rest_shape(result.rest.plus(len(result.hits) - n), result.offset, n)}
 
     hits = tuple(map(result.in_place if options.paths else in_project, result.hits))
     best = max(result.results.values(), key=lambda one: one.confidence)
-    shown = replace(best, hits=hits, weak=judged.weak, unanswerable=judged.unanswerable)
+    shown = replace(
+        best,
+        hits=hits,
+        weak=judged.weak,
+        unanswerable=judged.unanswerable,
+        offset=result.offset,
+        rest=result.rest,
+    )
     write_hits(shown, shape, options, face)
     if not result.hits:
         face.note(f"nothing found for {options.query!r}")
@@ -55,20 +66,27 @@ def search_several(options: SearchOptions, face: Face) -> int:
 def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
     """Print definitions by name, each path with its project before it, or absolute. Return 1 without any."""
     with face.open_several(options) as projects:
-        result = projects.symbols(options.query, path=options.path, kind=options.kind, limit=options.limit)
+        result = projects.symbols(
+            options.query, path=options.path, kind=options.kind, limit=options.limit, offset=options.offset
+        )
         roots, left_out = projects.roots, projects.left_out
     face.notes([*_failures(result.failed), *left_out_notes(left_out)])
     of_paths = _of_paths(options.paths, roots, left_out)
-    listed = [replace(item, path=f"{name}/{item.path}") for name, item in result.symbols]
-    shown = [replace(item, path=projects.shown_path(name, item.path)) for name, item in result.symbols]
+    n_symbols = sum(result.n_symbols.values())
 
     def text(n: int, style: Style) -> str:
+        listed = result.first(n)
         if not face.common.json:
-            return symbols_text(shown[:n], style)
-        shape = symbols_shape(options.query, listed, len(listed), n)
-        return to_json({**shape, "failed": _reasons(result.failed), **of_paths})
+            return symbols_text(
+                (replace(item, path=projects.shown_path(name, item.path)) for name, item in listed), style
+            )
+        named = [replace(item, path=f"{name}/{item.path}") for name, item in listed]
+        shape = symbols_shape(options.query, named, n_symbols)
+        rest = rest_shape(result.rest.plus(len(result.symbols) - len(listed)), options.offset, n)
+        return to_json({**shape, **rest, "failed": _reasons(result.failed), **of_paths})
 
-    write_items(ItemList(len(listed), text, "symbols"), options.max_tokens, face)
+    pages = ItemList(result.n_rows, text, "symbols", None, options.offset, result.rest, lambda n: len(result.first(n)))
+    write_items(pages, options.max_tokens, face)
     if not result.symbols:
         problem = f"no symbol matches {options.query!r}" if options.query else "no symbol was found"
         face.note(f"{problem}; `fathom search` also searches the text")
@@ -78,7 +96,7 @@ def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
 def related_in_several(options: RelatedOptions, face: Face) -> int:
     """Print what a file or symbol is connected with in each project that has it. Return 1 without any."""
     with face.open_several(options) as projects:
-        result = projects.related(options.target, depth=options.depth, limit=options.limit)
+        result = projects.related(options.target, depth=options.depth, limit=options.limit, offset=options.offset)
         roots, left_out = projects.roots, projects.left_out
     # A name that is in one project only is no failure of the others.
     failed = {name: error for name, error in result.failed.items() if not isinstance(error, UsageError)}
@@ -86,28 +104,17 @@ def related_in_several(options: RelatedOptions, face: Face) -> int:
     of_paths = _of_paths(options.paths, roots, left_out)
 
     def text(n: int, style: Style) -> str:
-        first = _first_edges(result.results, n)
+        first = result.first(n)
         if not face.common.json:
             return "".join(related_text(_shown(name, one, projects), style) for name, one in first.items())
-        shapes = {
-            name: {**related_shape(one), "n_left_out": len(result.results[name].edges) - len(one.edges)}
-            for name, one in first.items()
-        }
-        return to_json({"target": options.target, "projects": shapes, "failed": _reasons(failed), **of_paths})
+        shapes = {name: related_shape(one) for name, one in first.items()}
+        rest = rest_shape(result.rest.plus(result.n_in(result.n_rows) - result.n_in(n)), options.offset, n)
+        return to_json({"target": options.target, "projects": shapes, **rest, "failed": _reasons(failed), **of_paths})
 
-    n_edges = sum(len(one.edges) for one in result.results.values())
-    write_items(ItemList(n_edges, text, "results"), options.max_tokens, face)
+    pages = ItemList(result.n_rows, text, "results", None, options.offset, result.rest, result.n_in)
+    write_items(pages, options.max_tokens, face)
     face.notes(f"{name}: {one.completeness.rstrip('.')}" for name, one in result.results.items())
     return 0 if any(one.edges for one in result.results.values()) else 1
-
-
-def _first_edges(results: Mapping[str, RelatedResult], n_edges: int) -> dict[str, RelatedResult]:
-    """Return the first edges of all projects together."""
-    first: dict[str, RelatedResult] = {}
-    for name, one in results.items():
-        first[name] = replace(one, edges=one.edges[: max(n_edges, 0)])
-        n_edges -= len(one.edges)
-    return first
 
 
 def _shown(name: str, result: RelatedResult, projects: JoinedProjects) -> RelatedResult:
@@ -124,7 +131,9 @@ def map_of_several(options: MapOptions, face: Face) -> int:
 
         def draw(budget: int) -> tuple[ProjectMap, str]:
             nonlocal failed
-            result = projects.map(options.query, files=options.file, folders=options.dir, max_tokens=budget)
+            result = projects.map(
+                options.query, files=options.file, folders=options.dir, max_tokens=budget, offset=options.offset
+            )
             failed = result.failed
             if not face.common.json:
                 return result.map, map_text(result.map.files)

@@ -40,7 +40,7 @@ from codefathom.cli.token_budget import ItemList, map_within, write_items
 from codefathom.errors import UsageError
 from codefathom.search.verdict import note_of
 from codefathom.text.printable import show_name
-from codefathom.types import RelatedResult, SearchResult
+from codefathom.types import RelatedResult, Rest, SearchResult
 
 if TYPE_CHECKING:
     from codefathom.search.graph.project_map import ProjectMap
@@ -58,6 +58,7 @@ def search(options: SearchOptions, face: Face) -> int:
     with face.open() as engine:
         result = engine.search(
             options.query,
+            offset=options.offset,
             where=where(options, engine.folder),
             min_score=options.min_score,
             files=[path_typed(path, engine.root) for path in options.file],
@@ -110,9 +111,11 @@ def symbols(options: SymbolsOptions, face: Face) -> int:
         return symbols_of_several(options, face)
     with face.open() as engine:
         path = inside_project(options.path, engine.folder) if options.path else ""
-        symbols = engine.symbols(options.query, path=path, kind=options.kind, limit=options.limit)
-        n_symbols = len(symbols)
-        if n_symbols == options.limit:
+        symbols = engine.symbols(
+            options.query, path=path, kind=options.kind, limit=options.limit, offset=options.offset
+        )
+        n_symbols = options.offset + len(symbols)
+        if options.offset or n_symbols == options.limit:
             n_symbols = engine.n_symbols(options.query, path=path, kind=options.kind)
     face.note_indexing()
 
@@ -121,14 +124,15 @@ def symbols(options: SymbolsOptions, face: Face) -> int:
             return symbols_text(symbols[:n], style)
         from codefathom.shapes import symbols_shape, to_json
 
-        return to_json(symbols_shape(options.query, symbols, n_symbols, n))
+        return to_json(symbols_shape(options.query, symbols[:n], n_symbols, options.offset))
 
-    write_items(ItemList(len(symbols), text, "symbols"), options.max_tokens, face)
-    if not symbols:
+    rest = Rest(max(n_symbols - options.offset - len(symbols), 0))
+    write_items(ItemList(len(symbols), text, "symbols", offset=options.offset, rest=rest), options.max_tokens, face)
+    if n_symbols and not symbols:
+        face.note(f"the list ends before the offset {options.offset}: it has {n_symbols} symbols")
+    elif not symbols:
         problem = f"no symbol matches {options.query!r}" if options.query else "no symbol was found"
         face.note(f"{problem}; `fathom search` also searches the text")
-    elif n_symbols > len(symbols):
-        face.note(f"{len(symbols)} of {n_symbols} symbols are listed; --limit {n_symbols} lists all")
     return SUCCESS if symbols else NO_RESULT
 
 
@@ -165,7 +169,8 @@ def related(options: RelatedOptions, face: Face) -> int:
 
         return related_in_several(options, face)
     with face.open() as engine:
-        result = engine.related(_target(options.target, engine.folder), depth=options.depth, limit=options.limit)
+        target = _target(options.target, engine.folder)
+        result = engine.related(target, depth=options.depth, limit=options.limit, offset=options.offset)
     face.note_indexing()
 
     def text(n: int, style: Style) -> str:
@@ -175,7 +180,8 @@ def related(options: RelatedOptions, face: Face) -> int:
 
         return to_json(related_shape(result, n))
 
-    write_items(ItemList(len(result.edges), text, "results"), options.max_tokens, face)
+    items = ItemList(len(result.edges), text, "results", offset=result.offset, rest=result.rest)
+    write_items(items, options.max_tokens, face)
     if not face.common.json:
         face.note(_completeness(result))
     if not result.edges:
@@ -218,7 +224,7 @@ def map_project(options: MapOptions, face: Face) -> int:
         folders = [inside_project(folder, engine.folder) for folder in options.dir]
 
         def draw(budget: int) -> tuple[ProjectMap, str]:
-            outline = engine.map(options.query, files=files, folders=folders, max_tokens=budget)
+            outline = engine.map(options.query, files=files, folders=folders, max_tokens=budget, offset=options.offset)
             return outline, to_json(map_shape(outline)) if face.common.json else map_text(outline.files)
 
         outline, text = map_within(draw, options.max_tokens)

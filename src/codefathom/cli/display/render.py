@@ -132,16 +132,22 @@ def _file_line(file: IndexedFile, style: Style) -> str:
 
 
 def map_notes(outline: ProjectMap) -> list[str]:
-    """Return notes on a map: that most likely nothing answers its question, and how many files are not in it."""
-    notes = list(filter(None, [note_of_map(outline.verdict)]))
-    if len(outline.files) != outline.n_files:
-        notes.append(f"{len(outline.files)} of {outline.n_files} files are shown; a higher --max-tokens shows more")
-    return notes
+    """Return notes on a map: that most likely nothing answers its question, and what is behind it."""
+    return list(filter(None, (note_of_map(outline.verdict), _rest_of_map(outline))))
 
 
 def map_code(outline: ProjectMap) -> int:
     """Return 0 for a map with files, unless it is as good as certain that nothing answers its question: then 1."""
     return 0 if outline.files and not (outline.verdict and outline.verdict.unanswerable) else 1
+
+
+def _rest_of_map(outline: ProjectMap) -> str:
+    if not (outline.n_left_out or outline.n_symbols_left_out):
+        return ""
+    shown = f"{len(outline.files)} of {outline.n_files} files are shown"
+    left = f"{outline.n_left_out} files and {outline.n_symbols_left_out} symbols are left out"
+    goes_on = "" if outline.next_offset is None else f", and --offset {outline.next_offset} shows the next ones"
+    return f"{shown}; {left}; a higher --max-tokens shows more{goes_on}"
 
 
 def related_text(result: RelatedResult, style: Style) -> str:

@@ -7,6 +7,7 @@ from codefathom.project.impact.changed_symbols import changed_lines, changed_sym
 from codefathom.project.impact.file_changes import FileChanges, FileVersions
 from codefathom.project.opening import OpenedProject
 from codefathom.search.graph.impact import ChangedSymbol, Impact, completeness_of, in_order, reach
+from codefathom.search.graph.impact_part import page_of
 from codefathom.search.graph.resolved_graph import ResolvedGraph
 from codefathom.search.graph.touching_tests import ChangedText, touching_tests
 from codefathom.source.languages import CODE
@@ -14,21 +15,19 @@ from codefathom.source.revisions.history import past_changes
 from codefathom.types import Document, ParsedDocument
 
 
-def impact_of_change(opened: OpenedProject, files: FileChanges, *, depth: int, limit: int) -> Impact:
-    """Return the reach of a change in the index, at most `limit` places and as many tests."""
+def impact_of_change(opened: OpenedProject, files: FileChanges, *, depth: int, limit: int, offset: int = 0) -> Impact:
+    """Return the reach of a change in the index: a page with at most `limit` items of each list; see `page_of`."""
     changes = [item for change in files.changes for item in symbols_of(opened, change)]
     graph = ResolvedGraph(opened.catalog)
     matches = reach(graph, changes, depth)
     edges = in_order(matches.touches)
     tests = touching_tests(matches.touches, changed_text(files), graph.resolver.language_of, opened.catalog.text)
-    return Impact(
-        tuple(changes),
-        tuple(edges[:limit]),
-        len(edges),
-        tuple(tests[:limit]),
-        completeness_of(graph, matches),
-        (*files.unseen, *_unparsed(files)),
+    unseen = (*files.unseen, *_unparsed(files))
+    said = completeness_of(graph, matches)
+    whole = Impact(
+        tuple(changes), tuple(edges), len(edges), tuple(tests), said, unseen, 0, len(changes), len(tests), len(unseen)
     )
+    return page_of(whole, offset, limit)
 
 
 def changed_text(files: FileChanges) -> ChangedText:

@@ -25,6 +25,7 @@ _KINDS: dict[Relation, tuple[str, ...]] = {
     "imported by": ("imported by",),
     "imports": ("imports",),
 }
+_ALL_EDGES = 10_000_000  # more than any index has
 _NO_TEST = 0.5  # of the score: however often a test uses something, other uses come first
 _UNLIKELY = 0.25  # factor of the score: the name may be that of another symbol
 # The certainty of an edge. One by name is one of all definitions of the name; but there the name stands, as was asked.
@@ -69,7 +70,7 @@ def connected(connection: ConnectionQuery, catalog: SearchCatalog, allowed: Coll
     Raises UsageError for an unknown target.
     """
     edges: dict[str, list[Related]] = defaultdict(list)
-    for edge in related(catalog, _target(connection, catalog)).edges:
+    for edge in related(catalog, _target(connection, catalog), limit=_ALL_EDGES).edges:
         if edge.kind in _KINDS[connection.relation]:
             edges[edge.path].append(edge)
     connections = [item for path, own in edges.items() for item in _connections(path, own, catalog, allowed)]

@@ -52,6 +52,10 @@ class Impact:
     tests: tuple[TouchingTest, ...]  # likeliest first
     completeness: str  # in words: how this is known, and what cannot be seen
     unseen: tuple[str, ...] = ()  # parts of the change of which nothing is known, one sentence each
+    offset: int = 0  # items that were passed by; the lists take turns
+    n_changes: int = 0  # also those that a limit has cut off, as of tests and of what is not seen
+    n_tests: int = 0
+    n_unseen: int = 0
 
 
 class Touch(NamedTuple):

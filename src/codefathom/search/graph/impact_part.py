@@ -17,22 +17,43 @@ def n_items(impact: Impact) -> int:
     return sum(_sizes(impact).values())
 
 
+def page_of(whole: Impact, offset: int, limit: int) -> Impact:
+    """Return a page of an impact that has all of its items: at most `limit` of each list, behind `offset` items."""
+    starts = first_of_each(offset, tuple(_sizes(whole).values()))
+    return replace(_cut(whole, starts, tuple(start + limit for start in starts)), offset=offset)
+
+
 def first_items(impact: Impact, n: int) -> Impact:
-    """Return an impact with the first `n` of its items; no list uses up the room of the others."""
-    n_changes, n_reached, n_tests, n_unseen = first_of_each(n, tuple(_sizes(impact).values()))
-    return replace(
-        impact,
-        changes=impact.changes[:n_changes],
-        reached=impact.reached[:n_reached],
-        tests=impact.tests[:n_tests],
-        unseen=impact.unseen[:n_unseen],
-    )
+    """Return a page with its first `n` items only; no list uses up the room of the others."""
+    totals = tuple(_totals(impact).values())
+    starts, ends = first_of_each(impact.offset, totals), first_of_each(impact.offset + n, totals)
+    return _cut(impact, (0,) * len(totals), tuple(end - start for start, end in zip(starts, ends, strict=True)))
 
 
 def left_out(impact: Impact, part: Impact) -> Mapping[str, int]:
-    """Return the number of items that a part lacks of each list, for the lists that are not whole in it."""
-    whole, here = _sizes(impact), _sizes(part)
-    return {name: size - here[name] for name, size in whole.items() if size > here[name]}
+    """Return the number of items behind those of a part, for each list that goes on; those of a limit, too."""
+    starts, here = first_of_each(impact.offset, tuple(_totals(impact).values())), _sizes(part)
+    behind = {
+        name: total - start - here[name] for (name, total), start in zip(_totals(impact).items(), starts, strict=True)
+    }
+    return {name: n for name, n in behind.items() if n > 0}
+
+
+def next_offset(impact: Impact, part: Impact) -> int | None:
+    """Return the place at which the page behind a part begins; None where no list goes on."""
+    n_shown = n_items(part)
+    return impact.offset + n_shown if n_shown and left_out(impact, part) else None
+
+
+def _cut(impact: Impact, starts: tuple[int, ...], ends: tuple[int, ...]) -> Impact:
+    changes, reached, tests, unseen = map(slice, starts, ends)
+    return replace(
+        impact,
+        changes=impact.changes[changes],
+        reached=impact.reached[reached],
+        tests=impact.tests[tests],
+        unseen=impact.unseen[unseen],
+    )
 
 
 def in_project(impact: Impact, name: str) -> Impact:
@@ -51,4 +72,14 @@ def _sizes(impact: Impact) -> dict[str, int]:
         "reached": len(impact.reached),
         "tests": len(impact.tests),
         "unseen": len(impact.unseen),
+    }
+
+
+def _totals(impact: Impact) -> dict[str, int]:
+    """Return the sizes of the whole lists."""
+    return {
+        "changes": impact.n_changes,
+        "reached": impact.n_reached,
+        "tests": impact.n_tests,
+        "unseen": impact.n_unseen,
     }

@@ -71,6 +71,9 @@ class ProjectMap:
     n_files: int  # of the project, or of the folders that the map is kept to
     n_tokens: int  # of the map as text
     completeness: str
+    n_left_out: int = 0  # files behind those of this page
+    n_symbols_left_out: int = 0  # symbols behind it, also those of files that are shown
+    next_offset: int | None = None  # of the page behind this one, in files and symbols; None: there is none
     verdict: Verdict | None = None  # on the question; unanswerable: the map is the one without it
 
 
@@ -97,6 +100,15 @@ class MapParts(NamedTuple):
     parts: tuple[MapPart, ...]
     n_files: int
     verdict: Verdict | None = None  # on the question, where there is one
+    offset: int = 0  # parts that earlier pages have shown
+
+    def behind(self, offset: int) -> MapParts:
+        """Return the parts behind the first ones. Raises UsageError where there are none."""
+        if offset and offset >= len(self.parts):
+            raise UsageError(
+                f"offset cannot be {offset}: the map has {len(self.parts)} files and symbols", hint="begin without it"
+            )
+        return self._replace(parts=self.parts[offset:], offset=offset)
 
 
 def map_parts(catalog: SearchCatalog, request: MapRequest) -> MapParts:
@@ -126,8 +138,19 @@ def fitted(query: str, content: MapParts, max_tokens: int, count: Callable[[str]
 
 def first_parts(query: str, content: MapParts, n: int, count: Callable[[str], int]) -> ProjectMap:
     """Return the map of the first `n` parts."""
-    files = _files(content.parts[:n])
-    return ProjectMap(query, files, content.n_files, count(map_text(files)), _COMPLETENESS, content.verdict)
+    files, behind = _files(content.parts[:n]), content.parts[n:]
+    n_left_out = sum(part.symbol is None for part in behind)
+    return ProjectMap(
+        query,
+        files,
+        content.n_files,
+        count(map_text(files)),
+        _COMPLETENESS,
+        n_left_out,
+        len(behind) - n_left_out,
+        content.offset + n if n and behind else None,
+        content.verdict,
+    )
 
 
 def joined(projects: Mapping[str, MapParts]) -> MapParts:

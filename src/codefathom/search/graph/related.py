@@ -26,7 +26,7 @@ from codefathom.search.graph.reference_graph import (
 from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.path_spelling import paths_named
-from codefathom.types import FoundSymbol, Reference, Related, RelatedResult, Symbol
+from codefathom.types import FoundSymbol, Reference, Related, RelatedResult, Rest, Symbol
 
 MAX_EDGES = 200
 MAX_DEPTH = 5
@@ -36,11 +36,13 @@ Kind = Literal["imports", "imported by", "calls", "called by", "references"]
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-def related(catalog: SearchCatalog, target: str, *, depth: int = 1, limit: int = MAX_EDGES) -> RelatedResult:
+def related(
+    catalog: SearchCatalog, target: str, *, depth: int = 1, limit: int = MAX_EDGES, offset: int = 0
+) -> RelatedResult:
     """Return the edges around a file (a path or a module's name) or a symbol (`@@name`), nearest first, each once.
 
-    With `depth` 2 and more, also the edges around the neighbours; never more than `limit` edges. Raises UsageError for
-    a target that is not in the index, or is several files.
+    With `depth` 2 and more, also the edges around the neighbours; never more than `limit` edges, those behind the
+    `offset` first ones. Raises UsageError for a target that is not in the index, or is several files.
     """
     if not 1 <= depth <= MAX_DEPTH:
         raise UsageError(
@@ -53,16 +55,25 @@ def related(catalog: SearchCatalog, target: str, *, depth: int = 1, limit: int =
     definitions = [] if path or "/" in name else _definitions(graph, name)
     if not (is_symbol or path or definitions):
         path = only_path(target, modules(name, graph.resolver.language_of))
+    reach = _Reach(depth, limit, offset)
     if path:
-        return _around_document(graph, path, depth, limit)
+        return _around_document(graph, path, reach)
     if not definitions:
         raise _not_here(graph, target)
-    return _around_symbols(graph, name, definitions, _Reach(depth, limit))
+    return _around_symbols(graph, name, definitions, reach)
 
 
 class _Reach(NamedTuple):
+    """The number of steps, and the page of the list of edges."""
+
     depth: int
     limit: int
+    offset: int
+
+    @property
+    def n_wanted(self) -> int:
+        """Edges up to the last one that is wanted."""
+        return self.offset + self.limit
 
 
 # ---- the target
@@ -119,11 +130,12 @@ def _not_here(graph: ResolvedGraph, target: str) -> UsageError:
 # ---- around a file
 
 
-def _around_document(graph: ResolvedGraph, path: str, depth: int, limit: int) -> RelatedResult:
+def _around_document(graph: ResolvedGraph, path: str, reach: _Reach) -> RelatedResult:
     edges: list[Related] = []
     seen = {path}
     front = [path]
-    for step in range(1, depth + 1):
+    is_whole = True
+    for step in range(1, reach.depth + 1):
         new_edges = [*_imports(graph, front, step), *_imported_by(graph, front, step)]
         if step == 1:
             linked = {edge.path for edge in new_edges if edge.kind == "imported by"}
@@ -131,10 +143,11 @@ def _around_document(graph: ResolvedGraph, path: str, depth: int, limit: int) ->
         edges += [edge for edge in new_edges if step == 1 or edge.path not in seen]
         front = sorted({edge.path for edge in new_edges} - seen)
         seen.update(front)
-        if not front or len(edges) >= limit:
+        is_whole = not front or step == reach.depth
+        if not front or len(set(map(_place_of, edges))) > reach.n_wanted:
             break
     unresolved = sum(1 for item in graph.imports_of(path) if not graph.resolve(item.name, path))
-    return _result(graph, RelatedResult(path, tuple(edges), "", unresolved), limit)
+    return _result(graph, RelatedResult(path, tuple(edges), "", unresolved, rest=Rest(0, is_whole)), reach)
 
 
 def _imports(graph: ResolvedGraph, front: Iterable[str], step: int) -> Iterator[Related]:
@@ -205,16 +218,18 @@ def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSy
     edges = list(_calls(graph, definitions))
     front = {_Place(item.path, item.symbol.qualified_name) for item in definitions}
     seen = set(front)
+    is_whole = True
     for step in range(1, reach.depth + 1):
         uses = list(_used_by(graph, front, step))
         edges += uses
         front = {_Place(edge.path, edge.symbol) for edge in uses if edge.symbol and edge.kind == "called by"} - seen
         seen |= front
-        if not front or len(edges) >= reach.limit:
+        is_whole = not front or step == reach.depth
+        if not front or len(set(map(_place_of, edges))) > reach.n_wanted:
             break
     places = sorted(f"{item.path}:{item.symbol.name_line}" for item in definitions)
     several = f"{len(places)} symbols have this name ({', '.join(places[:3])})" if len(places) > 1 else ""
-    return _result(graph, RelatedResult("@@" + target, tuple(edges), several), reach.limit)
+    return _result(graph, RelatedResult("@@" + target, tuple(edges), several, rest=Rest(0, is_whole)), reach)
 
 
 class _Place(NamedTuple):
@@ -286,17 +301,22 @@ def _order(edge: Related) -> tuple[int, int, bool, str, int, str]:
     return edge.depth, _KINDS.index(edge.kind), not edge.likely, edge.path, edge.line, edge.name
 
 
-def _result(graph: ResolvedGraph, whole: RelatedResult, limit: int) -> RelatedResult:
+def _place_of(edge: Related) -> tuple[str, str, int, str]:
+    return edge.kind, edge.path, edge.line, edge.name
+
+
+def _result(graph: ResolvedGraph, whole: RelatedResult, reach: _Reach) -> RelatedResult:
     """Return the edges in order, each place once, and in words how they are known and what is missing."""
     unique: dict[tuple[str, str, int, str], Related] = {}
     for edge in sorted(whole.edges, key=lambda edge: (edge.depth, edge.certainty != "exact", edge.n_definitions)):
-        unique.setdefault((edge.kind, edge.path, edge.line, edge.name), edge)
+        unique.setdefault(_place_of(edge), edge)
     order = sorted(unique.values(), key=_order)
-    first_edges = tuple(order[:limit])
-    n_more = len(order) - len(first_edges)
-    left_out = f"{n_more} more edges are left out" if n_more else ""
+    edges = tuple(order[reach.offset : reach.n_wanted])
+    rest = whole.rest.plus(max(len(order) - reach.n_wanted, 0))
+    left_out = f"{rest} more edges are left out" if rest else ""
     notes = (completeness(order, graph.unseen_languages()), whole.completeness, left_out)
-    return replace(whole, edges=first_edges, completeness="; ".join(filter(None, notes)) + ".")
+    said = "; ".join(filter(None, notes)) + "."
+    return replace(whole, edges=edges, completeness=said, offset=reach.offset, rest=rest)
 
 
 def completeness(edges: Sequence[Related], unseen: Sequence[str]) -> str:

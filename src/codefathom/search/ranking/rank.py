@@ -16,6 +16,7 @@ from typing import NamedTuple
 from codefathom.search.question.ranking_query import Kind, RankingQuery
 from codefathom.search.ranking.signals import NAMES, Candidate, signals
 from codefathom.search.ranking.weights import WEIGHTS
+from codefathom.types import NO_REST, Rest
 
 # They scale the sum to a score from 0 to 1: half for a file that fits in most ways, next to nothing without evidence.
 MIDDLE, SPREAD = 6.0, 2.5
@@ -44,6 +45,7 @@ class Pool(NamedTuple):
     problem: str = ""  # of a source that failed and was left out
     further: Sequence[Candidate] = ()  # behind the candidates, best first: shown where many hits are wanted
     certainty: float = 1.0  # 0 to 1: how surely they are what was asked, where that is known without their ranking
+    behind: Rest = NO_REST  # candidates that were found, or may be found, and are not among these
 
 
 def rank(query: RankingQuery, pool: Pool) -> list[RankedCandidate]:

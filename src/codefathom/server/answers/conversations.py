@@ -80,13 +80,11 @@ class Conversations:
         )
         return conversation
 
-    def listed(self, owner: str = "", *, project: str = "", limit: int = MOST_LISTED) -> tuple[Conversation, ...]:
+    def listed(self, owner: str = "", *, project: str = "") -> tuple[Conversation, ...]:
         """Return the conversations of an owner, the latest first, without their turns."""
         rows = self._database.read(f"{_SELECT} WHERE owner = ? ORDER BY changed_at DESC, number DESC", (owner,))
         conversations = [_conversation(row) for row in rows]
-        return tuple(item for item in conversations if not project or project in item.projects)[
-            : min(limit, MOST_LISTED)
-        ]
+        return tuple(item for item in conversations if not project or project in item.projects)
 
     def get(self, conversation_id: str, owner: str = "") -> Conversation:
         """Return a conversation with its turns. Raises NotFoundError, also for that of somebody else."""

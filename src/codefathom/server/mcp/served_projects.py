@@ -17,7 +17,8 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotIndexedError
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.project_table import ServedProject
-from codefathom.server.routes.search_requests import ChangeWish, SearchKey, impact, indexed, search
+from codefathom.server.routes.routes_search import ChangeWish, impact
+from codefathom.server.routes.search_requests import SearchKey, indexed, search
 from codefathom.server.searches.search_end import SearchEnd
 from codefathom.server.state import ServerState
 from codefathom.types import LevelName, Mode, Progress, SearchResult, Where
@@ -152,6 +153,7 @@ class _SearchedElsewhere(Engine):
         query: str,
         *,
         limit: int | None = None,
+        offset: int = 0,
         level: LevelName | None = None,
         mode: Mode | None = None,
         where: Where | None = None,
@@ -161,9 +163,11 @@ class _SearchedElsewhere(Engine):
     ) -> SearchResult:
         """See `Engine`; `on_file` is told nothing."""
         del on_file
-        key = SearchKey(query, limit, level, mode, min_score, where=where, files=tuple(files))
+        key = SearchKey(query, limit, level, mode, min_score, where=where, files=tuple(files), offset=offset)
         return self._search_elsewhere(key)
 
-    def impact(self, revisions: str = "HEAD", *, diff: str = "", depth: int = 3, limit: int = 200) -> Impact:
+    def impact(
+        self, revisions: str = "HEAD", *, diff: str = "", depth: int = 3, limit: int = 200, offset: int = 0
+    ) -> Impact:
         """See `Engine`."""
-        return self._impact_elsewhere(ChangeWish(diff, revisions, depth, limit))
+        return self._impact_elsewhere(ChangeWish(diff, revisions, depth, limit, offset))

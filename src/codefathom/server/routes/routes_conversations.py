@@ -11,6 +11,7 @@ from fastapi.responses import PlainTextResponse
 from codefathom.server.answers.answer_runs import AnswerTask
 from codefathom.server.answers.conversations import MOST_LISTED, Conversation, markdown
 from codefathom.server.routes.questions import conversation_of
+from codefathom.server.routes.routes_files import Offset
 from codefathom.server.routes.search_requests import chosen_projects
 from codefathom.server.schemas.ask_schemas import (
     AnsweringOut,
@@ -20,6 +21,8 @@ from codefathom.server.schemas.ask_schemas import (
     TitleIn,
 )
 from codefathom.server.state import CallerHere, ServerState
+from codefathom.shapes import rest_shape
+from codefathom.types import Rest
 
 ConversationId: TypeAlias = Annotated[str, Path(max_length=100, examples=["5f0c9e1b7a3d2c48"])]
 _MARKDOWN: dict[int | str, dict[str, Any]] = {
@@ -47,11 +50,14 @@ def _add_all(routes: APIRouter, state: ServerState) -> None:
         caller: CallerHere,
         project_id: Annotated[str, Query(description="Only conversations about this project", examples=["shop"])] = "",
         limit: Annotated[int, Query(ge=1, le=MOST_LISTED, examples=[50])] = 50,
+        offset: Offset = 0,
     ) -> ConversationsOut:
-        conversations = state.conversations.listed(caller.name, project=project_id, limit=limit)
+        conversations = state.conversations.listed(caller.name, project=project_id)
         visible = [item for item in conversations if all(map(caller.may_use, item.projects))]
+        shown = visible[offset : offset + limit]
         return ConversationsOut(
-            conversations=[_conversation_out(item, state.answers.running(item.id, caller.name)) for item in visible]
+            conversations=[_conversation_out(item, state.answers.running(item.id, caller.name)) for item in shown],
+            **rest_shape(Rest(max(len(visible) - offset - limit, 0)), offset, len(shown)),
         )
 
     @routes.post("", summary="Begin a conversation", status_code=status.HTTP_201_CREATED)

@@ -20,27 +20,27 @@ from codefathom.server.routes.routes_files import (
     Folder,
     Many,
     MapQueryIn,
-    MostTokens,
     NameIn,
+    Offset,
+    PageIn,
     Path,
     Tokens,
     edge_out,
     symbol_out,
 )
 from codefathom.server.routes.search_requests import federation, in_turn, path_federation
-from codefathom.server.schemas.search_schemas import (
+from codefathom.server.schemas.file_schemas import (
     FederatedMapOut,
     FederatedRelatedOut,
     FederatedSymbolsOut,
-    ProblemOut,
     ProjectRelatedOut,
     ProjectSymbolOut,
-    RefusedOut,
 )
+from codefathom.server.schemas.search_schemas import ProblemOut, RefusedOut
 from codefathom.server.state import CallerHere, ServerState
 from codefathom.several.joined_projects import FederatedRelated, FederatedSymbols, JoinedProjects
-from codefathom.shapes import map_shape
-from codefathom.text.packing import first_of_each
+from codefathom.shapes import map_shape, rest_shape
+from codefathom.types import RelatedResult
 
 ProjectIds: TypeAlias = Annotated[
     tuple[str, ...], Query(max_length=100, examples=[["shop"]], description="projects; without one, all of them")
@@ -114,60 +114,62 @@ def router(state: ServerState) -> APIRouter:
 
     @routes.get("/symbols", summary="Find definitions by name in several projects")
     async def symbols(
-        places: PlacesIn, name: NameIn, path: Folder = "", limit: Many = 100, *, max_tokens: MostTokens = None
+        places: PlacesIn,
+        name: NameIn,
+        path: Folder = "",
+        limit: Many = 100,
+        *,
+        page: PageIn,
     ) -> FederatedSymbolsOut:
         def ask(projects: JoinedProjects) -> tuple[FederatedSymbols, _Where]:
-            symbols = projects.symbols(name.query, path=path, kind=name.kind, limit=limit)
+            symbols = projects.symbols(name.query, path=path, kind=name.kind, limit=limit, offset=page.offset)
             return symbols, _where(places, projects)
 
         result, where = await _result(state, places, ask)
-        listed = [
-            ProjectSymbolOut(project_id=project, **symbol_out(item).model_dump()) for project, item in result.symbols
-        ]
-        answer = FederatedSymbolsOut(
-            query=name.query, symbols=listed, failed=_problems(result.failed), **where._asdict()
-        )
+        answer = FederatedSymbolsOut(query=name.query, symbols=[], failed=_problems(result.failed), **where._asdict())
 
         def first(n: int) -> FederatedSymbolsOut:
-            return answer.model_copy(update={"symbols": listed[:n], "n_left_out": len(listed) - n})
+            listed = [
+                ProjectSymbolOut(project_id=project, **symbol_out(item).model_dump())
+                for project, item in result.first(n)
+            ]
+            rest = result.rest.plus(len(result.symbols) - len(listed))
+            return answer.model_copy(update={"symbols": listed, **rest_shape(rest, page.offset, n)})
 
-        return within_tokens(len(listed), first, max_tokens)
+        return within_tokens(result.n_rows, first, page.max_tokens)
 
     @routes.get("/related", summary="Show what a file or symbol is connected with, in each project that has it")
     async def related(
-        target: Path, places: PlacesIn, depth: Depth = 1, limit: Many = 200, *, max_tokens: MostTokens = None
+        target: Path,
+        places: PlacesIn,
+        depth: Depth = 1,
+        limit: Many = 200,
+        *,
+        page: PageIn,
     ) -> FederatedRelatedOut:
         def ask(projects: JoinedProjects) -> tuple[FederatedRelated, _Where]:
-            return projects.related(target, depth=depth, limit=limit), _where(places, projects)
+            return projects.related(target, depth=depth, limit=limit, offset=page.offset), _where(places, projects)
 
         result, where = await _result(state, places, ask)
-        projects_out = [
-            ProjectRelatedOut(
-                project_id=project,
-                edges=list(map(edge_out, item.edges)),
-                completeness=item.completeness,
-                n_unresolved=item.n_unresolved,
-            )
-            for project, item in result.results.items()
-        ]
         failed = _problems(result.failed)
 
         def first(n: int) -> FederatedRelatedOut:
-            shares = first_of_each(n, [len(item.edges) for item in projects_out])
-            kept = [_first_edges(item, share) for item, share in zip(projects_out, shares, strict=True)]
-            n_left_out = sum(item.n_left_out for item in kept)
+            kept = [_related_out(project, item, page.offset) for project, item in result.first(n).items()]
+            rest = result.rest.plus(result.n_in(result.n_rows) - result.n_in(n))
             return FederatedRelatedOut(
-                target=target, projects=kept, failed=failed, n_left_out=n_left_out, **where._asdict()
+                target=target, projects=kept, failed=failed, **rest_shape(rest, page.offset, n), **where._asdict()
             )
 
-        return within_tokens(sum(len(item.edges) for item in projects_out), first, max_tokens)
+        return within_tokens(result.n_rows, first, page.max_tokens)
 
     @routes.get("/map", summary="Outline the most central files of several projects, within one number of tokens")
-    async def map_projects(places: PlacesIn, wish: MapQueryIn, max_tokens: Tokens = 4_000) -> FederatedMapOut:
+    async def map_projects(
+        places: PlacesIn, wish: MapQueryIn, max_tokens: Tokens = 4_000, offset: Offset = 0
+    ) -> FederatedMapOut:
         def ask(projects: JoinedProjects) -> _MapOfSeveral:
             content, errors = projects.map_parts(wish.query, files=wish.files, folders=wish.folders)
             count = counter(projects.settings.context.tokenizer_path)
-            return _MapOfSeveral(content, errors, count, _where(places, projects))
+            return _MapOfSeveral(content.behind(offset), errors, count, _where(places, projects))
 
         content, errors, count, where = await _result(state, places, ask)
         failed = _problems(errors)
@@ -189,8 +191,14 @@ class _MapOfSeveral(NamedTuple):
     where: _Where
 
 
-def _first_edges(item: ProjectRelatedOut, n: int) -> ProjectRelatedOut:
-    return item.model_copy(update={"edges": item.edges[:n], "n_left_out": len(item.edges) - n})
+def _related_out(project_id: str, item: RelatedResult, offset: int) -> ProjectRelatedOut:
+    return ProjectRelatedOut(
+        project_id=project_id,
+        edges=list(map(edge_out, item.edges)),
+        completeness=item.completeness,
+        n_unresolved=item.n_unresolved,
+        **rest_shape(item.rest, offset, len(item.edges)),
+    )
 
 
 def _problems(failed: Mapping[str, FathomError]) -> dict[str, ProblemOut]:

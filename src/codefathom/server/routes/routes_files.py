@@ -17,7 +17,7 @@ from codefathom.search.graph.project_map import first_parts
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
 from codefathom.server.routes.search_requests import chosen_projects, indexed
-from codefathom.server.schemas.search_schemas import (
+from codefathom.server.schemas.file_schemas import (
     EdgeOut,
     FileLinesOut,
     FileOut,
@@ -30,8 +30,8 @@ from codefathom.server.schemas.search_schemas import (
     TreeOut,
 )
 from codefathom.server.state import CallerHere, ServerState
-from codefathom.shapes import map_shape
-from codefathom.types import FoundSymbol, IndexedFile, Related
+from codefathom.shapes import map_shape, rest_shape
+from codefathom.types import FoundSymbol, IndexedFile, Related, Rest
 
 ProjectId: TypeAlias = Annotated[
     str, Query(max_length=200, examples=["shop"], description="may be left out where there is only one project")
@@ -45,7 +45,7 @@ LastLine: TypeAlias = Annotated[
 Name: TypeAlias = Annotated[str, Query(max_length=1_000, examples=["price"])]
 Kind: TypeAlias = Annotated[str, Query(max_length=100, examples=["function"])]
 Many: TypeAlias = Annotated[int, Query(ge=1, le=10_000, examples=[100])]
-Offset: TypeAlias = Annotated[int, Query(ge=0, le=1_000_000_000, examples=[0])]
+Offset: TypeAlias = Annotated[int, Query(ge=0, le=10_000_000, examples=[0])]
 Question: TypeAlias = Annotated[str, Query(max_length=20_000, examples=["where are orders priced"])]
 Tokens: TypeAlias = Annotated[
     int, Query(ge=1, le=1_000_000, examples=[2_000], description="maximum number of tokens of the answer")
@@ -126,6 +126,18 @@ def _named(query: Name = "", kind: Kind = "") -> SymbolQuery:
     return SymbolQuery(query, kind)
 
 
+class PageQuery(NamedTuple):
+    """The place at which a page begins, and the room that it has."""
+
+    offset: int
+    max_tokens: int | None
+
+
+def _page(offset: Offset = 0, max_tokens: MostTokens = None) -> PageQuery:
+    return PageQuery(offset, max_tokens)
+
+
+PageIn: TypeAlias = Annotated[PageQuery, Depends(_page)]
 NameIn: TypeAlias = Annotated[SymbolQuery, Depends(_named)]
 
 
@@ -146,9 +158,10 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
         with indexed(state, project_id, caller) as engine:
             listed = engine.files.listed(_inside(folder, engine))
         shown = [_file_out(file) for file in listed[offset : offset + limit]]
-        return FilesOut(project_id=project_id, n_files=len(listed), files=shown)
+        end = rest_shape(Rest(max(len(listed) - offset - len(shown), 0)), offset, len(shown))
+        return FilesOut(project_id=project_id, n_files=len(listed), files=shown, **end)
 
-    @routes.get("/file", summary="Show lines of an indexed file")
+    @routes.get("/file", summary="Show lines of an indexed file, as they are now")
     def file(
         path: FilePathIn, caller: CallerHere, project_id: ProjectId = "", start_line: Line = 1, end_line: LastLine = 0
     ) -> FileLinesOut:
@@ -163,6 +176,7 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
             start_line=excerpt.start_line,
             end_line=excerpt.end_line,
             content=excerpt.text,
+            stale=excerpt.stale,
         )
 
     @routes.get("/file-tree", summary="List the contents of a folder")
@@ -183,26 +197,27 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         project_id: ProjectId = "",
         limit: Many = 100,
         *,
-        max_tokens: MostTokens = None,
+        page: PageIn,
     ) -> SymbolsOut:
         project_id = project_id or _only_project(state, caller)
         with indexed(state, project_id, caller) as engine:
             path = _inside(path, engine)
             if path and not name.query and not name.kind:
                 outline = engine.files.outline(path)
-                symbols, n_symbols = outline[:limit], len(outline)
+                symbols, n_symbols = outline[page.offset : page.offset + limit], len(outline)
             else:
-                symbols = engine.symbols(name.query, path=path, kind=name.kind, limit=limit)
+                symbols = engine.symbols(name.query, path=path, kind=name.kind, limit=limit, offset=page.offset)
                 n_symbols = len(symbols)
-                if n_symbols == limit:
+                if page.offset or n_symbols == limit:
                     n_symbols = engine.n_symbols(name.query, path=path, kind=name.kind)
         listed = list(map(symbol_out, symbols))
         answer = SymbolsOut(project_id=project_id, query=name.query, symbols=listed, n_symbols=n_symbols)
 
         def first(n: int) -> SymbolsOut:
-            return answer.model_copy(update={"symbols": listed[:n], "n_left_out": len(listed) - n})
+            end = rest_shape(Rest(max(n_symbols - page.offset - n, 0)), page.offset, n)
+            return answer.model_copy(update={"symbols": listed[:n], **end})
 
-        return within_tokens(len(listed), first, max_tokens)
+        return within_tokens(len(listed), first, page.max_tokens)
 
     @routes.get("/related", summary="Show the files and symbols that a file or symbol is connected with")
     def related(
@@ -212,11 +227,11 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         depth: Depth = 1,
         limit: Many = 200,
         *,
-        max_tokens: MostTokens = None,
+        page: PageIn,
     ) -> RelatedOut:
         project_id = project_id or _only_project(state, caller)
         with indexed(state, project_id, caller) as engine:
-            result = engine.related(target, depth=depth, limit=limit)
+            result = engine.related(target, depth=depth, limit=limit, offset=page.offset)
         edges = list(map(edge_out, result.edges))
         answer = RelatedOut(
             project_id=project_id,
@@ -227,17 +242,19 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         )
 
         def first(n: int) -> RelatedOut:
-            return answer.model_copy(update={"edges": edges[:n], "n_left_out": len(edges) - n})
+            return answer.model_copy(
+                update={"edges": edges[:n], **rest_shape(result.rest.plus(len(edges) - n), page.offset, n)}
+            )
 
-        return within_tokens(len(edges), first, max_tokens)
+        return within_tokens(len(edges), first, page.max_tokens)
 
     @routes.get("/map", summary="Outline the most central files, within a number of tokens")
     def map_project(
-        wish: MapQueryIn, caller: CallerHere, project_id: ProjectId = "", max_tokens: Tokens = 4_000
+        wish: MapQueryIn, caller: CallerHere, project_id: ProjectId = "", max_tokens: Tokens = 4_000, offset: Offset = 0
     ) -> MapOut:
         project_id = project_id or _only_project(state, caller)
         with indexed(state, project_id, caller) as engine:
-            content = engine.map_parts(wish.query, files=wish.files, folders=wish.folders)
+            content = engine.map_parts(wish.query, files=wish.files, folders=wish.folders).behind(offset)
             count = counter(engine.settings.context.tokenizer_path)
 
         def first(n: int) -> MapOut:

@@ -18,6 +18,7 @@ from codefathom.server.http.problem_json import ConflictError, NotFoundError
 from codefathom.server.http.sse import Channel, Event, encoded, follow
 from codefathom.server.jobs.job_events import job_shape
 from codefathom.server.jobs.job_table import IndexJob
+from codefathom.server.routes.routes_files import Offset
 from codefathom.server.routes.search_requests import NamedContent, in_turn, take_in
 from codefathom.server.schemas.job_schemas import (
     CodebaseIn,
@@ -30,12 +31,14 @@ from codefathom.server.schemas.job_schemas import (
 )
 from codefathom.server.schemas.search_schemas import RefusedOut
 from codefathom.server.state import CallerHere, ManagerHere, ServerState
-from codefathom.types import FUNCTION_KINDS
+from codefathom.shapes import rest_shape
+from codefathom.types import FUNCTION_KINDS, Rest
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
 JobId: TypeAlias = Annotated[str, Path(max_length=100, examples=["5f0c9e1b7a3d2c48"])]
 
 _N_AT_END = 2  # how a job ended, and "done"
+_ALL = 1_000_000  # jobs: more than are kept
 _EXAMPLE = """\
 id: 7d1f.4
 data: {"type": "indexing", "data": {"phase": "index", "current_file": "shop/cart.py", "current": 3, "total": 12}}
@@ -120,9 +123,13 @@ def _add_job_routes(routes: APIRouter, state: ServerState) -> None:
         project_id: Annotated[str, Query(description="Only jobs of this project", examples=["shop"])] = "",
         state_: Annotated[str, Query(alias="state", description="Only jobs in this state", examples=["done"])] = "",
         limit: Annotated[int, Query(ge=1, le=500, examples=[50])] = 50,
+        offset: Offset = 0,
     ) -> JobsOut:
-        latest_jobs = state.jobs.listed(project_id, state=state_, limit=limit)
-        return JobsOut(jobs=[job_out(job) for job in latest_jobs if caller.may_use(job.project_id)])
+        every = state.jobs.listed(project_id, state=state_, limit=_ALL)
+        visible = [job for job in every if caller.may_use(job.project_id)]
+        shown = [job_out(job) for job in visible[offset : offset + limit]]
+        end = rest_shape(Rest(max(len(visible) - offset - limit, 0)), offset, len(shown))
+        return JobsOut(jobs=shown, **end)
 
     @routes.get("/jobs/{job_id}", summary="Show a job")
     def job(job_id: JobId, caller: CallerHere) -> JobOut:

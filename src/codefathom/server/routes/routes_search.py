@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Path, Request, Response
@@ -9,15 +10,16 @@ from fastapi import APIRouter, Path, Request, Response
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.search.federation import ProjectHit
+from codefathom.search.graph.impact import Impact
 from codefathom.search.graph.impact_part import n_items
 from codefathom.search.ranking.explain import MEANING
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.search.verdict import of_several
 from codefathom.server.http.answer_size import within_tokens
-from codefathom.server.http.problem_json import problem_of
+from codefathom.server.http.auth import Caller
+from codefathom.server.http.problem_json import ForbiddenError, problem_of
 from codefathom.server.projects.served_paths import served_places
 from codefathom.server.routes.search_requests import (
-    ChangeWish,
     ContextBudget,
     FederatedResult,
     ProjectResult,
@@ -26,11 +28,12 @@ from codefathom.server.routes.search_requests import (
     chosen_projects,
     context,
     federation,
-    impact,
     in_turn,
+    indexed,
     path_federation,
     search_paths,
     search_several,
+    task_of,
 )
 from codefathom.server.schemas.ask_schemas import AskIn
 from codefathom.server.schemas.impact_schemas import ImpactIn, ImpactOut
@@ -49,12 +52,63 @@ from codefathom.server.schemas.search_schemas import (
     SignalOut,
     SignalsOut,
 )
+from codefathom.server.searches.search_end import SearchEnd
 from codefathom.server.state import CallerHere, ServerState
 from codefathom.several.joined_projects import JoinedProjects
-from codefathom.shapes import hit_shape, impact_shape
+from codefathom.shapes import hit_shape, impact_shape, rest_shape
+from codefathom.source.revisions.revision import checked_range
+from codefathom.telemetry import span
+from codefathom.types import Rest
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
 _MAX_FILE_LINES = 24  # of a hit that is a whole file, around its best line
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeWish:
+    """The reach of a change that is asked for: of a diff, or of revisions where it is ""."""
+
+    diff: str = ""
+    revisions: str = "HEAD"
+    depth: int = 3
+    limit: int = 200
+    offset: int = 0
+
+
+def impact(
+    state: ServerState,
+    caller: Caller,
+    project_id: str,
+    wish: ChangeWish,
+    until: float,
+    *,
+    end: SearchEnd | None = None,
+) -> Impact:
+    """Return the reach of a change in a project, found by a process that the system ends when it takes too long.
+
+    Raises as `search`, UsageError for what is no diff and no name of revisions, SourceError without such a revision,
+    and ForbiddenError where the caller, or the server itself, may not read the history of the repository.
+    """
+    with indexed(state, project_id, caller) as engine:
+        if not wish.diff:
+            _check_history(state, caller, project_id)
+        engine.refresh()
+        options = {"diff": wish.diff, "depth": wish.depth, "limit": wish.limit, "offset": wish.offset}
+        task = replace(
+            task_of(state, engine, until), query=checked_range(wish.revisions), options=options, is_impact=True
+        )
+        with span("impact", project=project_id):
+            return state.search_pool.impact(task, end)
+
+
+def _check_history(state: ServerState, caller: Caller, project_id: str) -> None:
+    """Raise ForbiddenError unless the caller may read all revisions of a project; so it is with adding one, too."""
+    if not caller.may_manage:
+        raise ForbiddenError(
+            f"the token {caller.name!r} is limited to some projects, and may not compare revisions",
+            hint="send the text of a diff, or use a token for all projects",
+        )
+    state.projects.check_repository(state.projects.get(project_id, caller))
 
 
 def router(state: ServerState) -> APIRouter:
@@ -67,7 +121,10 @@ def router(state: ServerState) -> APIRouter:
     @routes.post("/search", summary="Find places in one project or in several", response_model=SearchOut)
     async def search(body: SearchIn, caller: CallerHere, request: Request) -> Response:
         project_ids = named_projects(body)
-        key = SearchKey(body.query, body.limit, body.level, body.mode, body.min_score, limits_of(body), body.files)
+        limits = limits_of(body)
+        key = SearchKey(
+            body.query, body.limit, body.level, body.mode, body.min_score, limits, body.files, offset=body.offset
+        )
         if body.paths and body.files:
             raise UsageError("paths cannot be used with files", hint="name the files as paths")
 
@@ -77,8 +134,12 @@ def router(state: ServerState) -> APIRouter:
             else:
                 result = search_several(state, caller, chosen_projects(state, caller, project_ids), key, until)
             response = _search_out(body, result)
+
+            def first(n: int) -> str:
+                return _json(response, n, body, result.rest)
+
             # In this thread: with many hits this takes time.
-            return within_tokens(len(response.hits), lambda n: _json(response, n, body), body.max_tokens).encode()
+            return within_tokens(len(response.hits), first, body.max_tokens).encode()
 
         return Response(await in_turn(state, caller, request, look), media_type="application/json")
 
@@ -120,7 +181,7 @@ def _add_impact(routes: APIRouter, state: ServerState) -> None:
     async def impact_of_change(project_id: ProjectId, body: ImpactIn, caller: CallerHere, request: Request) -> Response:
         if body.diff and body.revisions:
             raise UsageError("diff cannot be used with revisions", hint="give one of them")
-        wish = ChangeWish(body.diff, body.revisions or "HEAD", body.depth, body.limit)
+        wish = ChangeWish(body.diff, body.revisions or "HEAD", body.depth, body.limit, body.offset)
 
         def look(until: float) -> bytes:
             result = impact(state, caller, project_id, wish, until)
@@ -145,6 +206,8 @@ def _context_out(body: ContextIn, projects: JoinedProjects | Engine, project_id:
         absent=list(result.absent),
         degraded=list(result.degraded),
         weak=result.weak,
+        n_left_out=result.n_left_out,
+        n_left_out_is_exact=result.n_left_out_is_exact,
     )
 
 
@@ -161,12 +224,12 @@ def limits_of(body: QuestionIn) -> SearchLimits:
     return SearchLimits(body.directory_filter, body.language_filter, body.kind_filter, body.filter)
 
 
-def _json(response: SearchOut, n_hits: int, body: SearchIn) -> str:
-    """Return an answer with its first hits, whose signals are told on demand."""
+def _json(response: SearchOut, n_hits: int, body: SearchIn, rest: Rest) -> str:
+    """Return an answer with its first hits, whose signals are told on demand; `rest` is behind all of them."""
     hits = response.hits[:n_hits]
     hidden = None if body.explain else {"hits": {"__all__": {"signals"}}}
-    n_left_out = len(response.hits) - len(hits)
-    return response.model_copy(update={"hits": hits, "n_left_out": n_left_out}).model_dump_json(exclude=hidden)
+    end = rest_shape(rest.plus(len(response.hits) - len(hits)), body.offset, len(hits))
+    return response.model_copy(update={"hits": hits, **end}).model_dump_json(exclude=hidden)
 
 
 def _hit_out(project_hit: ProjectHit, body: SearchIn) -> HitOut:

@@ -15,13 +15,11 @@ from fastapi import Request
 from codefathom.config.settings import NOTHING, Settings
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, UsageError
-from codefathom.search.federation import ProjectHit, merge, questions_for
+from codefathom.search.federation import ProjectHit, merge, questions_for, reach
 from codefathom.search.filter.filter_options import one_of, split_all
 from codefathom.search.filter.filter_parser import parse_filter
-from codefathom.search.graph.impact import Impact
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import (
-    ForbiddenError,
     LeftError,
     NotFoundError,
     NotIndexedError,
@@ -40,10 +38,10 @@ from codefathom.several.joined_projects import JoinedProjects
 from codefathom.several.kept_project import KeptProject
 from codefathom.several.named_files import files_by_project
 from codefathom.several.side_by_side import outcomes
-from codefathom.source.revisions.revision import Revision, checked_range
+from codefathom.source.revisions.revision import Revision
 from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
-from codefathom.types import Context, LevelName, Mode, PathReport, SearchResult, Skipped, Where
+from codefathom.types import NO_REST, Context, LevelName, Mode, PathReport, Rest, SearchResult, Skipped, Where
 
 USUAL_LIMIT = 10
 _MOST_AT_ONCE = 2  # projects: each takes a process, and others want to search, too
@@ -92,6 +90,7 @@ class SearchKey:
     limits: SearchLimits = SearchLimits()
     files: tuple[str, ...] = ()  # only these, with what has changed in them
     where: Where | None = None  # holds beside the limits
+    offset: int = 0  # places that are passed by
 
 
 class ProjectResult(NamedTuple):
@@ -109,6 +108,7 @@ class FederatedResult(NamedTuple):
     answered: tuple[ProjectResult, ...]
     roots: Mapping[str, str] = NOTHING  # of the projects that paths have chosen
     left_out: tuple[Skipped, ...] = ()  # of these paths
+    rest: Rest = NO_REST  # of the list, behind these hits
 
     @property
     def results(self) -> tuple[SearchResult, ...]:
@@ -201,54 +201,9 @@ def search(
             return not stale and not result.degraded and result.generation == key[2]
 
         result: SearchResult = state.cache.get_or_make(key, look, keep=is_kept)
-        hits = engine.marked(result.hits) if stale else result.hits
+        # Also where nothing is known to have changed: a change of this moment is taken in some seconds later.
+        hits = engine.marked(result.hits)
         return replace(result, stale=stale, hits=hits, degraded=(*result.degraded, *refused))
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeWish:
-    """The reach of a change that is asked for: of a diff, or of revisions where it is ""."""
-
-    diff: str = ""
-    revisions: str = "HEAD"
-    depth: int = 3
-    limit: int = 200
-
-
-def impact(
-    state: ServerState,
-    caller: Caller,
-    project_id: str,
-    wish: ChangeWish,
-    until: float,
-    *,
-    end: SearchEnd | None = None,
-) -> Impact:
-    """Return the reach of a change in a project, found by a process that the system ends when it takes too long.
-
-    Raises as `search`, UsageError for what is no diff and no name of revisions, SourceError without such a revision,
-    and ForbiddenError where the caller, or the server itself, may not read the history of the repository.
-    """
-    with indexed(state, project_id, caller) as engine:
-        if not wish.diff:
-            _check_history(state, caller, project_id)
-        engine.refresh()
-        options = {"diff": wish.diff, "depth": wish.depth, "limit": wish.limit}
-        task = replace(
-            _task(state, engine, until), query=checked_range(wish.revisions), options=options, is_impact=True
-        )
-        with span("impact", project=project_id):
-            return state.search_pool.impact(task, end)
-
-
-def _check_history(state: ServerState, caller: Caller, project_id: str) -> None:
-    """Raise ForbiddenError unless the caller may read all revisions of a project; so it is with adding one, too."""
-    if not caller.may_manage:
-        raise ForbiddenError(
-            f"the token {caller.name!r} is limited to some projects, and may not compare revisions",
-            hint="send the text of a diff, or use a token for all projects",
-        )
-    state.projects.check_repository(state.projects.get(project_id, caller))
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,10 +240,11 @@ def _search_task(
     state: ServerState, engine: Engine, request: SearchKey, where: Where | None, until: float
 ) -> SearchTask:
     """Return the task for the process of a search. Raises SlowError when the time is over already."""
-    return replace(_task(state, engine, until), query=request.query, options=_options(request, where))
+    return replace(task_of(state, engine, until), query=request.query, options=_options(request, where))
 
 
-def _task(state: ServerState, engine: Engine, until: float) -> SearchTask:
+def task_of(state: ServerState, engine: Engine, until: float) -> SearchTask:
+    """Return a task for another process, without the question. Raises SlowError when the time is over already."""
     return SearchTask(
         root=engine.root,
         version=engine.version if isinstance(engine, ServedEngine) else 0,
@@ -303,6 +259,7 @@ def _options(request: SearchKey, where: Where | None) -> dict[str, Any]:
     """Return the arguments of `Engine.search` besides the question."""
     return {
         "limit": request.limit,
+        "offset": request.offset,
         "level": request.level,
         "mode": request.mode,
         "where": where,
@@ -328,16 +285,25 @@ def search_several(
     """
     files = _files_of(state, caller, project_ids, request.files)
     questions = questions_for(request.query, files or project_ids)
-    requests = {name: replace(request, query=query, files=files.get(name, ())) for name, query in questions.items()}
+    own = request if len(questions) == 1 else _of_each(request)
+    requests = {name: replace(own, query=query, files=files.get(name, ())) for name, query in questions.items()}
     results, failed = outcomes(
         lambda part: search(state, caller, *part, until),
-        {name: (name, own) for name, own in requests.items()},
+        {name: (name, wish) for name, wish in requests.items()},
         most_at_once=_MOST_AT_ONCE,
     )
     if not results:
         raise next(iter(failed.values()))
     answered = tuple(ProjectResult(name, results.get(name), failed.get(name)) for name in questions)
-    return FederatedResult(merge(results, request.limit or USUAL_LIMIT), answered)
+    hits, rest = merge(results, request.limit or USUAL_LIMIT, request.offset)
+    return FederatedResult(hits, answered, rest=rest)
+
+
+def _of_each(request: SearchKey) -> SearchKey:
+    """Return the search in each of several projects: the first places of all of them make a page."""
+    if not request.offset:
+        return request
+    return replace(request, limit=reach(request.limit or USUAL_LIMIT, request.offset), offset=0)
 
 
 def search_paths(
@@ -350,12 +316,13 @@ def search_paths(
     places = served_places(state.projects, state.config, caller, paths)
     loose = places.loose_name
     questions = questions_for(request.query, (*places.projects, *([loose] if places.loose else [])))
+    of_each = request if len(questions) == 1 else _of_each(request)
 
     def look(item: tuple[str, str]) -> PlacedResult:
         name, query = item
         if name == loose:
-            return _search_loose(state, places, replace(request, query=query), until)
-        own = replace(request, query=query, files=places.projects[name])
+            return _search_loose(state, places, replace(of_each, query=query), until)
+        own = replace(of_each, query=query, files=places.projects[name])
         root = state.projects.get(name, caller).root.replace(os.sep, "/")
         return PlacedResult(search(state, caller, name, own, until), root, ())
 
@@ -367,7 +334,8 @@ def search_paths(
         raise next(iter(failed.values()), _nothing(paths, left_out))
     answered = tuple(ProjectResult(name, results.get(name), failed.get(name)) for name in (*results, *failed))
     roots = {name: placed[name].root for name in results}
-    return FederatedResult(merge(results, request.limit or USUAL_LIMIT), answered, roots, left_out)
+    hits, rest = merge(results, request.limit or USUAL_LIMIT, request.offset)
+    return FederatedResult(hits, answered, roots, left_out, rest)
 
 
 def _search_loose(state: ServerState, places: ServedPlaces, request: SearchKey, until: float) -> PlacedResult:

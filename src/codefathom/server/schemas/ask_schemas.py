@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import AliasChoices, Field
 
 from codefathom.search.question.query import MAX_QUESTION
-from codefathom.server.schemas.search_schemas import AnyPaths, Anyway, In, Out, QuestionIn, Roots, Sound
+from codefathom.server.schemas.search_schemas import AnyPaths, Anyway, In, Out, PageOut, QuestionIn, Roots, Sound
 
 
 class TurnIn(In):
@@ -209,7 +209,7 @@ class ConversationOut(Out):
     answering: list[AnsweringOut] = Field(default=[], examples=[[]], description="answers that are being written now")
 
 
-class ConversationsOut(Out):
+class ConversationsOut(PageOut):
     """Conversations, the one that was used last first."""
 
     conversations: list[ConversationOut]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from codefathom.server.schemas.search_schemas import EdgeOut, In, LeftOut, Out, Sound
+from codefathom.server.schemas.file_schemas import EdgeOut
+from codefathom.server.schemas.search_schemas import In, LeftOut, NextOffset, OffsetIn, Out, Sound
 
 
 class ImpactIn(In):
@@ -24,9 +25,8 @@ class ImpactIn(In):
         "needs a token for all projects",
     )
     depth: int = Field(default=3, ge=1, le=5, examples=[3], description="maximum number of steps from the change")
-    limit: int = Field(
-        default=200, ge=1, le=10_000, examples=[200], description="maximum number of places and of tests"
-    )
+    limit: int = Field(default=200, ge=1, le=10_000, examples=[200], description="maximum number of items of each list")
+    offset: OffsetIn = 0
     max_tokens: int | None = Field(
         default=None,
         ge=1,
@@ -61,11 +61,15 @@ class ImpactOut(Out):
     project_id: str = Field(examples=["shop"])
     changes: list[ChangedSymbolOut]
     reached: list[EdgeOut] = Field(description="nearest first")
-    n_reached: int = Field(examples=[1], description="all places, also those that the limit cuts off")
+    n_reached: int = Field(examples=[1], description="all places, also those of other pages")
     tests: list[TouchingTestOut] = Field(description="likeliest first")
     completeness: Sound = Field(examples=["1 of 1 edges are exact, by scope or import."])
     unseen: list[Sound] = Field(examples=[[]], description="parts of the change of which nothing is known")
+    n_changes: int = Field(examples=[1], description="all symbols that differ")
+    n_tests: int = Field(examples=[1], description="all tests")
+    n_unseen: int = Field(examples=[0])
     left_out_of: dict[str, int] = Field(
-        default={}, examples=[{}], description="number of items that max_tokens has no room for, by list"
+        default={}, examples=[{}], description="number of items behind those of this page, by list"
     )
     n_left_out: LeftOut = 0
+    next_offset: NextOffset = None

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from codefathom.server.schemas.project_schemas import StoreReportOut
-from codefathom.server.schemas.search_schemas import In, Out, Paths, RefusedOut, Sound
+from codefathom.server.schemas.search_schemas import In, Out, PageOut, Paths, RefusedOut, Sound
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 
 _MOST_CHARS = MAX_WHOLE_FILE_BYTES  # of a text; one with more bytes than this is refused with that reason
@@ -142,7 +142,7 @@ class JobOut(Out):
     file_errors: list[FileErrorOut] = Field(default=[], examples=[[]])
 
 
-class JobsOut(Out):
+class JobsOut(PageOut):
     """Jobs, the latest first."""
 
     jobs: list[JobOut]

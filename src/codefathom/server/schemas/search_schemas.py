@@ -8,7 +8,7 @@ from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, C
 from pydantic.alias_generators import to_camel
 
 from codefathom.search.question.query import MAX_QUESTION
-from codefathom.types import Certainty, LevelName, Mode, Route
+from codefathom.types import LevelName, Mode, Route
 
 MOST_VALUES = 10_000  # of a body, those inside others counted too
 
@@ -26,7 +26,16 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-LeftOut: TypeAlias = Annotated[int, Field(examples=[0], description="number of items that max_tokens has no room for")]
+LeftOut: TypeAlias = Annotated[
+    int, Field(examples=[0], description="items behind those of this page, whatever has cut them off")
+]
+NextOffset: TypeAlias = Annotated[
+    int | None, Field(examples=[None], description="`offset` of the next page; null where the list has ended")
+]
+OffsetIn: TypeAlias = Annotated[
+    int,
+    Field(ge=0, le=10_000_000, examples=[0], description="items of earlier pages, which are passed by: `next_offset`"),
+]
 
 # One value or several.
 Values: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(max_length=100)]
@@ -73,6 +82,16 @@ class Out(BaseModel):
     """The body of an answer; made from values of the program by their attributes."""
 
     model_config = ConfigDict(from_attributes=True)
+
+
+class PageOut(Out):
+    """A page of a list."""
+
+    n_left_out: LeftOut = 0
+    n_left_out_is_exact: bool = Field(
+        default=True, examples=[True], description="False: at least so many are left out, and maybe more"
+    )
+    next_offset: NextOffset = None
 
 
 class ProblemOut(Out):
@@ -153,6 +172,7 @@ class SearchIn(QuestionIn):
         examples=[10],
         validation_alias=AliasChoices("limit", "max_results", "maxResults", "top_k", "topK", "recall_count"),
     )
+    offset: OffsetIn = 0
     level: LevelName | None = Field(
         default=None,
         examples=["chunk"],
@@ -250,7 +270,7 @@ NotSearched: TypeAlias = Annotated[
 ]
 
 
-class SearchOut(Out):
+class SearchOut(PageOut):
     """The hits, best first."""
 
     query: str = Field(examples=["where are orders priced"])
@@ -263,7 +283,6 @@ class SearchOut(Out):
     stale: bool = Field(examples=[False], description="files have changed since the index was made")
     generation: int | None = Field(examples=[12], description="generation of the index; null for several projects")
     suggestion: Sound = Field(examples=[""])
-    n_left_out: LeftOut = 0
     projects: list[SearchedOut]
     roots: Roots = {}
     left_out: NotSearched = []
@@ -308,189 +327,8 @@ class ContextOut(Out):
     absent: list[Sound] = Field(examples=[[]], description="paths of files of which nothing fitted")
     degraded: list[str] = Field(default=[], examples=[[]], description="problems of the search")
     weak: bool = Field(default=False, examples=[False], description="True if most likely none of the files answers")
-    roots: Roots = {}
-
-
-# ---- files
-
-
-class FileOut(Out):
-    """An indexed file."""
-
-    path: Sound = Field(examples=["shop/pricing.py"])
-    language: str = Field(examples=["python"])
-    size: int = Field(examples=[1_200], description="size in bytes")
-    n_lines: int = Field(examples=[40])
-
-
-class FilesOut(Out):
-    """Indexed files, ordered by path."""
-
-    project_id: str = Field(examples=["shop"])
-    n_files: int = Field(examples=[120], description="number of all files, also those not listed here")
-    files: list[FileOut]
-
-
-class FileLinesOut(FileOut):
-    """Lines of a file, as they were when it was indexed."""
-
-    project_id: str = Field(examples=["shop"])
-    start_line: int = Field(examples=[1])
-    end_line: int = Field(examples=[40])
-    content: Sound = Field(examples=["def price_of(order): ..."])
-
-
-class TreeEntryOut(Out):
-    """A file or folder in a folder."""
-
-    name: Sound = Field(examples=["pricing.py"])
-    path: Sound = Field(examples=["shop/pricing.py"])
-    is_folder: bool = Field(examples=[False])
-    n_files: int = Field(examples=[1], description="number of files below a folder")
-    language: str = Field(default="", examples=["python"])
-    n_lines: int = Field(default=0, examples=[40])
-
-
-class TreeOut(Out):
-    """The contents of a folder, folders first."""
-
-    project_id: str = Field(examples=["shop"])
-    folder: Sound = Field(examples=["shop"])
-    entries: list[TreeEntryOut]
-
-
-class SymbolOut(Out):
-    """A definition."""
-
-    path: Sound = Field(examples=["shop/pricing.py"])
-    language: str = Field(examples=["python"])
-    kind: str = Field(examples=["function"])
-    name: Sound = Field(examples=["price_of"])
-    qualified_name: Sound = Field(examples=["price_of"])
-    start_line: int = Field(examples=[12])
-    end_line: int = Field(examples=[30])
-    name_line: int = Field(examples=[12])
-    signature: Sound = Field(examples=["def price_of(order)"])
-    doc: Sound = Field(examples=[""])
-
-
-class SymbolsOut(Out):
-    """Definitions."""
-
-    project_id: str = Field(examples=["shop"])
-    query: str = Field(examples=["price"])
-    symbols: list[SymbolOut]
-    n_symbols: int = Field(examples=[97], description="all that fit, also those that the limit cuts off")
-    n_left_out: LeftOut = 0
-
-
-class EdgeOut(Out):
-    """A file or symbol that is connected with another one."""
-
-    path: Sound = Field(examples=["shop/orders.py"])
-    kind: str = Field(examples=["calls"])
-    line: int = Field(examples=[20])
-    name: Sound = Field(examples=["price_of"])
-    symbol: Sound = Field(examples=["Order.total"])
-    depth: int = Field(examples=[1])
-    likely: bool = Field(
-        default=True, examples=[True], description="False if nothing beside this use names the class of the symbol"
+    n_left_out: int = Field(default=0, examples=[0], description="further files with hits, above max_files")
+    n_left_out_is_exact: bool = Field(
+        default=True, examples=[True], description="False: at least so many are left out, and maybe more"
     )
-    certainty: Certainty = Field(
-        default="exact", examples=["exact"], description="known by scope and imports (exact), or by the name alone"
-    )
-    n_definitions: int = Field(default=1, examples=[1], description="definitions that the name can mean here")
-
-
-class RelatedOut(Out):
-    """The files and symbols that a file or symbol is connected with, and how complete the list is."""
-
-    project_id: str = Field(examples=["shop"])
-    target: Sound = Field(examples=["@@price_of"])
-    edges: list[EdgeOut]
-    completeness: str = Field(examples=["imports and calls by name"])
-    n_unresolved: int = Field(examples=[0])
-    n_left_out: LeftOut = 0
-
-
-class MapSymbolOut(Out):
-    """A definition in a map."""
-
-    kind: str = Field(examples=["function"])
-    name: Sound = Field(examples=["price_of"])
-    line: int = Field(examples=[12])
-    signature: Sound = Field(examples=["def price_of(order)"])
-
-
-class MapFileOut(Out):
-    """A file in a map, with the definitions that fit."""
-
-    path: Sound = Field(examples=["shop/pricing.py"])
-    language: str = Field(examples=["python"])
-    rank: int = Field(examples=[1], description="1: the most central file of the project")
-    symbols: list[MapSymbolOut]
-
-
-class OutlineOut(Out):
-    """The most central files, ordered by path."""
-
-    query: str = Field(examples=["where are orders priced"])
-    files: list[MapFileOut]
-    n_files: int = Field(examples=[40], description="all files, also those that did not fit")
-    n_tokens: int = Field(examples=[1_900], description="number of tokens of the map as text")
-    completeness: str = Field(examples=["Files are ranked by imports and by uses of names."])
-    confidence: float | None = Field(default=None, examples=[0.8], description="null without a question")
-    weak: bool = Field(default=False, examples=[False], description="True if probably nothing answers the question")
-    n_left_out: LeftOut = 0
-
-
-class MapOut(OutlineOut):
-    """The most central files of a project, ordered by path."""
-
-    project_id: str = Field(examples=["shop"])
-
-
-class FederatedMapOut(OutlineOut):
-    """The most central files of several projects; each path begins with its project."""
-
-    failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
     roots: Roots = {}
-    left_out: NotSearched = []
-
-
-class ProjectSymbolOut(SymbolOut):
-    """A definition, and the project it is in."""
-
-    project_id: str = Field(examples=["shop"])
-
-
-class FederatedSymbolsOut(Out):
-    """Definitions in several projects, in the order of the projects."""
-
-    query: str = Field(examples=["price"])
-    symbols: list[ProjectSymbolOut]
-    n_left_out: LeftOut = 0
-    failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
-    roots: Roots = {}
-    left_out: NotSearched = []
-
-
-class ProjectRelatedOut(Out):
-    """The connections of a file or symbol in one project, and how complete the list is."""
-
-    project_id: str = Field(examples=["shop"])
-    edges: list[EdgeOut]
-    completeness: str = Field(examples=["imports and calls by name"])
-    n_unresolved: int = Field(examples=[0])
-    n_left_out: LeftOut = 0
-
-
-class FederatedRelatedOut(Out):
-    """The connections of a file or symbol in each project that has it."""
-
-    target: Sound = Field(examples=["@@price_of"])
-    projects: list[ProjectRelatedOut]
-    n_left_out: LeftOut = 0  # of all projects, which take turns
-    failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
-    roots: Roots = {}
-    left_out: NotSearched = []

@@ -288,6 +288,10 @@ class Catalog:
         )
         return [row[0] for row in rows]
 
+    def n_chunks(self) -> int:
+        """Return the number of chunks."""
+        return int(self._read("SELECT count(*) FROM chunks")[0][0])
+
     def chunks_at(self, name: str, line: int) -> list[tuple[int, str]]:
         """Return (key, path) of the chunks that hold this line of a file of this name, in the order of paths."""
         return self._read(
@@ -426,7 +430,9 @@ class Catalog:
         """Return the text of a document; empty when there is none."""
         return "".join(row[soundness.TEXT] for row in self.soundness.pieces(path))
 
-    def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> list[FoundSymbol]:
+    def symbols(
+        self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50, offset: int = 0
+    ) -> list[FoundSymbol]:
         """Return symbols whose name is, begins with or contains `query`, in that order; then by path and line.
 
         A dotted query must stand in the qualified name. Case is ignored in ASCII letters. `path` is that of a file or
@@ -436,8 +442,9 @@ class Catalog:
         condition, values = _of_symbols(query, path, kind)
         rows = self._read(
             f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE {condition} "
-            "ORDER BY s.name <> ?, s.name NOT LIKE ? ESCAPE '\\', d.path, s.start_line, s.end_line DESC LIMIT ?",
-            (*values, last, f"{_like(last)}%", limit),
+            "ORDER BY s.name <> ?, s.name NOT LIKE ? ESCAPE '\\', d.path, s.start_line, s.end_line DESC, s.id "
+            "LIMIT ? OFFSET ?",
+            (*values, last, f"{_like(last)}%", limit, offset),
         )
         return self.soundness.symbols(rows)
 

@@ -86,6 +86,10 @@ class Chunks(Protocol):
         """Return the keys of chunks that define a name, in any case; with `partial`, also names that contain it."""
         ...
 
+    def n_chunks(self) -> int:
+        """Return the number of chunks."""
+        ...
+
     def chunks_at(self, name: str, line: int) -> list[tuple[int, str]]:
         """Return (key, path) of the chunks that hold this line of a file of this name, in the order of paths."""
         ...
@@ -101,7 +105,9 @@ class Chunks(Protocol):
 class Symbols(Protocol):
     """The named definitions."""
 
-    def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> list[FoundSymbol]:
+    def symbols(
+        self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50, offset: int = 0
+    ) -> list[FoundSymbol]:
         """Return symbols whose name is, begins with or contains `query`, in that order; then by path and line."""
         ...
 
