@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
+from codefathom.mcp.agent_masks import AgentMasks
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_arguments import Place, place_of, where_of
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
@@ -58,7 +59,7 @@ class Outline(NamedTuple):
     n_left_out: int  # files
 
 
-def searched(chosen: ChosenProjects, words: SearchWords) -> SearchResult:
+def searched(chosen: ChosenProjects, words: SearchWords, masks: AgentMasks) -> SearchResult:
     """Return the best places of all projects; of one whose first index is being made, those that words find.
 
     Raises the error of the first project if there is no result.
@@ -69,10 +70,13 @@ def searched(chosen: ChosenProjects, words: SearchWords) -> SearchResult:
     def look(name: str, query: str) -> SearchResult:
         where, project = where_of(paths[name], words.languages), projects[name]
         if isinstance(project, FirstIndex):
-            return project.files.search(query, where=where, limit=words.limit)
-        return project.search(
+            result = project.files.search(query, where=where, limit=words.limit)
+            masks.has_shown("".join(hit.chunk.text for hit in result.hits))
+            return result
+        result = project.search(
             query, limit=words.limit, level=words.level, mode=words.mode, where=where, min_score=words.min_score
         )
+        return masks.hits(project, result)
 
     if not chosen.is_named:
         return look(_only(chosen), words.query)
@@ -82,7 +86,7 @@ def searched(chosen: ChosenProjects, words: SearchWords) -> SearchResult:
     return as_one(results, {**chosen.failed, **failed}, words.limit)
 
 
-def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int) -> ReadLines:
+def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int, masks: AgentMasks) -> ReadLines:
     """Return lines of a file; a path may be a handle such as `a/b.py:10-40`. Raises SourceError, UsageError."""
     name, rest = _owner(chosen, path)
     if name in chosen.failed:
@@ -91,13 +95,15 @@ def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int) 
     if name in chosen.indexing:
         place = _place(rest, start_line, end_line)
         text = chosen.indexing[name].files.lines(place.path, place.start_line, place.end_line)
+        masks.has_shown(text)
         return ReadLines(shown + place.path, place.start_line, text)
     engine = chosen.engines[name]
     engine.refresh()
     is_path = engine.opened.catalog.documents_at({rest}) != []
     place = Place(rest, start_line, end_line) if is_path else _place(rest, start_line, end_line)
-    text = engine.files.lines(place.path, max(place.start_line, 1), place.end_line).text
-    return ReadLines(shown + place.path, max(place.start_line, 1), text)
+    start = max(place.start_line, 1)
+    text = masks.lines(engine, place.path, start, engine.files.lines(place.path, start, place.end_line).text)
+    return ReadLines(shown + place.path, start, text)
 
 
 def related(chosen: ChosenProjects, target: str) -> RelatedResult:
@@ -138,7 +144,7 @@ def answered(chosen: ChosenProjects, question: str, control: CallControl) -> Ans
     """Return the answer of a model; the steps on the way are told. Raises StoppedError once the caller has left."""
     from codefathom.answer.answer_types import Answer, AnswerRequest
 
-    request = AnswerRequest(question, on_step=_teller(control))
+    request = AnswerRequest(question, on_step=_teller(control), for_agent=True)
     source = _federation(chosen.engines, chosen) if chosen.is_named else _engine(chosen)
     answer: Answer | None = None
     with closing(_closable(source.ask_events(request))) as events:

@@ -29,6 +29,11 @@ class ChosenProjects(NamedTuple):
     failed: Mapping[str, FathomError] = MappingProxyType({})  # those that cannot be opened
     is_named: bool = True  # paths begin with the name of their project
 
+    @property
+    def shows_secrets(self) -> bool:
+        """True if the settings of each project say that agents are shown secrets."""
+        return all(engine.settings.mcp.secrets == "show" for engine in self.engines.values()) and not self.indexing
+
 
 class ToolProjects(Protocol):
     """The projects that a caller may ask; it never learns of others."""
