@@ -9,6 +9,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import LONG_S
+
 _BASE64 = string.ascii_letters + string.digits + "+/"
 KEY = ["".join(random.Random(line).choices(_BASE64, k=64)) for line in range(34)]
 IN_CODE = "ghp_" + "a1B2" * 9
@@ -100,7 +102,7 @@ def plant(root: Path) -> None:
         (root / path).write_text(text)
     who = {f"GIT_{role}_{what}": "a@b.c" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", f"Pay with {IN_COMMIT}"]):
-        subprocess.run(["git", *words], cwd=root, env={**os.environ, **who}, check=True)
+        subprocess.run(["git", *words], cwd=root, env={**os.environ, **who}, check=True, timeout=LONG_S)
 
 
 def shown(text: str) -> list[str]:

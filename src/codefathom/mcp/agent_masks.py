@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
-from codefathom.project.marked_lines import MarkedLines
+from codefathom.mcp.marked_lines import MarkedLines
 from codefathom.source.masks import MARK, MASK, marked, marked_alone
 from codefathom.source.secrets import blank, find
 from codefathom.types import Chunk, SearchResult
