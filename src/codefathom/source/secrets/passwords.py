@@ -23,7 +23,7 @@ _END = r"(?:_?\d{1,2})?(?![\w\-])"  # of the name
 _PASSWORD, _SECRET = rf"(?i)pass(?:wor[dt]|wd|phrase){_END}", rf"(?i)secret(?:[_\-]?key)?{_END}"
 _STRING = r"(?P<quote>[\"'`])(?P<value>[^\"'`\\\r\n«»]{4,100})(?P=quote)"
 _BARE = r"(?P<value>[^\s\"'`«»#;,]{4,100})[ \t]*(?:[#;][^\r\n]*)?(?=\r?\n|\Z)"
-_GIVEN = (
+_ASSIGNMENT = (
     r"(?:\\?[\"'`]|\]|\)){0,3}"
     r"(?:(?:[ \t]*:[ \t]*[\w.\[\]| ?<>&*]{1,30}(?==[ \t]*[\"'`]))?[ \t]*(?:=>|:=|={1,3}|:(?!:))[ \t]*[bru]?"
     r"|(?<=[\"'])[ \t]*,?[ \t]+(?:value|default)[ \t]*=[ \t]*)"
@@ -43,15 +43,15 @@ class _Use(NamedTuple):
 
 _PIECES = ("passwor", "passwd", "passphrase")
 _USES = (
-    *(_Use(PASSWORD, piece, _EVERY_PATH, "", _PASSWORD + _GIVEN) for piece in _PIECES),
+    *(_Use(PASSWORD, piece, _EVERY_PATH, "", _PASSWORD + _ASSIGNMENT) for piece in _PIECES),
     _Use(
         SECRET,
         "secret",
         _EVERY_PATH,
         r"(?i)(?:client|app|api|shared|consumer|signing|auth|oauth|webhook|jwt|cookie|session)[_\-]?\Z",
-        _SECRET + _GIVEN,
+        _SECRET + _ASSIGNMENT,
     ),
-    _Use(SECRET, "secret", _EVERY_PATH, r"(?:\A|[^\w\-.])\Z", rf"SECRET(?:_KEY)?{_END}{_GIVEN}"),
+    _Use(SECRET, "secret", _EVERY_PATH, r"(?:\A|[^\w\-.])\Z", rf"SECRET(?:_KEY)?{_END}{_ASSIGNMENT}"),
     _Use(PASSWORD, "passwor", _EVERY_PATH, r"(?i)(?:\b(?:set|with)|\.)\Z", rf"{_PASSWORD}\([ \t]*{_STRING}[ \t]*\)"),
     _Use(
         PASSWORD,
@@ -94,7 +94,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def passwords(scanned: ScannedText) -> Iterator[SecretSpan]:
-    """Yield what names of passwords, and of secrets of programs, are given."""
+    """Yield the values of names of passwords and of secrets of programs."""
     joined, path = scanned.joined, scanned.path
     pieces = {piece for piece in (*_PIECES, "secret") if piece.encode() in joined}
     if not pieces or _TRANSLATED.search(path):
