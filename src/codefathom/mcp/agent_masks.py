@@ -43,7 +43,9 @@ class AgentMasks:
             return result
         lines = MarkedLines(engine.opened)
         texts = [lines.chunk(hit.chunk) for hit in result.hits]
-        self._has_marks |= texts != [hit.chunk.text for hit in result.hits]
+        if texts == [hit.chunk.text for hit in result.hits]:
+            return result
+        self._has_marks = True
         hits = (replace(hit, chunk=replace(hit.chunk, text=text)) for hit, text in zip(result.hits, texts, strict=True))
         return replace(result, hits=tuple(hits))
 

@@ -14,6 +14,8 @@ _LEAST_RUN = 4  # of a text whose original is not at hand: fewer of these signs 
 
 def agrees(masked: str, text: str) -> bool:
     """Return True if a masked text and a text are equal, apart from the masked characters."""
+    if masked == text or MASK not in masked:  # the usual case, and a hundred times as fast
+        return masked == text
     return len(masked) == len(text) and all(sign in (MASK, char) for sign, char in zip(masked, text, strict=True))
 
 
