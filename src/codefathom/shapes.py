@@ -16,7 +16,6 @@ from codefathom.types import (
     Backup,
     Check,
     Context,
-    Failure,
     FoundSymbol,
     Hit,
     IndexedFile,
@@ -25,7 +24,6 @@ from codefathom.types import (
     RelatedResult,
     SearchResult,
     SecretPlace,
-    Skipped,
     Snapshot,
     Status,
     StoreReport,
@@ -34,7 +32,6 @@ from codefathom.types import (
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, Source, StageTrace
-    from codefathom.project.stores.revision_indexes import RevisionIndex
     from codefathom.search.graph.impact import Impact
 
 
@@ -233,18 +230,18 @@ def secrets_shape(places: Sequence[SecretPlace], n_shown: int | None = None) -> 
     return {"secrets": listed, "n_left_out": len(places) - len(listed)}
 
 
-def status_shape(status: Status, revisions: Sequence[RevisionIndex], n_shown: int | None = None) -> dict[str, Any]:
+def status_shape(status: Status, revisions: Sequence[Mapping[str, Any]], n_shown: int | None = None) -> dict[str, Any]:
     """Return the JSON of `fathom status --json`; with `n_shown`, so many first entries of its long lists."""
-    lists: Mapping[str, Sequence[Failure | Skipped | RevisionIndex]] = {
-        "failures": status.failures,
-        "broken": status.broken,
-        "skipped": status.skipped,
+    lists: Mapping[str, Sequence[Any]] = {
+        "failures": list(map(asdict, status.failures)),
+        "broken": list(map(asdict, status.broken)),
+        "skipped": list(map(asdict, status.skipped)),
         "revisions": revisions,
     }
     rest = sum(map(len, lists.values())) if n_shown is None else n_shown
     shape = {**asdict(status), "revisions": []}
     for key, items in lists.items():
-        shape[key] = [asdict(item) for item in items[:rest]]
+        shape[key] = list(items[:rest])
         rest -= len(shape[key])
     return {**shape, "n_left_out": sum(map(len, lists.values())) - sum(len(shape[key]) for key in lists)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from codefathom import __version__
@@ -293,7 +293,7 @@ def _status_items(engine: Engine, options: StatusOptions, face: Face) -> ItemLis
     result, indexes = engine.status(), engine.revisions
     if face.common.json:
         n_items = len(result.failures) + len(result.broken) + len(result.skipped) + len(indexes)
-        return ItemList(n_items, lambda n, _: to_json(status_shape(result, indexes, n)), "entries")
+        return ItemList(n_items, lambda n, _: to_json(status_shape(result, list(map(asdict, indexes)), n)), "entries")
     more = "" if options.skipped else "".join(map(revision_line, indexes))
 
     def lines(style: Style) -> list[str]:
