@@ -66,7 +66,7 @@ class AgentMasks:
         together = "\n\n".join(texts)
         if MASK not in together and not find(together):
             return value
-        shown = {text: _marked(text) for text in texts}
+        shown = {text: masked_text(text) for text in texts}
         self._has_marks |= any(text != before for before, text in shown.items())
         marked_value: _T = _with_texts(value, shown)
         return marked_value
@@ -99,10 +99,11 @@ class AgentMasks:
 
 def masked_error(error: FathomError) -> FathomError:
     """Return an error as an agent may read it: it may repeat a path, or words of the caller."""
-    return FathomError(_marked(str(error)), hint=_marked(error.hint))
+    return FathomError(masked_text(str(error)), hint=masked_text(error.hint))
 
 
-def _marked(text: str) -> str:
+def masked_text(text: str) -> str:
+    """Return a short text with a mark for each secret, whatever the settings say."""
     return marked_alone(marked(blank(text), text))
 
 

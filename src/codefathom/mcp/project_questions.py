@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
-from codefathom.mcp.agent_masks import AgentMasks
+from codefathom.mcp.agent_masks import AgentMasks, masked_text
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_arguments import Place, place_of, where_of
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
@@ -172,7 +172,7 @@ def _teller(control: CallControl) -> OnStep:
     def tell(step: AnswerStep) -> None:
         nonlocal n_steps
         n_steps += 1
-        control.on_progress(Progress("ask", n_steps, 0, message=step.text))
+        control.on_progress(Progress("ask", n_steps, 0, message=masked_text(step.text)))
 
     return tell
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from anyio import CancelScope, to_thread
 
 from codefathom.errors import FathomError
-from codefathom.mcp.agent_masks import AgentMasks
+from codefathom.mcp.agent_masks import AgentMasks, masked_text
 from codefathom.mcp.tool_arguments import most_tokens, named, text_of, texts
 from codefathom.mcp.tool_calls import ToolResult
 from codefathom.mcp.tool_results import answer_result, refusal_result
@@ -81,4 +81,4 @@ async def _follow(task: AnswerTask, report: Report) -> None:
         if event is not None and event.type == "status":
             n_steps += 1
             step = json.loads(event.data)
-            await report(n_steps, None, step.get("detail") or step["phase"])
+            await report(n_steps, None, masked_text(step.get("detail") or step["phase"]))
