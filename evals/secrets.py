@@ -243,7 +243,9 @@ CANNOT = """\
 ## What cannot be found
 
 - A password made of words (`correct horse battery staple`), a recovery phrase of twelve words, or a PIN. In prose, in
-  code, or after a name such as `x`, they look like any other text.
+  code, or after a name such as `x`, they look like any other text. Behind a name such as `PASSWORD` or `client_secret`
+  a value that is written out is found, whatever it looks like, unless it is a placeholder (`changeme`, `secret`), a
+  type or rule (`string`, `required`), or several words with blanks behind a name that is not a constant.
 - A random value that has no form of its own, after a name that does not say what it is (`x = "…"`, an argument, a cell
   of a table). Most such values are hashes, identifiers or checksums.
 - A value that is not written in one piece: it is joined at run time, reversed, encrypted, or encoded a second time in

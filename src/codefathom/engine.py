@@ -600,10 +600,10 @@ class Engine:
 
     @property
     def unindexed(self) -> UnindexedFiles:
-        """The files themselves, for whoever cannot wait for the first index; what is returned lists them once."""
+        """The files themselves, for an agent that cannot wait for the first index; what is returned lists them once."""
         from codefathom.index.word_search import UnindexedFiles
 
-        return UnindexedFiles(self.opened.recipe)
+        return UnindexedFiles(self.opened.recipe, marks_secrets=self.settings.mcp.secrets == "mask")
 
     def related(self, target: str, *, depth: int = 1, limit: int = 200, offset: int = 0) -> RelatedResult:
         """Return the imports, importers, calls and uses of a file (`path`) or a symbol (`@@name`).

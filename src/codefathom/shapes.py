@@ -230,9 +230,10 @@ def impact_shape(impact: Impact, n: int | None = None) -> dict[str, Any]:
     }
 
 
-def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
-    """Return the JSON of `fathom files --json`."""
-    return {"files": [file._asdict() for file in files]}
+def files_shape(files: Sequence[IndexedFile], n_shown: int | None = None) -> dict[str, Any]:
+    """Return the JSON of `fathom files --json`, of all files or the first ones."""
+    listed = [file._asdict() for file in files[:n_shown]]
+    return {"files": listed, "n_left_out": len(files) - len(listed)}
 
 
 def map_shape(outline: ProjectMap) -> dict[str, Any]:
@@ -249,9 +250,26 @@ def plain_shape(
     return asdict(value)
 
 
-def secrets_shape(places: Iterable[SecretPlace]) -> dict[str, Any]:
-    """Return the JSON of `fathom status --secrets --json`."""
-    return {"secrets": [asdict(place) for place in places]}
+def secrets_shape(places: Sequence[SecretPlace], n_shown: int | None = None) -> dict[str, Any]:
+    """Return the JSON of `fathom status --secrets --json`, of all places or the first ones."""
+    listed = [asdict(place) for place in places[:n_shown]]
+    return {"secrets": listed, "n_left_out": len(places) - len(listed)}
+
+
+def status_shape(status: Status, revisions: Sequence[Mapping[str, Any]], n_shown: int | None = None) -> dict[str, Any]:
+    """Return the JSON of `fathom status --json`; with `n_shown`, so many first entries of its long lists."""
+    lists: Mapping[str, Sequence[Any]] = {
+        "failures": list(map(asdict, status.failures)),
+        "broken": list(map(asdict, status.broken)),
+        "skipped": list(map(asdict, status.skipped)),
+        "revisions": revisions,
+    }
+    rest = sum(map(len, lists.values())) if n_shown is None else n_shown
+    shape = {**asdict(status), "revisions": []}
+    for key, items in lists.items():
+        shape[key] = list(items[:rest])
+        rest -= len(shape[key])
+    return {**shape, "n_left_out": sum(map(len, lists.values())) - sum(len(shape[key]) for key in lists)}
 
 
 def checks_shape(checks: Iterable[Check]) -> dict[str, Any]:

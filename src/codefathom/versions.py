@@ -10,6 +10,6 @@ PARSER_VERSION = "5"
 # Grows with every change of where documents are cut.
 CHUNKER_VERSION = "syntax/4"
 # Grows with every change of which secrets are found: what was kept in the index before is masked then.
-SECRETS_VERSION = "1"
+SECRETS_VERSION = "2"
 # Grows with every change of the text that is taken out of PDF and Word files and notebooks, or of which are refused.
 EXTRACTION_VERSION = "1"

@@ -128,7 +128,6 @@ def test_what_cannot_be_understood_stays_and_keeps_no_other_host_from_it(home: P
         (b'{"mcpServers": {"fathom": {"command": "other"}}}', "another server"),
         (b'{"mcpServers": {"fathom": 3}}', "another server"),
         (b'{"mcpServers": {}, "mcpServers": {}}', "twice"),
-        (b"", "line 1"),
     ],
 )
 def test_a_file_with_something_else_is_refused(home: Path, run: Install, content: bytes, problem: str) -> None:
@@ -190,7 +189,47 @@ def test_what_a_person_has_changed_stays(home: Path, run: Install) -> None:
     ran = run("uninstall", "--yes")
     assert "the skill was changed, and stays" in ran.stdout
     assert skill.read_text().endswith("Ask me first.\n")
-    assert json.loads(path.read_text()) == {"mcpServers": {}}
+    assert "its entry for fathom was changed, and stays" in ran.stdout
+    assert "remove it there" in ran.stdout
+    assert "nothing that `fathom install` writes was found" not in ran.stderr
+    assert json.loads(path.read_text()) == settings
+
+
+def test_an_entry_of_codex_that_was_changed_stays(home: Path, run: Install) -> None:
+    path = home / ".codex" / "config.toml"
+    path.parent.mkdir()
+    assert run("install", "codex", "--yes").returncode == 0
+    skill = home / ".agents" / "skills" / "fathom" / "SKILL.md"
+    path.write_text(path.read_text() + "startup_timeout_sec = 60\n")
+    kept = path.read_text()
+    for words in (("install",), ("uninstall",), ("uninstall",)):
+        ran = run(*words, "codex", "--yes")
+        assert "its entry for fathom was changed, and stays" in ran.stdout
+        assert path.read_text() == kept
+    assert not skill.exists()
+    assert ran.returncode == 1
+    path.write_text(
+        kept.replace("startup_timeout_sec = 60\n", "\n[mcp_servers.fathom.tools.search]\napproval_mode = 1\n")
+    )
+    assert run("uninstall", "codex", "--yes").returncode == 0  # what the host has added itself goes with the entry
+    assert not path.exists() or "fathom" not in path.read_text()
+
+
+@pytest.mark.parametrize("content", ["", "\n", " \t\n", "// none\n", "# none\n", "\ufeff"])
+@pytest.mark.parametrize("name", ["cursor", "codex", "claude", "vscode", "gemini"])
+def test_an_empty_file_is_fine_and_comes_back(home: Path, run: Install, name: str, content: str) -> None:
+    if content.startswith("#" if name != "codex" else "//"):
+        return
+    assert run("install", name, "--yes").returncode == 0
+    (path,) = (path for path in home.rglob("*") if path.is_file() and path.suffix in (".json", ".toml"))
+    assert run("uninstall", name, "--yes").returncode == 0
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    ran = run("install", name, "--yes")
+    assert ran.returncode == 0, ran.stderr
+    assert "fathom" in path.read_text()
+    assert run("uninstall", name, "--yes").returncode == 0
+    assert path.read_text() == content
 
 
 def test_an_entry_that_names_an_old_place_is_renewed(home: Path, run: Install) -> None:

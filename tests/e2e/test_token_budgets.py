@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from codefathom.answer.tokens import estimate
 from codefathom.cli import main
+from codefathom.cli.options import COMMANDS as COMMAND_TABLE
 
 WORDS = ("price", "order", "retry", "backoff", "größe", "价格", "x" * 60, "_", "pay")
 COMMANDS = (
@@ -38,7 +39,16 @@ COMMANDS = (
     ("context", "--format", "json", "price of an order"),
     ("ask", "where is the price of an order"),
     ("ask", "--contexts-only", "where is the price of an order"),
+    ("files",),
+    ("files", "-v"),
+    ("status",),
+    ("status", "--skipped"),
+    ("status", "--secrets"),
+    ("export", "--as", "jsonl"),
+    ("export", "--as", "index-json"),
+    ("chat",),
 )
+QUESTIONS = "where is the price of an order\nhow is an order retried\n"  # of a chat
 
 
 class Ran(NamedTuple):
@@ -66,6 +76,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / "a" / f"module{file}.py").write_text("\n".join(lines), encoding="utf-8")
         tests = "\n".join(f"def test_{n}():\n    assert price_0_{n % 3}(1)\n" for n in range(3))
         (root / "a" / f"test_module{file}.py").write_text(f"from a.module0 import price_0_0, price_0_1\n\n{tests}")
+    for number in range(15):
+        (root / f"binary{number}.dat").write_bytes(b"\0\1")
+        (root / f"keys{number}.py").write_text(f'API_KEY = "{"ghp_" + "a1B2" * 9}"\n')
     (root.parent / "change.diff").write_text(diff_of((root / "a" / "module0.py").read_text(encoding="utf-8")))
     (root / "a" / "价格 and \u202e.md").write_text("# price\n\nprice of an order\n", encoding="utf-8")
     return root
@@ -88,6 +101,7 @@ def run(project: Path, monkeypatch: pytest.MonkeyPatch) -> object:
 
     def run(*words: str) -> Ran:
         out, err = io.StringIO(), io.StringIO()
+        monkeypatch.setattr("sys.stdin", io.StringIO(QUESTIONS))
         with redirect_stdout(out), redirect_stderr(err):
             code = main(words)
         return Ran(code, out.getvalue(), err.getvalue())
@@ -100,8 +114,13 @@ def run(project: Path, monkeypatch: pytest.MonkeyPatch) -> object:
 def test_no_output_has_more_tokens(run: object, words: tuple[str, ...], most: int, as_json: bool) -> None:
     command, *rest = words
     ran = run(command, *(["--json"] if as_json else []), "--max-tokens", str(most), *rest)
+    if command == "chat":
+        check_chat(ran, most, as_json=as_json)
+        return
     assert estimate(ran.out) <= most
-    if ran.code == 2:  # not even what is there without any item has room
+    if command == "export" and ran.code == 0:
+        check_export(ran, words[-1])
+    elif ran.code == 2:  # not even what is there without any item has room
         assert ran.out == ""
         (least,) = re.findall(r"(?:give at least --max-tokens|give a number from) (\d+)", ran.err)
         assert int(least) > most
@@ -109,7 +128,44 @@ def test_no_output_has_more_tokens(run: object, words: tuple[str, ...], most: in
         json.loads(ran.out)
 
 
-@pytest.mark.parametrize("words", [words for words in COMMANDS if words[0] not in ("context", "map", "ask")])
+def check_chat(ran: Ran, most: int, *, as_json: bool) -> None:
+    """Each answer keeps to the budget by itself."""
+    n_questions = QUESTIONS.count("\n")
+    if as_json:
+        answers = ran.out.splitlines()
+        assert len(answers) in (0, n_questions)
+        for answer in answers:
+            json.loads(answer)
+            assert estimate(f"{answer}\n") <= most
+    else:
+        assert estimate(ran.out) <= n_questions * most
+    assert (ran.code == 2) == ("is too low" in ran.err)
+
+
+def check_export(ran: Ran, kind: str) -> None:
+    """What is left of an export is one, too."""
+    if kind == "index-json":
+        assert isinstance(json.loads(ran.out), dict)
+    else:
+        assert all(isinstance(json.loads(line), dict) for line in ran.out.splitlines())
+
+
+def test_every_command_that_takes_a_budget_is_tried() -> None:
+    taking = {command.name for command in COMMAND_TABLE if any("--max-tokens" in one.names for one in command.options)}
+    assert taking == {words[0] for words in COMMANDS}
+
+
+def test_a_budget_of_an_exported_file_is_refused(run: object, tmp_path: Path) -> None:
+    ran = run("export", "--as", "jsonl", "-o", str(tmp_path / "out.jsonl"), "--max-tokens", "100")
+    assert ran.code == 2
+    assert "--max-tokens limits what is printed" in ran.err
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [words for words in COMMANDS if words[0] not in ("context", "map", "ask", "chat") and "index-json" not in words],
+)
 def test_the_first_come_first_and_the_rest_is_told(run: object, words: tuple[str, ...]) -> None:
     command, *rest = words
     whole = run(command, *rest).out
@@ -120,7 +176,7 @@ def test_the_first_come_first_and_the_rest_is_told(run: object, words: tuple[str
     assert re.search(r"\d+ of \d+ \w+ are left out; a higher --max-tokens shows more", part.err)
     enough = run(command, "--max-tokens", str(estimate(whole)), *rest)
     assert enough.out == whole
-    assert "left out" not in enough.err
+    assert "a higher --max-tokens" not in enough.err
 
 
 @pytest.mark.parametrize(
@@ -132,6 +188,9 @@ def test_the_first_come_first_and_the_rest_is_told(run: object, words: tuple[str
         (("symbols",), "symbols"),
         (("map",), "files"),
         (("related", "a/module0.py"), "edges"),
+        (("files",), "files"),
+        (("status",), "skipped"),
+        (("status", "--secrets"), "secrets"),
     ],
 )
 def test_json_says_how_many_are_left_out(run: object, words: tuple[str, ...], key: str) -> None:

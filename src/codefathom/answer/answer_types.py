@@ -45,6 +45,7 @@ class AnswerRequest(NamedTuple):
     anyway: bool = False  # answer also where most likely nothing here does
     on_step: OnStep = ignore_step
     as_command: bool = False  # one shell command instead of a text; nothing runs it
+    for_agent: bool = False  # whose model reads the answer: no secret goes into it, as `mcp.secrets` says
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,9 @@ def _by_tokenizer(path: str) -> CountTokens:
     library = _library("tokenizers", f"the tokenizer {path!r}")
     try:
         tokenizer: Any = library.Tokenizer.from_file(path)
+        # The file may say how texts are made ready for a model that embeds: cut after 512 tokens, or filled up to them.
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
     except Exception as error:  # the library raises nothing narrower
         raise SettingsError(
             f"cannot use the tokenizer {path!r}: {error}", hint="name a tokenizer.json of the model"

@@ -102,6 +102,7 @@ class FilesOptions(NamedTuple):
 
     common: Common
     folder: str = ""
+    max_tokens: int = 0
 
 
 class CompletionOptions(NamedTuple):
@@ -201,6 +202,7 @@ class StatusOptions(NamedTuple):
     common: Common
     skipped: bool = False
     secrets: bool = False
+    max_tokens: int = 0
 
 
 class DoctorOptions(NamedTuple):
@@ -241,6 +243,7 @@ class ExportOptions(NamedTuple):
     output: str = "-"
     snapshot: str = ""
     sign: str = ""
+    max_tokens: int = 0
 
 
 class ImportOptions(NamedTuple):
@@ -518,7 +521,7 @@ COMMANDS = (
         "files",
         "list the files that are in the index",
         (Option(("folder",), "list only files below this folder", "DIR"),),
-        (_REVISION,),
+        (_MAX_TOKENS, _REVISION),
         FilesOptions,
         ("fathom files", "fathom files src -v"),
     ),
@@ -656,6 +659,10 @@ COMMANDS = (
             Option(("--doc",), "add this text file to the sources", "FILE", repeat=True),
             _URL,
             _MAX_SOURCES,
+            _MAX_TOKENS._replace(
+                help="maximum number of tokens that are printed of each answer, by our own count; what has no room is "
+                "left out, the last first"
+            ),
             *_FILTERS,
             *_SEVERAL,
             _ANYWAY,
@@ -674,6 +681,7 @@ COMMANDS = (
         (
             Option(("--skipped",), "list each file that is not indexed, with the reason"),
             Option(("--secrets",), "list the places of secrets, without their values"),
+            _MAX_TOKENS,
             _REVISION,
         ),
         StatusOptions,
@@ -716,6 +724,7 @@ COMMANDS = (
                 "FILE",
             ),
             Option(("--sign",), "file with a private Ed25519 key that signs the snapshot", "KEYFILE"),
+            _MAX_TOKENS,
         ),
         ExportOptions,
         ("fathom export --as jsonl -o chunks.jsonl", "fathom export --snapshot main.fathom --sign team-key"),

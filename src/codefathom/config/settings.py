@@ -701,6 +701,19 @@ class IndexSettings(NamedTuple):
     ] = 0
 
 
+class McpSettings(NamedTuple):
+    """The tools for coding agents: `fathom mcp`, and `/mcp` of `fathom serve`."""
+
+    secrets: Annotated[
+        str,
+        SettingRule(
+            "What the tools show in the place of a secret: `mask` shows a mark, because what an agent reads goes to "
+            "its model; `show` shows the value.",
+            choices=("mask", "show"),
+        ),
+    ] = "mask"
+
+
 class TeamSettings(NamedTuple):
     """The keys of people and machines whose index snapshots you believe."""
 
@@ -896,6 +909,7 @@ class Settings(NamedTuple):
     answer: AnswerSettings = AnswerSettings()
     agent: AgentSettings = AgentSettings()
     index: IndexSettings = IndexSettings()  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
+    mcp: McpSettings = McpSettings()
     team: TeamSettings = TeamSettings()
     server: ServerSettings = ServerSettings()
     origins: Mapping[str, str] = NOTHING

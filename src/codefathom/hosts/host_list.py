@@ -48,6 +48,7 @@ class Host:
     project_skill: Parts
     is_toml: bool = False
     has_type: bool = True  # an entry says "type": "stdio"
+    added: tuple[str, ...] = ()  # keys of an entry that the host itself writes, such as what a user has allowed
 
     def entry(self, command: str) -> Entry:
         """Return the settings of the server."""
@@ -90,6 +91,7 @@ HOSTS = (
         (".agents", *_SKILL),
         is_toml=True,
         has_type=False,
+        added=("tools",),
     ),
     Host("cursor", "Cursor", "mcpServers", (".cursor", "mcp.json"), (".cursor", *_SKILL)),
     Host("vscode", "VS Code", "servers", (".vscode", "mcp.json"), (".github", *_SKILL)),

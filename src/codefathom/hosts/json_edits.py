@@ -5,7 +5,8 @@ what was made for it, so that taking it out restores the text to the byte withou
 
 - on one line: the object around it was there;
 - with one field a line: the object around it was made with it;
-- as `created` gives it: the file was.
+- between two blanks on each side: `null` was there;
+- as `created` gives it: the file was, or all of it but blanks and comments.
 """
 
 from __future__ import annotations
@@ -61,8 +62,10 @@ def read_json(text: str) -> JsonValue:
 
 def entry_in(text: str, key: str, name: str) -> Any:
     """Return the entry of this name in the object of this key, None without one. Raises FormError."""
+    if _is_blank(text):
+        return None
     holder = _member(read_json(text), key)
-    entry = _member(_object(holder), name) if holder else None
+    entry = _member(_object(holder), name) if holder and holder.value.data is not None else None
     return entry.value.data if entry else None
 
 
@@ -76,17 +79,21 @@ def with_entry(text: str, key: str, name: str, entry: Entry) -> str:
 
     Raises FormError.
     """
+    if _is_blank(text):
+        return _begun(text, key, name, entry)
     root = read_json(text)
     holder = _member(root, key)
+    if holder is not None and holder.value.data is None:
+        made = _padded(f"{{{json.dumps(name)}: {_on_one_line(entry)}}}")
+        return _proved(_put(text, holder.value, made), {**root.data, key: {name: dict(entry)}})
     old = _member(_object(holder), name) if holder else None
     if old is not None:
-        value = old.value
-        if isinstance(value.data, dict) and text == created(key, name, value.data):
-            return created(key, name, entry)
-        is_long = "\n" in text[value.start : value.end]
-        indent = _indent(text, old.start)
-        shown = _fields(entry, indent or "", _unit(text, root), _newline(text)) if is_long else _on_one_line(entry)
-        result = text[: value.start] + shown + text[value.end :]
+        if isinstance(old.value.data, dict):
+            if text == created(key, name, old.value.data):
+                return created(key, name, entry)
+            if (before := _before_begun(text, key, name, old.value.data)) is not None:
+                return _begun(before, key, name, entry)
+        result = _put(text, old.value, _in_place_of(text, root, old, entry))
     elif holder is not None:
         result = _added(text, _object(holder), f"{json.dumps(name)}: {_on_one_line(entry)}", _unit(text, root))
     else:
@@ -99,23 +106,92 @@ def with_entry(text: str, key: str, name: str, entry: Entry) -> str:
     return _proved(result, expected)
 
 
+def _in_place_of(text: str, root: JsonValue, old: Member, entry: Entry) -> str:
+    """Return an entry in the form of the one that it replaces."""
+    if old.value.data is None or _is_padded(text, old.value):
+        return _padded(_on_one_line(entry))
+    if "\n" not in text[old.value.start : old.value.end]:
+        return _on_one_line(entry)
+    return _fields(entry, _indent(text, old.start) or "", _unit(text, root), _newline(text))
+
+
 def without_entry(text: str, key: str, name: str) -> str | None:
     """Return the text without the entry and what was made for it; None where that is the whole file. Raises FormError.
 
     A text that holds no such entry comes back as it is.
     """
+    if entry_in(text, key, name) is None:
+        return text
     root = read_json(text)
     holder = _member(root, key)
     entry = _member(_object(holder), name) if holder else None
-    if holder is None or entry is None:
-        return text
-    if isinstance(entry.value.data, dict) and text == created(key, name, entry.value.data):
-        return None
+    assert holder is not None  # there is an entry
+    assert entry is not None
+    if isinstance(entry.value.data, dict):
+        if text == created(key, name, entry.value.data):
+            return None
+        if (before := _before_begun(text, key, name, entry.value.data)) is not None:
+            return before
+    if _is_padded(text, entry.value) or (len(holder.value.members) == 1 and _is_padded(text, holder.value)):
+        return _with_null(text, root, holder, entry)
     rest = {other: value for other, value in holder.value.data.items() if other != name}
     if _made_the_holder(text, holder, entry):
         expected = {other: value for other, value in root.data.items() if other != key}
         return _first_proved(_cuts(text, root, holder), expected)
     return _first_proved(_cuts(text, holder.value, entry), {**root.data, key: rest})
+
+
+def _is_blank(text: str) -> bool:
+    """Return True for a text of blanks and comments alone."""
+    return _BLANK.fullmatch(text) is not None
+
+
+def _begun(text: str, key: str, name: str, entry: Entry) -> str:
+    """Return a text of blanks and comments with an object behind it.
+
+    It has no line end, so that the text is no file that was created; but where one had to be put before it.
+    """
+    made = created(key, name, entry)
+    behind_object = text + made.removesuffix("\n")
+    return behind_object if _holds_object(behind_object) else f"{text}\n{made}"
+
+
+def _holds_object(text: str) -> bool:
+    try:
+        return bool(read_json(text).members)
+    except FormError:  # it is a part of the comment before it
+        return False
+
+
+def _before_begun(text: str, key: str, name: str, entry: Entry) -> str | None:
+    """Return the blanks and comments before what `_begun` has added, None where it has not made this text."""
+    made = created(key, name, entry)
+    for before in (text.removesuffix(made.removesuffix("\n")), text.removesuffix(f"\n{made}")):
+        if before != text and _is_blank(before) and _begun(before, key, name, entry) == text:
+            return before
+    return None
+
+
+def _padded(value: str) -> str:
+    """Return an object on one line in the form that says that `null` was there."""
+    return f"{{  {value[1:-1]}  }}"
+
+
+def _is_padded(text: str, value: JsonValue) -> bool:
+    shown = text[value.start : value.end]
+    return shown.startswith('{  "') and shown.endswith("  }") and "\n" not in shown
+
+
+def _with_null(text: str, root: JsonValue, holder: Member, entry: Member) -> str:
+    """Return the text with `null` in the place of an entry, or of the object around it."""
+    if _is_padded(text, entry.value):
+        inside = {**holder.value.data, entry.key: None}
+        return _proved(_put(text, entry.value, "null"), {**root.data, holder.key: inside})
+    return _proved(_put(text, holder.value, "null"), {**root.data, holder.key: None})
+
+
+def _put(text: str, value: JsonValue, other: str) -> str:
+    return text[: value.start] + other + text[value.end :]
 
 
 class _Reader:

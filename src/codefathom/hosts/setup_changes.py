@@ -16,6 +16,7 @@ from codefathom.stores.folder import File, Folder, RefusedError, UnsafeError
 
 _MOST_BYTES = 64_000_000
 _BOM = b"\xef\xbb\xbf"
+_CHANGED = "its entry for fathom was changed, and stays"
 _BY_HAND = "`fathom install --print` shows the settings, to add them by hand"
 
 
@@ -63,8 +64,11 @@ def _settings_removal(host: Host, target: Target) -> FileChange:
         return FileChange(target.path, before, before)
     with _understanding(target):
         mark, text = _decoded(before)
-        if not _is_own(host.entry_in(text)):
+        entry = host.entry_in(text)
+        if not _is_own(entry):
             return FileChange(target.path, before, before)
+        if _is_changed(host, entry):
+            return FileChange(target.path, before, before, f"{_CHANGED}; remove it there if you do not want it")
         rest = host.without_entry(text)
         return FileChange(target.path, before, None if rest is None else mark + rest.encode())
 
@@ -121,8 +125,9 @@ def _settings_change(host: Host, target: Target, entry: Entry) -> FileChange:
                 f"{target.path!r} has another server of the name fathom",
                 hint="give that server another name, or remove it",
             )
-        if isinstance(old, dict) and {**old, "command": ""} != {**entry, "command": ""}:
-            return FileChange(target.path, before, before, "its entry for fathom was changed, and stays")
+        if old is not None and _is_changed(host, old):
+            note = f"{_CHANGED}; to have it written anew, remove it there and run `fathom install` again"
+            return FileChange(target.path, before, before, note)
         after = before if old == entry else mark + host.with_entry(text, entry).encode()
     return FileChange(target.path, before, after)
 
@@ -132,6 +137,15 @@ def _is_own(entry: object) -> bool:
     command = entry.get("command") if isinstance(entry, dict) else None
     name = command.replace("\\", "/").rpartition("/")[2] if isinstance(command, str) else ""
     return name.lower().removesuffix(".exe") == "fathom"
+
+
+def _is_changed(host: Host, entry: object) -> bool:
+    """Return True if a person has changed an entry: it differs from ours in more than the place of the command.
+
+    What a host itself adds to it is no change of a person.
+    """
+    own = {key: value for key, value in entry.items() if key not in host.added} if isinstance(entry, dict) else {}
+    return {**own, "command": ""} != host.entry("")
 
 
 def _skill_change(target: Target) -> FileChange:

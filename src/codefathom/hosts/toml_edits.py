@@ -14,6 +14,10 @@ from codefathom.hosts.json_edits import Entry, FormError
 from codefathom.text.printable import escape_toml
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+# What decides whether a line begins outside of all values: strings, comments and brackets.
+_TOKEN = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*+"|\'[^\'\n]*+\'|#[^\n]*+|[\[\]{}\n]', re.DOTALL
+)
 
 
 def entry_in(text: str, key: str, name: str) -> Any:
@@ -83,12 +87,23 @@ def _shown(value: str | Sequence[str]) -> str:
 
 def _spans(lines: Sequence[str], path: tuple[str, ...]) -> Iterator[range]:
     """Yield the lines of each table at a path or below: from its header, and an empty line before, to its last key."""
-    headers = [number for number, line in enumerate(lines) if line.lstrip(" \t").startswith("[")]
-    headers = [number for number in headers if _path(lines[number])]
+    outside = _outside("".join(lines))
+    headers = [number for number in outside if lines[number].lstrip(" \t").startswith("[") and _path(lines[number])]
     for header, following in zip(headers, [*headers[1:], len(lines)], strict=True):
         if _path(lines[header])[: len(path)] == path:
             last = max(n for n in range(header, following) if n == header or _has_key(lines[n]))
             yield range(header - 1 if header and not lines[header - 1].strip() else header, last + 1)
+
+
+def _outside(text: str) -> list[int]:
+    """Return the numbers of the lines that begin outside of strings and lists."""
+    numbers, number, depth = [0], 0, 0
+    for token in _TOKEN.finditer(text):
+        number += token[0].count("\n")
+        depth += (token[0] in "[{") - (token[0] in "]}")
+        if token[0] == "\n" and not depth:
+            numbers.append(number)
+    return [number for number in numbers if number < text.count("\n") + (not text.endswith("\n"))]
 
 
 def _has_key(line: str) -> bool:

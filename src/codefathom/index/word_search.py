@@ -15,12 +15,13 @@ from typing import NamedTuple
 
 from codefathom.errors import SourceError, UsageError
 from codefathom.index.plan import Recipe
-from codefathom.index.prepare import as_kept
+from codefathom.index.prepare import as_kept, with_masks
 from codefathom.search.question.query import parse_query
 from codefathom.search.question.ranking_query import analyse
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import is_read_whole, open_file, read
 from codefathom.source.languages import is_document, language_of
+from codefathom.source.masks import marked
 from codefathom.source.scan import Scan, scan
 from codefathom.stores.conditions import combine, matches, path_fields
 from codefathom.stores.lexical.terms import terms
@@ -44,6 +45,13 @@ class _WordFile(NamedTuple):
     counts: Mapping[str, int]  # by word
 
 
+class _WordDocument(NamedTuple):
+    """A document whose words count, and its text as it is shown, of as many lines."""
+
+    kept: Document
+    shown: str
+
+
 class _WordHit(NamedTuple):
     """A place, and the number of words of the question that its file has."""
 
@@ -54,8 +62,12 @@ class _WordHit(NamedTuple):
 class UnindexedFiles:
     """The files as they are now. The tree is listed once; files are read when they are asked for."""
 
-    def __init__(self, recipe: Recipe, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, recipe: Recipe, clock: Callable[[], float] = time.monotonic, *, marks_secrets: bool = False
+    ) -> None:
+        """`marks_secrets` shows a mark in the place of each secret, also of one that an index would keep."""
         self._recipe = recipe
+        self._marks_secrets = marks_secrets
         self._clock = clock
 
     @property
@@ -105,7 +117,7 @@ class UnindexedFiles:
         document = self._document(self._files[path]) if path in self._files else None
         if document is None:
             raise SourceError(f"no such file here, or none that is indexed: {path!r}", hint="give a relative path")
-        lines = document.text.removesuffix("\n").split("\n")
+        lines = document.shown.removesuffix("\n").split("\n")
         if not 1 <= max(start_line, 1) <= len(lines):
             raise UsageError(f"{path} has no line {start_line}", hint=f"it has {len(lines)} lines")
         return "\n".join(lines[max(start_line, 1) - 1 : end_line or None]) + "\n"
@@ -166,13 +178,19 @@ class UnindexedFiles:
                 n_hits += 1
                 yield hit
 
-    def _document(self, file: FileStat) -> Document | None:
-        """Return a file as it would be indexed, with masks; None for one that would not be."""
+    def _document(self, file: FileStat) -> _WordDocument | None:
+        """Return a file as it would be indexed and as it is shown; None for one that would not be indexed."""
         recipe = self._recipe
         document = read(
             recipe.tree, file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
         )
-        return None if isinstance(document, Skipped) else as_kept(document, recipe)
+        if isinstance(document, Skipped):
+            return None
+        if not self._marks_secrets:
+            kept = as_kept(document, recipe)
+            return _WordDocument(kept, kept.text)
+        kept = with_masks(document)
+        return _WordDocument(kept, marked(kept.text, document.text))
 
 
 def _record(file: FileStat) -> dict[str, object]:
@@ -191,8 +209,9 @@ def _score(item: _WordFile, worth: Mapping[str, float]) -> float:
     return sum(worth[word] * (n / (n + _MANY) + _IN_PATH * (word in path)) for word, n in item.counts.items())
 
 
-def _hit(document: Document, item: _WordFile, worth: Mapping[str, float], score: float) -> _WordHit | None:
+def _hit(words: _WordDocument, item: _WordFile, worth: Mapping[str, float], score: float) -> _WordHit | None:
     """Return the lines around the one with the most; None where only a masked value had the words."""
+    document = words.kept
     lines = document.text.removesuffix("\n").split("\n")
     lowered = [line.lower() for line in lines]
     kept = [word for word in item.counts if word in document.path.lower() or any(word in line for line in lowered)]
@@ -201,7 +220,7 @@ def _hit(document: Document, item: _WordFile, worth: Mapping[str, float], score:
     values = [sum(worth[word] for word in kept if word in line) for line in lowered]
     best = values.index(max(values))
     first = max(0, min(best - _LINES_BEFORE, len(lines) - _SHOWN_LINES))
-    text = "\n".join(lines[first : first + _SHOWN_LINES]) + "\n"
+    text = "\n".join(words.shown.removesuffix("\n").split("\n")[first : first + _SHOWN_LINES]) + "\n"
     end = first + text.count("\n")
     chunk = Chunk(f"{document.path}:{first}", document.path, document.language, "block", "", (), first + 1, end, text)
     return _WordHit(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
+from codefathom.mcp.agent_masks import AgentMasks, masked_text
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_arguments import Place, place_of, where_of
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
@@ -73,7 +74,7 @@ class Outline(NamedTuple):
     verdict: Verdict | None  # on the question, where there is one
 
 
-def searched(chosen: ChosenProjects, words: SearchWords) -> SearchResult:
+def searched(chosen: ChosenProjects, words: SearchWords, masks: AgentMasks) -> SearchResult:
     """Return the best places of all projects; of one whose first index is being made, those that words find.
 
     Raises the error of the first project if there is no result.
@@ -84,8 +85,10 @@ def searched(chosen: ChosenProjects, words: SearchWords) -> SearchResult:
     def look(name: str, query: str, limit: int, offset: int) -> SearchResult:
         where, project = where_of(paths[name], words.languages), projects[name]
         if isinstance(project, FirstIndex):
-            return project.files.search(query, where=where, limit=limit, offset=offset)
-        return project.search(
+            result = project.files.search(query, where=where, limit=limit, offset=offset)
+            masks.has_shown("".join(hit.chunk.text for hit in result.hits))
+            return result
+        result = project.search(
             query,
             limit=limit,
             offset=offset,
@@ -94,6 +97,7 @@ def searched(chosen: ChosenProjects, words: SearchWords) -> SearchResult:
             where=where,
             min_score=words.min_score,
         )
+        return masks.hits(project, result)
 
     if not chosen.is_named:
         return look(_only(chosen), words.query, words.limit, words.offset)
@@ -108,7 +112,7 @@ def searched(chosen: ChosenProjects, words: SearchWords) -> SearchResult:
     return as_one(results, {**chosen.failed, **failed}, words.limit, words.offset)
 
 
-def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int) -> ReadLines:
+def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int, masks: AgentMasks) -> ReadLines:
     """Return lines of a file; a path may be a handle such as `a/b.py:10-40`. Raises SourceError, UsageError."""
     name, rest = _owner(chosen, path)
     if name in chosen.failed:
@@ -117,13 +121,15 @@ def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int) 
     if name in chosen.indexing:
         place = _place(rest, start_line, end_line)
         text = chosen.indexing[name].files.lines(place.path, place.start_line, place.end_line)
+        masks.has_shown(text)
         return ReadLines(shown + place.path, place.start_line, text)
     engine = chosen.engines[name]
     engine.refresh()
     is_path = engine.opened.catalog.documents_at({rest}) != []
     place = Place(rest, start_line, end_line) if is_path else _place(rest, start_line, end_line)
-    text = engine.files.lines(place.path, max(place.start_line, 1), place.end_line).text
-    return ReadLines(shown + place.path, max(place.start_line, 1), text)
+    start = max(place.start_line, 1)
+    text = masks.lines(engine, place.path, start, engine.files.lines(place.path, start, place.end_line).text)
+    return ReadLines(shown + place.path, start, text)
 
 
 def related(chosen: ChosenProjects, target: str, offset: int) -> RelatedResult:
@@ -168,7 +174,7 @@ def answered(chosen: ChosenProjects, question: str, control: CallControl) -> Ans
     """Return the answer of a model; the steps on the way are told. Raises StoppedError once the caller has left."""
     from codefathom.answer.answer_types import Answer, AnswerRequest
 
-    request = AnswerRequest(question, on_step=_teller(control))
+    request = AnswerRequest(question, on_step=_teller(control), for_agent=True)
     source = _federation(chosen.engines, chosen) if chosen.is_named else _engine(chosen)
     answer: Answer | None = None
     with closing(_closable(source.ask_events(request))) as events:
@@ -196,7 +202,7 @@ def _teller(control: CallControl) -> OnStep:
     def tell(step: AnswerStep) -> None:
         nonlocal n_steps
         n_steps += 1
-        control.on_progress(Progress("ask", n_steps, 0, message=step.text))
+        control.on_progress(Progress("ask", n_steps, 0, message=masked_text(step.text)))
 
     return tell
 

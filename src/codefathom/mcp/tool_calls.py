@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from codefathom.errors import FathomError, SourceError, UsageError
+from codefathom.mcp.agent_masks import AgentMasks
 from codefathom.mcp.call_control import NO_CONTROL, CallControl
 from codefathom.mcp.project_questions import (
     MapWords,
@@ -62,6 +63,7 @@ class _Call(NamedTuple):
     most: int  # tokens
     chosen: ChosenProjects
     control: CallControl
+    masks: AgentMasks
 
 
 class ToolCalls:
@@ -82,7 +84,8 @@ class ToolCalls:
             names = texts(arguments, "projects")
             control = control.with_patience(patience_s(name, is_heard=control.is_heard))
             with stopping(control.is_cancelled), self._projects.chosen(names, control) as chosen:
-                return run(self, _Call(with_own_paths(arguments, chosen), most, chosen, control))
+                masks = AgentMasks(shows=chosen.shows_secrets)
+                return masks.noted(run(self, _Call(with_own_paths(arguments, chosen), most, chosen, control, masks)))
         except FathomError as error:
             return refusal_result(error)
 
@@ -99,9 +102,10 @@ class ToolCalls:
             texts(arguments, "languages"),
             share(arguments, "min_score"),
         )
-        result = searched(call.chosen, words)
+        result = call.masks.of(searched(call.chosen, words, call.masks))
         step = _step(call.chosen) if call.chosen.indexing else None
-        return search_result(result, cursor, call.most, is_limited="limit" in arguments, indexing=step)
+        most = call.masks.room(call.most)
+        return search_result(result, cursor, most, is_limited="limit" in arguments, indexing=step)
 
     def _read(self, call: _Call) -> ToolResult:
         arguments = call.arguments
@@ -109,7 +113,7 @@ class ToolCalls:
         start = number(arguments, "start_line", 0, 0, 9_999_999)
         end = number(arguments, "end_line", 0, 0, 9_999_999)
         try:
-            excerpt = lines_of(call.chosen, path, start, end)
+            excerpt = lines_of(call.chosen, path, start, end, call.masks)
         except SourceError as error:
             # A hit of an earlier question to other projects begins with the name of one of them.
             owner = "" if texts(arguments, "projects") else self._projects.owner(path)
@@ -117,14 +121,15 @@ class ToolCalls:
                 raise
             try:
                 with self._projects.chosen([owner], call.control) as chosen:
-                    excerpt = lines_of(chosen, path, start, end)
+                    excerpt = lines_of(chosen, path, start, end, call.masks)
             except SourceError:
                 raise error from None
-        lines = [cut(line, call.most // 4) for line in excerpt.text.removesuffix("\n").split("\n")]
+        shown_path, most = call.masks.of(excerpt.path), call.masks.room(call.most)
+        lines = [cut(line, most // 4) for line in excerpt.text.removesuffix("\n").split("\n")]
         kept = len(lines)
-        while kept and not fits(lines_result(excerpt.path, lines, excerpt.start_line, kept), call.most):
+        while kept and not fits(lines_result(shown_path, lines, excerpt.start_line, kept), most):
             kept = kept // 2
-        return lines_result(excerpt.path, lines, excerpt.start_line, kept)
+        return lines_result(shown_path, lines, excerpt.start_line, kept)
 
     def _related(self, call: _Call) -> ToolResult:
         if call.chosen.indexing:
@@ -135,10 +140,10 @@ class ToolCalls:
         cursor = cursor_of(arguments)
         if arguments.get("diff"):
             diff = text_of(arguments, "diff", _MOST_DIFF_CHARS)
-            impact = impact_of(call.chosen, diff, cursor.offset)
-            return impact_result(impact, ListPage(cursor, call.chosen.generation), call.most)
-        result = related(call.chosen, text_of(arguments, "target"), cursor.offset)
-        return related_result(result, ListPage(cursor, call.chosen.generation), call.most)
+            impact = call.masks.of(impact_of(call.chosen, diff, cursor.offset))
+            return impact_result(impact, ListPage(cursor, call.chosen.generation), call.masks.room(call.most))
+        connections = call.masks.of(related(call.chosen, text_of(arguments, "target"), cursor.offset))
+        return related_result(connections, ListPage(cursor, call.chosen.generation), call.masks.room(call.most))
 
     def _map(self, call: _Call) -> ToolResult:
         if call.chosen.indexing:
@@ -149,8 +154,8 @@ class ToolCalls:
         cursor = cursor_of(call.arguments)
 
         def result_of(budget: int) -> ToolResult:
-            outline = mapped(call.chosen, MapWords(query, files, folders, cursor.offset), budget)
-            return map_result(outline, ListPage(cursor, call.chosen.generation))
+            outline = call.masks.of(mapped(call.chosen, MapWords(query, files, folders, cursor.offset), budget))
+            return call.masks.noted(map_result(outline, ListPage(cursor, call.chosen.generation)))
 
         # What is around the outline, and its line ends in JSON, take room, too.
         return within(call.most, result_of, call.most)
@@ -158,8 +163,8 @@ class ToolCalls:
     def _ask(self, call: _Call) -> ToolResult:
         if call.chosen.indexing:
             return indexing_result(_step(call.chosen))
-        answer = answered(call.chosen, text_of(call.arguments, "question"), call.control)
-        return answer_result(answer, call.most)
+        answer = call.masks.answer(answered(call.chosen, text_of(call.arguments, "question"), call.control))
+        return answer_result(answer, call.masks.room(call.most))
 
 
 def patience_s(name: str, *, is_heard: bool) -> float:

@@ -32,7 +32,7 @@ def _tool(name: str, description: str, required: str, properties: Mapping[str, A
         "name": name,
         "description": description,
         "inputSchema": {"type": "object", "properties": properties, "required": [required] if required else []},
-        "outputSchema": {"type": "object", "properties": {**results, "indexing": _INDEXING}},
+        "outputSchema": {"type": "object", "properties": {**results, "indexing": _INDEXING, "masked": {}}},
         "annotations": _READ_ONLY,
     }
 

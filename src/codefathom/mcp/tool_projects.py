@@ -34,6 +34,11 @@ class ChosenProjects(NamedTuple):
         """The sum of the generations of their indexes, which changes with each of them."""
         return sum(engine.generation for engine in self.engines.values())
 
+    @property
+    def shows_secrets(self) -> bool:
+        """True if the settings of each project say that agents are shown secrets."""
+        return all(engine.settings.mcp.secrets == "show" for engine in self.engines.values()) and not self.indexing
+
 
 class ToolProjects(Protocol):
     """The projects that a caller may ask; it never learns of others."""

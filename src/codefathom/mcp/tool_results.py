@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.answer.tokens import estimate
 from codefathom.errors import FathomError
+from codefathom.mcp.agent_masks import masked_error
 from codefathom.mcp.tool_arguments import Cursor
 from codefathom.search.graph.impact_part import first_items, left_out, n_items
 from codefathom.search.ranking.excerpt import telling_lines
@@ -123,6 +124,7 @@ def tool_result(text: str, shape: Mapping[str, Any], *, is_error: bool = False) 
 
 def refusal_result(error: FathomError) -> Mapping[str, Any]:
     """Return a mistake as a result of a tool, with its remedy."""
+    error = masked_error(error)
     text = f"{cut(str(error), ERROR_CHARS)}{'. Remedy: ' if error.hint else ''}{cut(error.hint, ERROR_CHARS)}"
     return tool_result(text, {}, is_error=True)
 

@@ -66,7 +66,7 @@ def project_of(request: AnswerRequest, opened: OpenedProject, search: Search) ->
     chosen = model_of("agent", opened)
     if chosen is None:
         raise SettingsError("an agent needs a language model", hint="set FATHOM_LLM__MODEL, such as ollama:qwen3:8b")
-    texts = Texts(opened, request.documents)
+    texts = Texts(opened, request.documents, for_agent=request.for_agent)
     return AgentProject(
         opened.place.settings,
         chosen,

@@ -50,7 +50,7 @@ class AnswerSetup(NamedTuple):
 
 def prepare(request: AnswerRequest, opened: OpenedProject, search: Callable[[str, int], SearchResult]) -> AnswerSetup:
     """Return the arguments of `answer.ask.ask`. Raises UsageError, SourceError and SettingsError."""
-    texts = Texts(opened, request.documents)
+    texts = Texts(opened, request.documents, for_agent=request.for_agent)
     return AnswerSetup(_question(request, texts), _project(texts, search), models(opened))
 
 

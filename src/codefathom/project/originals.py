@@ -86,25 +86,30 @@ class Lines:
 
     def shown(self, path: str) -> Shown:
         """Return the text of a document, with masks where the file has changed or is gone."""
-        return self._shown(path, 1, self._catalog.text(path))
+        return self.shown_lines(path, 1, self._catalog.text(path))
 
     def is_unchanged(self, path: str) -> bool:
         """Return True if the bytes of a file are those of the indexed version."""
         document = self._catalog.document(path)
         return document is not None and self._originals.of(document).state_by_bytes == "same"
 
+    def now(self, path: str) -> str:
+        """Return the text of a document as it is in its file now, "" where nothing can be read."""
+        document = self._catalog.document(path)
+        return (None if document is None else self._originals.of(document).text) or ""
+
     def lines(self, path: str, start_line: int, end_line: int) -> str:
         """Return some lines of a document, as `Catalog.lines` does."""
-        return self._shown(path, start_line, self._catalog.lines(path, start_line, end_line)).text
+        return self.shown_lines(path, start_line, self._catalog.lines(path, start_line, end_line)).text
 
     def hits(self, hits: Iterable[Hit]) -> tuple[Hit, ...]:
         """Return hits with the lines of their files."""
         return tuple(replace(hit, chunk=self._chunk(hit.chunk)) if MASK in hit.chunk.text else hit for hit in hits)
 
     def _chunk(self, chunk: Chunk) -> Chunk:
-        return replace(chunk, text=self._shown(chunk.path, chunk.start_line, chunk.text).text)
+        return replace(chunk, text=self.shown_lines(chunk.path, chunk.start_line, chunk.text).text)
 
-    def _shown(self, path: str, start_line: int, kept: str) -> Shown:
+    def shown_lines(self, path: str, start_line: int, kept: str) -> Shown:
         """Return lines as they stand in the file, if they differ from the indexed ones by masks only."""
         if MASK not in kept:
             return Shown(kept, True)

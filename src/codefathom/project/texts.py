@@ -31,11 +31,18 @@ class Texts:
     leaves the machine, texts stay as they are.
     """
 
-    def __init__(self, opened: OpenedProject, documents: Mapping[str, str] = MappingProxyType({})) -> None:
+    def __init__(
+        self,
+        opened: OpenedProject,
+        documents: Mapping[str, str] = MappingProxyType({}),
+        *,
+        for_agent: bool = False,
+    ) -> None:
+        """`for_agent`: what a model makes of them goes to the model of an agent, wherever the first one runs."""
         self.opened = opened
         self.name_of = naming(opened)
         self.documents = documents
-        self._masks = masks_secrets(opened.place)
+        self._masks = masks_secrets(opened.place) or (for_agent and opened.place.settings.mcp.secrets == "mask")
         self._lines = Lines(opened)
         self._indexed: dict[str, str] = {}
 

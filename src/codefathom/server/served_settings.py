@@ -35,10 +35,7 @@ def served_settings(
     if overrides:
         _check_addresses(settings, environ, own_places, hosts)
         _check_folders(settings, own)
-        if settings.answer.mask_secrets != own.answer.mask_secrets:
-            raise ClosedSettingError("answer.mask_secrets cannot be set for a project", hint=_ELSEWHERE)
-        if settings.source.secrets != own.source.secrets:
-            raise ClosedSettingError("source.secrets cannot be set for a project", hint=_ELSEWHERE)
+        _check_masks(settings, own)
     return settings._replace(served=ServedSettings(own_places))
 
 
@@ -83,6 +80,16 @@ def _check_addresses(
 
 def _servers(own_places: Iterable[str]) -> set[HostAndPort]:
     return {server for address in own_places if (server := host_and_port(address)) is not None}
+
+
+def _check_masks(settings: Settings, own: Settings) -> None:
+    for key, value, own_value in (
+        ("answer.mask_secrets", settings.answer.mask_secrets, own.answer.mask_secrets),
+        ("source.secrets", settings.source.secrets, own.source.secrets),
+        ("mcp.secrets", settings.mcp.secrets, own.mcp.secrets),
+    ):
+        if value != own_value:
+            raise ClosedSettingError(f"{key} cannot be set for a project", hint=_ELSEWHERE)
 
 
 def _check_folders(settings: Settings, own: Settings) -> None:

@@ -172,6 +172,21 @@ class TestTokenizerFiles:
         count = counter(str(path))
         assert [count(""), count("a b"), count("a b c\n\ud800")] == [0, 2, 4]
 
+    @pytest.mark.parametrize("does", ["cut", "fill", "both"])
+    def test_a_file_that_cuts_or_fills_texts_counts_all_of_a_text(self, does: str, tmp_path: Path) -> None:
+        import tokenizers
+
+        tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0, "a": 1}, unk_token="[UNK]"))
+        tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+        if does != "fill":
+            tokenizer.enable_truncation(512)
+        if does != "cut":
+            tokenizer.enable_padding(length=512)
+        path = tmp_path / "tokenizer.json"
+        tokenizer.save(str(path))
+        count = counter(str(path))
+        assert [count("a"), count("a " * 30_140)] == [1, 30_140]
+
     @pytest.mark.parametrize("content", ["{}", "no json", None])
     def test_a_file_that_is_no_tokenizer_is_refused(self, content: str | None, tmp_path: Path) -> None:
         path = tmp_path / "tokenizer.json"

@@ -92,6 +92,40 @@ def test_json_without_comments_stays_json(before: str) -> None:
     assert json.loads(json_edits.with_entry(before, KEY, NAME, ENTRY))[KEY][NAME] == ENTRY
 
 
+EMPTY = ["", " ", "\n", "\t\r\n ", "// none yet", "// none yet\n", "/* none\nyet */", "/* a */ // b"]
+
+
+@pytest.mark.parametrize("before", EMPTY)
+def test_an_empty_json_file_comes_back_to_the_byte(before: str) -> None:
+    assert json_edits.entry_in(before, KEY, NAME) is None
+    assert json_edits.without_entry(before, KEY, NAME) == before
+    after = json_edits.with_entry(before, KEY, NAME, ENTRY)
+    assert json_edits.entry_in(after, KEY, NAME) == ENTRY
+    assert json_edits.without_entry(after, KEY, NAME) == before
+    renewed = json_edits.with_entry(after, KEY, NAME, {**ENTRY, "command": "/new/fathom"})
+    assert json_edits.entry_in(renewed, KEY, NAME)["command"] == "/new/fathom"
+    assert json_edits.without_entry(renewed, KEY, NAME) == before
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        '{"mcpServers": null}',
+        '{\n  "mcpServers": null,\n  "other": 1\n}\n',
+        '{\n  // none yet\n  "mcpServers": null // none\n}\n',
+        '{"mcpServers": {"fathom": null}}',
+        '{\n  "mcpServers": {\n    "fathom": null,\n    "other": {}\n  }\n}\n',
+    ],
+)
+def test_what_was_null_comes_back(before: str) -> None:
+    assert json_edits.entry_in(before, KEY, NAME) is None
+    after = json_edits.with_entry(before, KEY, NAME, ENTRY)
+    assert json_edits.entry_in(after, KEY, NAME) == ENTRY
+    assert json_edits.without_entry(after, KEY, NAME) == before
+    renewed = json_edits.with_entry(after, KEY, NAME, {**ENTRY, "command": "/new/fathom"})
+    assert json_edits.without_entry(renewed, KEY, NAME) == before
+
+
 @pytest.mark.parametrize(
     ("text", "rest"),
     [
@@ -118,7 +152,6 @@ def test_a_file_that_was_made_is_no_more(edits: object) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "line 1"),
         ("[]", '"{"'),
         ('{"a": 1', "line 1"),
         ('{"a": 1}}', "nothing more"),
@@ -146,6 +179,10 @@ def test_json_that_is_not_understood_is_refused(text: str, problem: str) -> None
 
 TOML_PARTS = (
     "",
+    " \t\n",
+    '[notes]\ntext = """\n[mcp_servers.fathom]\ncommand = "no"\n"""\n',
+    "[more]\ntext = '''\n\n[mcp_servers.fathom]\n'''\nlist = [\n  [1],\n  [\"#\"]\n]\n",
+    '["mcp_servers".third]\ncommand = "x"\nargs = [\n  "[mcp_servers.fathom]"\n]\n',
     "# settings\n",
     'model = "o" # best\n',
     '\n[mcp_servers.other]\ncommand = "x"\n# its end\n',

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from codefathom.agent.loop import Event, ToolObservation, ToolUse
 from codefathom.answer.answer_types import Answer, AnswerRequest, OnStep, Source
@@ -133,7 +133,7 @@ def run(options: AskOptions, face: Face) -> int:
         inputs = question_inputs(options, engine, face)
         answer = show(ask_events(options.query, inputs, engine), face, waits=bool(options.max_tokens))
     if options.max_tokens:
-        write_items(_parts(answer, options, face), options.max_tokens, face)
+        write_items(answer_parts(answer, options, face, to_json), options.max_tokens, face)
     elif face.common.json:
         face.write(to_json({**answer_shape(answer), **face.of_paths}))
     conclude(answer, options, face)
@@ -175,7 +175,7 @@ def ask_events(
     return cast("Generator[AnswerSources | Text | Event | Answer, None, None]", events)
 
 
-def _parts(answer: Answer, options: AskOptions, face: Face) -> ItemList:
+def answer_parts(answer: Answer, options: AskOptions, face: Face, as_json: Callable[[dict[str, Any]], str]) -> ItemList:
     """Return the lines of an answer, and then its sources, as one list; citations stand with their sources."""
     lines = show_text(answer.text).splitlines(keepends=True)
 
@@ -188,7 +188,7 @@ def _parts(answer: Answer, options: AskOptions, face: Face) -> ItemList:
             part = replace(part, dropped=())
         if face.common.json:
             n_left_out = len(lines) + len(answer.sources) - n
-            return to_json({**answer_shape(part), **face.of_paths, "n_left_out": n_left_out})
+            return as_json({**answer_shape(part), **face.of_paths, "n_left_out": n_left_out})
         return f"{part.text}{_ending(part, options, style)}" if n else ""
 
     return ItemList(len(lines) + len(answer.sources), text, "lines and sources")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from io import TextIOWrapper
+from typing import Any
 
 from codefathom.answer.answer_types import Answer
 from codefathom.answer.ask import Text
 from codefathom.cli.commands.ask_command import (
     Events,
+    answer_parts,
     ask_events,
     check_trace,
     choose_level,
@@ -25,6 +27,7 @@ from codefathom.cli.display.output import complain
 from codefathom.cli.extra_documents import STDIN
 from codefathom.cli.face import Face
 from codefathom.cli.options import AskOptions
+from codefathom.cli.token_budget import write_items
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.project.answer_setup import recent
@@ -114,10 +117,12 @@ class _Conversation:
             yield event
 
     def _answer(self, question: str, events: Events) -> None:
-        answer = show(events, self._face)
-        if self._face.common.json:
-            shape = {**answer_shape(answer), **self._face.of_paths}
-            self._face.write(escape_json(json.dumps(shape, ensure_ascii=False)) + "\n")
+        most = self._options.max_tokens
+        answer = show(events, self._face, waits=bool(most))
+        if most:
+            write_items(answer_parts(answer, self._options, self._face, _as_line), most, self._face)
+        elif self._face.common.json:
+            self._face.write(_as_line({**answer_shape(answer), **self._face.of_paths}))
         conclude(answer, self._options, self._face, self._reported)
         if self._options.trace:
             line = json.dumps({"question": question, "stages": trace_shape(answer.trace)})
@@ -136,6 +141,10 @@ class _Conversation:
         if self._answer_text.strip():
             turns = (*self._history, Message("user", question), Message("assistant", self._answer_text))
             self._history = recent(turns, self._engine.settings)
+
+
+def _as_line(shape: Mapping[str, Any]) -> str:
+    return escape_json(json.dumps(shape, ensure_ascii=False)) + "\n"
 
 
 def _piped() -> Iterator[str]:

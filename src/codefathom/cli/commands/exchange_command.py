@@ -7,8 +7,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import IO
 
+from codefathom.cli.display.output import Style
 from codefathom.cli.face import Face
 from codefathom.cli.options import ExportOptions, ImportOptions
+from codefathom.cli.token_budget import ItemList, write_items
 from codefathom.errors import SourceError, UsageError
 from codefathom.text.printable import show_name
 
@@ -17,6 +19,8 @@ _SUCCESS = 0
 
 def export(options: ExportOptions, face: Face) -> int:
     """Write the index as lines, as files of FAISS, or as a snapshot."""
+    if options.max_tokens and (options.output != "-" or options.snapshot):
+        raise UsageError("--max-tokens limits what is printed, and not a file", hint="remove --max-tokens")
     if options.snapshot or options.sign:
         from codefathom.cli.commands.snapshot_command import write_snapshot
 
@@ -31,13 +35,28 @@ def export(options: ExportOptions, face: Face) -> int:
             face.note(f"wrote {n_rows:,} vectors into {show_name(options.output)}")
             return _SUCCESS
         lines = engine.export(options.format)
-        if options.output == "-":
+        if options.max_tokens:
+            write_items(_first_lines(list(lines), options.format), options.max_tokens, face)
+        elif options.output == "-":
             for line in lines:
                 face.write(_ended(line))
         else:
             _save(options.output, lines)
             face.note(f"wrote {show_name(options.output)}")
     return _SUCCESS
+
+
+def _first_lines(lines: list[str], kind: str) -> ItemList:
+    """Return the lines of an export as a list; the first of them are an export, too."""
+    if kind != "index-json":
+        return ItemList(len(lines), lambda n, _: "".join(map(_ended, lines[:n])), "chunks")
+    first, *files, last = lines  # one object, a file in each line
+
+    def text(n: int, _: Style) -> str:
+        entries = [*files[: max(n - 1, 0)], *(file.rstrip(",") for file in files[max(n - 1, 0) : n])]
+        return "".join(map(_ended, (first, *entries, last)))
+
+    return ItemList(len(files), text, "files")
 
 
 def _save(path: str, lines: Iterable[str]) -> None:

@@ -20,7 +20,7 @@ from codefathom.shapes import to_json
 from codefathom.source.secrets import mask
 from codefathom.text.printable import is_text, show_line, show_name
 
-_SUCCESS, _NO_RESULT, _ERROR, _UNCHANGED = 0, 1, 2, 3
+_SUCCESS, _NO_RESULT, _ERROR, _UNCHANGED, _KEPT = 0, 1, 2, 3, 4
 _MOST_CHARS = 400  # of a line of a difference
 _Chosen = tuple[Host, HostPlaces]
 _ChangesOf = Callable[[Host, HostPlaces], Sequence[FileChange]]
@@ -63,7 +63,7 @@ def uninstall(options: InstallOptions, face: Face) -> int:
     codes = _run(_hosts(options, face), removal_changes, options, face)
     if codes == {_UNCHANGED}:
         face.note("nothing that `fathom install` writes was found")
-    return _ERROR if _ERROR in codes else _NO_RESULT if codes & {_NO_RESULT, _UNCHANGED} == codes else _SUCCESS
+    return _ERROR if _ERROR in codes else _NO_RESULT if _SUCCESS not in codes else _SUCCESS
 
 
 def _hosts(options: InstallOptions, face: Face) -> list[_Chosen]:
@@ -137,7 +137,7 @@ def _carry_out(plan: _Plan, options: InstallOptions, face: Face) -> int:
     """Ask, and write what changes. Return 1 if it was not written."""
     title = plan.host.title
     if plan.is_empty:
-        return _UNCHANGED
+        return _KEPT if any(change.note for change in plan.changes) else _UNCHANGED
     if not options.yes and (face.common.json or not sys.stdin.isatty()):
         face.note(f"{title}: nothing was written, because there is no terminal to ask; --yes writes without a question")
         return _NO_RESULT

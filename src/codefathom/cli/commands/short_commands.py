@@ -43,6 +43,7 @@ from codefathom.text.printable import show_name
 from codefathom.types import RelatedResult, Rest, SearchResult
 
 if TYPE_CHECKING:
+    from codefathom.engine import Engine
     from codefathom.search.graph.project_map import ProjectMap
 
 SUCCESS, NO_RESULT, ERROR = 0, 1, 2
@@ -143,12 +144,15 @@ def files(options: FilesOptions, face: Face) -> int:
         folder = inside_project(options.folder, engine.folder) if options.folder else ""
         listed = engine.files.listed(folder)
     face.note_indexing()
-    if face.common.json:
+
+    def text(n: int, style: Style) -> str:
+        if not face.common.json:
+            return files_text(listed[:n], style, whole=face.common.verbose)
         from codefathom.shapes import files_shape, to_json
 
-        face.write(to_json(files_shape(listed)))
-    else:
-        face.write(files_text(listed, face.style, whole=face.common.verbose))
+        return to_json(files_shape(listed, n))
+
+    write_items(ItemList(len(listed), text, "files"), options.max_tokens, face)
     if not listed:
         face.note("no file is indexed there; `fathom status --skipped` lists the files that are left out")
     return SUCCESS if listed else NO_RESULT
@@ -268,29 +272,41 @@ def chat(options: AskOptions, face: Face) -> int:
 
 def status(options: StatusOptions, face: Face) -> int:
     """Print the contents and the state of the index."""
-    from codefathom.cli.commands.index_command import revision_line
-    from codefathom.cli.display.render import secrets_text, status_text
-
-    if options.secrets:
-        with face.open() as engine:
-            places = engine.secrets()
-        if face.common.json:
-            from codefathom.shapes import secrets_shape, to_json
-
-            face.write(to_json(secrets_shape(places)))
-        else:
-            face.write(secrets_text(places, face.style))
-        return SUCCESS
     with face.open() as engine:
-        result, indexes = engine.status(), engine.revisions
-    if face.common.json:
-        from codefathom.shapes import plain_shape, to_json
-
-        face.write(to_json({**plain_shape(result), "revisions": [asdict(index) for index in indexes]}))
-    else:
-        face.write(status_text(result, face.style, skipped=options.skipped))
-        face.write("" if options.skipped else "".join(map(revision_line, indexes)))
+        items = _secret_places(engine, face) if options.secrets else _status_items(engine, options, face)
+    write_items(items, options.max_tokens, face)
     return SUCCESS
+
+
+def _secret_places(engine: Engine, face: Face) -> ItemList:
+    from codefathom.cli.display.render import secrets_text
+    from codefathom.shapes import secrets_shape, to_json
+
+    places = engine.secrets()
+
+    def text(n: int, style: Style) -> str:
+        return to_json(secrets_shape(places, n)) if face.common.json else secrets_text(places[:n], style)
+
+    return ItemList(len(places), text, "places")
+
+
+def _status_items(engine: Engine, options: StatusOptions, face: Face) -> ItemList:
+    """Return the lines of a status; as JSON, the entries of its lists."""
+    from codefathom.cli.commands.index_command import revision_line
+    from codefathom.cli.display.render import status_text
+    from codefathom.shapes import status_shape, to_json
+
+    result, indexes = engine.status(), engine.revisions
+    if face.common.json:
+        n_items = len(result.failures) + len(result.broken) + len(result.skipped) + len(indexes)
+        return ItemList(n_items, lambda n, _: to_json(status_shape(result, list(map(asdict, indexes)), n)), "entries")
+    more = "" if options.skipped else "".join(map(revision_line, indexes))
+
+    def lines(style: Style) -> list[str]:
+        return f"{status_text(result, style, skipped=options.skipped)}{more}".splitlines(keepends=True)
+
+    n_lines = len(lines(face.style))
+    return ItemList(n_lines, lambda n, style: "".join(lines(style)[:n]), "files" if options.skipped else "lines")
 
 
 def doctor(options: DoctorOptions, face: Face) -> int:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from anyio import CancelScope, to_thread
 
 from codefathom.errors import FathomError
+from codefathom.mcp.agent_masks import AgentMasks, masked_text
 from codefathom.mcp.tool_arguments import most_tokens, named, text_of, texts
 from codefathom.mcp.tool_calls import ToolResult
 from codefathom.mcp.tool_results import answer_result, refusal_result
@@ -54,7 +55,9 @@ async def answered(state: ServerState, caller: Caller, arguments: Mapping[str, A
             raise AnswerError(task.problem)
         if task.answer is None:
             raise RequestError("the answer was stopped", hint="ask the question again")
-        return answer_result(task.answer, most)
+        masks = AgentMasks(shows=not _masks_secrets(state, question))
+        answer = masks.answer(task.answer)
+        return masks.noted(answer_result(answer, masks.room(most)))
     except FathomError as error:
         return refusal_result(error)
 
@@ -63,7 +66,12 @@ def _question(state: ServerState, caller: Caller, arguments: Mapping[str, Any]) 
     visible = state.projects.listed(caller)
     projects = resolve_projects(texts(arguments, "projects"), visible)
     names = tuple(project.id for project in projects)
-    return ClientQuestion(text_of(arguments, "question"), names, names_paths=len(visible) > 1)
+    return ClientQuestion(text_of(arguments, "question"), names, names_paths=len(visible) > 1, for_agent=True)
+
+
+def _masks_secrets(state: ServerState, question: ClientQuestion) -> bool:
+    projects = [state.projects.get(name) for name in question.projects]
+    return any(state.projects.settings_of(project).mcp.secrets == "mask" for project in projects)
 
 
 async def _follow(task: AnswerTask, report: Report) -> None:
@@ -73,4 +81,4 @@ async def _follow(task: AnswerTask, report: Report) -> None:
         if event is not None and event.type == "status":
             n_steps += 1
             step = json.loads(event.data)
-            await report(n_steps, None, step.get("detail") or step["phase"])
+            await report(n_steps, None, masked_text(step.get("detail") or step["phase"]))

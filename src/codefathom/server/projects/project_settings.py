@@ -34,7 +34,7 @@ def closed(setting: DeclaredSetting) -> Closed:
     """
     if setting.key.startswith(("server.", "team.")) or setting.key in _PLACES:
         return "server"
-    if setting.key in ("answer.mask_secrets", "source.secrets"):
+    if setting.key in ("answer.mask_secrets", "source.secrets", "mcp.secrets"):
         return "masking"
     return "path" if setting.rule.local else ""
 

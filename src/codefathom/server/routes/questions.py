@@ -48,6 +48,7 @@ class ClientQuestion:
     max_tokens: int | None = None  # of what a model writes, None: as the settings say
     names_paths: bool = False  # with their project, also where only one is asked
     rounds: int | None = None  # of an agent, None: as many as the settings allow
+    for_agent: bool = False  # that asked at /mcp; see `AnswerRequest`
 
 
 def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> AnswerTask:
@@ -84,7 +85,13 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
         if places is not None and isinstance(source, JoinedProjects):
             yield AnswerRoots(source.roots)
         request = AnswerRequest(
-            text, where, question.pinned, history=tuple(turns), anyway=question.anyway, on_step=on_step
+            text,
+            where,
+            question.pinned,
+            history=tuple(turns),
+            anyway=question.anyway,
+            on_step=on_step,
+            for_agent=question.for_agent,
         )
         events: Iterator[EngineEvent] = source.investigate(request) if question.agent else source.ask_events(request)
         # What paths leave out is told by the projects themselves.

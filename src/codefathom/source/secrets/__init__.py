@@ -15,6 +15,7 @@ from codefathom.source.secrets.files import files
 from codefathom.source.secrets.formats import formats
 from codefathom.source.secrets.keys import PRIVATE_KEY, private_keys
 from codefathom.source.secrets.names import PASSWORD, SECRET, assignments
+from codefathom.source.secrets.passwords import passwords
 from codefathom.source.secrets.scanned import ScannedText, SecretSpan
 from codefathom.source.secrets.usages import AUTHORIZATION, COOKIE, places
 from codefathom.source.secrets.values import is_mixed
@@ -93,7 +94,7 @@ _GUESSED = frozenset({SECRET, PASSWORD, AUTHORIZATION, COOKIE, "token"})
 
 
 def _spans(scanned: ScannedText) -> list[SecretSpan]:
-    sources = (private_keys, formats, places, assignments, files)
+    sources = (private_keys, formats, places, assignments, passwords, files)
     return _merged([span for source in sources for span in source(scanned) if span.end > span.start])
 
 

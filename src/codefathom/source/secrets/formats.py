@@ -58,6 +58,14 @@ def _free(
     return _Free(kind, piece, inside, lengths, pattern, accept)
 
 
+# The seed of one-time passwords, in base32.
+_SEED = r"(?:totp|hotp)/[^\s\"'<>]{0,300}?[?&]secret=([A-Za-z2-7]{8,200})(?![\w{])"
+
+
+def _is_seed(value: str) -> bool:
+    return value.isupper() or value.islower() or is_mixed(value)
+
+
 _LED = (
     # Clouds and hosts
     _led("AWS key", "AKIA ASIA ABIA ACCA", rf"[A-Z2-7]{{16}}{_END}", bool),
@@ -70,6 +78,7 @@ _LED = (
     _led("Google key", "1//0", r"[\w-]{40,}"),
     _led("Azure key", "AccountKey=", r"([A-Za-z0-9+/]{60,}={0,2})", bool),
     _led("Azure key", "SharedAccessKey= AccessKey=", r"([A-Za-z0-9+/]{40,}={0,2})", bool),
+    _led("Azure key", "logic.azure.com", r"[^\s\"'<>]{0,400}?[?&]sig=([\w-]{43})(?![\w-])", is_mixed),
     _led("Azure key", "sig=", r"((?:[A-Za-z0-9+/-]|%[0-9A-Fa-f]{2}){40,}(?:%3[Dd]|=))", is_mixed),
     _led("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{64}", bool),
     _led("Heroku token", "HRKU-", r"[\w-]{36,}"),
@@ -148,8 +157,21 @@ _LED = (
         is_mixed,
     ),
     _led("Slack token", "xapp-", r"\d-[A-Za-z0-9-]{20,}"),
-    _led("Slack webhook", "hooks.slack.com/", r"(?:services|workflows|triggers)/([\w/-]{20,})", is_mixed),
+    _led(
+        "Slack webhook",
+        "hooks.slack.com/ hooks.slack-gov.com/",
+        r"(?:services|workflows|triggers)/([\w/-]{20,})",
+        is_mixed,
+    ),
     _led("Discord webhook", "discord.com/api/ discordapp.com/api/", r"(?:v\d+/)?webhooks/(\d{15,}/[\w-]{40,})"),
+    _led("Telegram token", "api.telegram.org/", r"(?:file/)?bot(\d{6,12}:[\w-]{30,50})(?![\w-])", is_mixed),
+    _led(
+        "Teams webhook", "outlook.office.com/ outlook.office365.com/", rf"(webhook/{_UUID}@{_UUID}/[\w/-]{{30,}})", bool
+    ),
+    _led("Zapier webhook", "hooks.zapier.com/", r"hooks/catch/(\d{4,}/[A-Za-z0-9]{5,})", bool),
+    _led("IFTTT key", "maker.ifttt.com/", r"trigger/[^\s\"'<>]{1,100}?/key/([\w-]{15,})", is_mixed),
+    _led("one-time password seed", "otpauth://", _SEED, _is_seed),
+    _led("one-time password seed", "otpauth-migration://", r"offline\?data=([\w+/%-]{20,}={0,2})", bool),
     _led("Teams webhook", "webhook.office.com/", rf"(webhookb2/{_UUID}@{_UUID}/[\w/-]{{30,}})"),
     _led("DingTalk webhook", "oapi.dingtalk.com/", r"robot/send\?access_token=([0-9a-f]{40,})"),
     _led("DingTalk secret", "SEC", r"[0-9a-f]{60,64}(?![0-9a-f])", bool),
@@ -222,6 +244,13 @@ _LED = (
     _led("Fernet token", "gAAAAAB", r"[\w-]{60,}={0,2}"),
 )
 _FREE = (
+    # Mattermost, Rocket.Chat
+    _free(
+        "chat webhook",
+        r"(?<=/hooks/)(?:[a-z0-9]{26}|[A-Za-z0-9]{15,26}/[A-Za-z0-9]{40,70})(?![\w-])",
+        is_mixed,
+        inside="/hooks/",
+    ),
     _free("password hash", r"\$2[aby]\$\d\d\$[A-Za-z0-9./]{53}", bool, inside="$2"),
     _free(
         "password hash",
@@ -304,7 +333,7 @@ _WHOLE_WORDS, _BEGINNINGS = frozenset(_WHOLE), frozenset(_BEGUN)
 def formats(scanned: ScannedText) -> Iterator[SecretSpan]:
     """Yield the secrets of a known form, then values that are built like one."""
     for literal, rule in _looked_for(scanned):
-        yield from _behind(literal, rule, scanned.text)
+        yield from _behind(literal, rule, scanned.text, scanned.path)
     for free in _FREE:
         if _may_hold(scanned, free):
             yield from _matches(free, scanned.text)
@@ -329,7 +358,7 @@ def _looked_for(scanned: ScannedText) -> Iterator[tuple[str, _Led]]:
             yield from pairs
 
 
-def _behind(literal: str, rule: _Led, text: str) -> Iterator[SecretSpan]:
+def _behind(literal: str, rule: _Led, text: str, path: str) -> Iterator[SecretSpan]:
     place = text.find(literal)
     if place < 0:
         return
@@ -337,11 +366,11 @@ def _behind(literal: str, rule: _Led, text: str) -> Iterator[SecretSpan]:
     group = min(pattern.groups, 1)
     while place >= 0:
         match = pattern.match(text, place)
-        if match is not None:
-            if rule.accept(match[group][len(literal) :] if not group else match[group]):
-                yield SecretSpan(*match.span(group), rule.kind)
+        if match is not None and rule.accept(match[group][len(literal) :] if not group else match[group]):
+            yield SecretSpan(*match.span(group), rule.kind)
+            yield from _rest(match.end(), rule.kind, text)
         elif not group:
-            yield from _in_pieces(place, rule, text)
+            yield from _in_pieces(place, rule, text, may_fold=path.lower().endswith(_FOLDED))
         place = text.find(literal, match.end() if match else place + len(literal))
 
 
@@ -354,18 +383,35 @@ def _matches(rule: _Free, text: str) -> Iterator[SecretSpan]:
 
 
 # A string that goes on in the next line, as languages and shells write it.
-_JOINT = re.compile(r"(?:[\"'`][ \t]*[+.\\&]?[ \t]*\r?\n[ \t]*[+.&]?[ \t]*[\"'`]|\\\r?\n[ \t]*)")
+_JOINT = re.compile(
+    r"[\"'`][ \t]*(?:[+.\\&]?[ \t]*(?:(?:#|//)[^\r\n]{0,200})?\r?\n[ \t]*[+.&]?|[+.&]?)[ \t]*[bfruBFRU]{0,2}[\"'`]"
+    r"|\\\r?\n[ \t]*"
+)
+# A text of YAML that goes on in the next line.
+_FOLD = re.compile(r"[ \t]*\r?\n[ \t]+(?=[\w.=+/-]+[ \t]*(?:\r?\n|\Z))")
+_FOLDED = (".yml", ".yaml")
 _PIECE = re.compile(r"[\w.=+/-]{1,300}")
-_MAX_PIECES = 6
+_MAX_PIECES, _LEAST_REST = 6, 8
 
 
-def _in_pieces(place: int, rule: _Led, text: str) -> Iterator[SecretSpan]:
+def _rest(end: int, kind: str, text: str) -> Iterator[SecretSpan]:
+    """Yield the further pieces of a secret whose first one is long enough to be known by itself."""
+    for _ in range(_MAX_PIECES):
+        joint = _JOINT.match(text, end)
+        piece = None if joint is None else _PIECE.match(text, joint.end())
+        if piece is None or len(piece[0]) < _LEAST_REST or not is_mixed(piece[0]):
+            return
+        yield SecretSpan(*piece.span(), kind)
+        end = piece.end()
+
+
+def _in_pieces(place: int, rule: _Led, text: str, *, may_fold: bool) -> Iterator[SecretSpan]:
     """Yield the pieces of a secret that is written over several lines."""
     pieces: list[tuple[int, int]] = []
     end = place
     while len(pieces) < _MAX_PIECES and (piece := _PIECE.match(text, end)):
         pieces.append(piece.span())
-        joint = _JOINT.match(text, piece.end())
+        joint = _JOINT.match(text, piece.end()) or (_FOLD.match(text, piece.end()) if may_fold else None)
         if joint is None:
             break
         end = joint.end()

@@ -26,11 +26,11 @@ PASSWORD, SECRET = "password", "secret"
 # Pieces of names, in lower case. The words around them decide later; see `_kind_of_name`.
 _PIECES = ("pass", "pwd", "secret", "token", "key", "auth", "credential", "creds", "salt", "cookie", "session")
 _ALONE = ("sk", "psk", "sid", "pat", "jwt", "authtok", "bindpw")
-_FOREIGN = (
+FOREIGN_WORDS = (
     *("senha", "clave", "contrasena", "kennwort", "haslo", "wachtwoord", "losenord", "parola", "sifre", "jelszo"),
     *("heslo", "salasana", "adgangskode", "mima", "matkhau", "khau"),
 )
-_WHOLE_WORDS = frozenset(word.encode() for word in (*_ALONE, *_FOREIGN))
+_WHOLE_WORDS = frozenset(word.encode() for word in (*_ALONE, *FOREIGN_WORDS))
 _FOREIGN_SCRIPTS = (
     *(
         "密码",
@@ -90,13 +90,14 @@ _ASSIGNED = re.compile(
     r"|(?:[ \t]*:[ \t]*[\w.\[\]| ?<>&'*]{1,30}(?==[ \t]*[bru]?[\"'`])|[ \t]As[ \t]\w{1,20}(?=[ \t]=))?[ \t]*"
     r"(?:<-|:=|=>|->|={1,3}|:[ \t]*[>|][+-]?[ \t]*\r?\n|[ \t]\|(?=[ \t])|[:：＝是为]"
     r"|\?\?|\|\||[(,](?=[ \t]*[\"'])|[ \t]?(?=[\"'])"
-    r"|(?<=[\"'`])[ \t](?:to|is|as|=)[ \t])[ \t]*(?:\((?=\s)\s{0,100}|\\\r?\n[ \t]*)?"
+    r"|(?<=[\"'`])[ \t](?:to|is|as|=)[ \t])[ \t]*"
+    r"(?:\((?=\s)\s{0,100}|\((?=[\"'][^\"'\r\n]*[\"'][ \t]*\r?\n[ \t]*[\"'])|\\\r?\n[ \t]*)?"
     r")"
     rf"(?:{_QUOTED}"
     r"|(?P<bare>(?:base64:)?[\w+/=.~@%^*!?$#-]{6,300})(?=[ \t]*(?:[\r\n;,}\])\"'`|]|\Z|[ \t](?:#|//)))"
     r"|(?<==)(?P<tight>(?:base64:)?[\w+/=.~@%^*!?$#-]{6,300})(?=[\s;,&\"'`<>)]|\Z)))"
 )
-_MORE = re.compile(r"[ \t]*[+.\\&]?[ \t]*\r?\n[ \t]*[+.&]?[ \t]*[\"'`]([^\s\"'`«»\\]{4,400})[\"'`]")
+_MORE = re.compile(r"[ \t]*(?:[+.\\&]?[ \t]*\r?\n[ \t]*[+.&]?|[+.&])[ \t]*[\"'`]([^\s\"'`«»\\]{4,400})[\"'`]")
 _MAX_MORE = 5
 _LEFT = 40  # signs of a name before the piece
 _LEFT_NAME = re.compile(r"[\w.\-]*\Z")
@@ -186,7 +187,7 @@ def _is_of_words(name: str) -> bool:
 
 _PASSWORD_NAME = re.compile(
     r"pass(?:w(?:or[dt]|d)?s?|phrase|code|e|wrd|ord)?(?![a-z])|pwd(?![a-z])|(?<![a-z])(?:psk|authtok|bindpw)(?![a-z])"
-    rf"|(?<![a-z])(?:{'|'.join(_FOREIGN)})|{'|'.join(_FOREIGN_SCRIPTS)}"
+    rf"|(?<![a-z])(?:{'|'.join(FOREIGN_WORDS)})|{'|'.join(_FOREIGN_SCRIPTS)}"
 )
 _NO_SECRET = re.compile(
     r"public|publish|tokeni[sz]|passed|passing|keyword|keyboard|keyframe|keycode|monkey|authori?ty|authors?(?![a-z])"
