@@ -22,9 +22,11 @@ from codefathom.index.plan import (
     IndexPlan,
     Recipe,
     is_assumed,
+    note_of_grammars,
     plan,
     reading_of_documents,
     with_found_encoding,
+    without_grammar,
 )
 from codefathom.index.prepare import (
     Outcome,
@@ -38,6 +40,7 @@ from codefathom.index.prepare import (
 )
 from codefathom.index.reparse import ModelParser, ModelReparse
 from codefathom.index.workers import prepare_all, prepare_windows
+from codefathom.parse.grammars import missing_grammars
 from codefathom.providers.base import Embedder
 from codefathom.source.charset import likely_encoding
 from codefathom.source.documents import is_read_whole, undecodable_lines_of
@@ -98,6 +101,7 @@ class Tally:
     paused: str = ""
     repaired: list[str] = field(default_factory=list)  # parts of the index that were damaged
     n_lost_texts: str = ""  # as the catalogue notes it
+    missing_grammars: dict[str, str] = field(default_factory=dict)  # the reason, by language
 
     def new_failures(self) -> tuple[Failure, ...]:
         """Return the failures since the last call, without files that were not embedded: the end tries these again."""
@@ -338,7 +342,9 @@ def _record(stages: Stages, item: PreparedFile, vectors: Mapping[str, bytes]) ->
         chunks=item.chunks,
         text_hashes=item.text_hashes,
         mtime_ns=item.file.mtime_ns,
-        parser=stages.recipe.parser_of(item.parsed.document, is_finished=item.is_finished),
+        parser=stages.recipe.parser_of(
+            item.parsed.document, is_finished=item.is_finished, lacks=missing_grammars(item.parsed.problems)
+        ),
         chunker=stages.recipe.chunker_of(item.parsed.document),
         vectors={digest: vectors[digest] for digest in item.text_hashes if digest in vectors},
         model=stages.embedder.name,
@@ -383,6 +389,7 @@ def _count(tally: Tally, outcomes: list[Outcome], entries: Mapping[str, Entry]) 
     for item in outcomes:
         if isinstance(item, PreparedFile):
             tally.n_assumed += bool(item.parsed.document.encoding)
+            tally.missing_grammars |= missing_grammars(item.parsed.problems)
             if item.path in counted:
                 continue
             path = item.parsed.document.path
@@ -417,6 +424,7 @@ def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) ->
         meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": "", LOST_TEXTS: "", **reading_of_documents()}
     if tally.n_bytes >= _MUCH:
         meta["bytes_per_second"] = f"{tally.n_bytes / (time.perf_counter() - tally.started):.0f}"
+    meta |= note_of_grammars(stages.catalog, tally.missing_grammars)
     stages.catalog.write(
         Batch(
             failures=_failures(stages, todo, tally),
@@ -479,6 +487,7 @@ def _report(stages: Stages, todo: IndexPlan, tally: Tally) -> IndexReport:
         n_by_text=stages.catalog.n_by_text(),
         lost=_loss(tally.n_lost_texts),
         store_problem=stages.views.vectors.problem,
+        missing_grammars=without_grammar(stages.catalog),
     )
 
 

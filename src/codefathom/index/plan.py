@@ -6,6 +6,8 @@ stamped while the index was made are read.
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -79,9 +81,14 @@ class Recipe:
         """The encoding for files that are not UTF-8 and declare none."""
         return self.encoding or self.found_encoding or USUAL_ENCODING
 
-    def parser_of(self, document: Document, *, is_finished: bool = True) -> str:
-        """Version of the parse stage for one document, and of how it was read: it is read anew when that changes."""
-        parser = (self.parser if is_finished else self.unfinished_parser) + _extraction(document.path)
+    def parser_of(self, document: Document, *, is_finished: bool = True, lacks: Iterable[str] = ()) -> str:
+        """Version of the parse stage for one document, and of how it was read: it is read anew when that changes.
+
+        `lacks` are the languages in it whose grammar could not be loaded.
+        """
+        parser = self.parser if is_finished else self.unfinished_parser
+        parser += _WITHOUT + ",".join(sorted(languages)) if (languages := set(lacks)) else ""
+        parser += _extraction(document.path)
         return f"{parser}{_READ_AS}{document.encoding}" if document.encoding else parser
 
     @property
@@ -106,6 +113,8 @@ class Recipe:
 
 
 _READ_AS = " read as "
+_WITHOUT = " without "
+_MISSING_GRAMMARS = "missing_grammars"  # key in the catalogue: for each language the number of files, and the reason
 _READING = "documents read"  # key in the catalogue: what decided which documents were refused
 
 
@@ -172,6 +181,8 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
     changes = compare(stats, tree, indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")))
     suspects = {file.path for file in changes.suspect}
     suspects.update(file.path for file in changes.unsure if _differs(file, stats[file.path], recipe))
+    parsable = _with_new_grammar(entries)
+    suspects |= parsable
     jobs = tuple(
         FileJob(file, "" if full else _fingerprint(entries.get(file.path), recipe))
         for file in tree.files
@@ -186,7 +197,7 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
     )
     n_unchanged = len(tree.files) - len(jobs) - len(unfinished)
     kept = [entry for entry in entries.values() if is_kept_text(entry.path)]
-    due_texts = _jobs_of(entry for entry in kept if full or _is_outdated(entry, recipe))
+    due_texts = _jobs_of(entry for entry in kept if full or entry.path in parsable or _is_outdated(entry, recipe))
     unfinished_texts = _jobs_of(entry for entry in kept if not full and _is_unfinished(entry, recipe))
     return IndexPlan(tree, jobs + due_texts, removed, n_unchanged, entries, unfinished + unfinished_texts)
 
@@ -228,9 +239,55 @@ def _differs(file: FileStat, before: IndexedFileStat, recipe: Recipe) -> bool:
     return ("" if isinstance(content, Skipped) else content.fingerprint) != before.fingerprint
 
 
+def missing_languages(entry: Entry) -> list[str]:
+    """Return the languages whose grammar was missing when a document was parsed."""
+    _, _, languages = entry.parser.partition(_WITHOUT)
+    return languages.split(" ", 1)[0].split(",") if languages else []
+
+
+def note_of_grammars(catalog: IndexState, reasons: Mapping[str, str]) -> dict[str, str]:
+    """Return the note about missing grammars for the catalogue; `reasons` are those of this run, by language."""
+    before = _noted_grammars(catalog)
+    if not before and not reasons:
+        return {}
+    n_files = Counter(name for entry in catalog.entries().values() for name in missing_languages(entry))
+    kept = {name: (n, reasons.get(name) or before.get(name, (0, ""))[1]) for name, n in sorted(n_files.items())}
+    return {_MISSING_GRAMMARS: json.dumps(kept) if kept else ""}
+
+
+def without_grammar(catalog: IndexState) -> tuple[str, ...]:
+    """Return a sentence for each language whose files have no symbols because its grammar could not be loaded."""
+    return tuple(
+        f"the grammar of {name} cannot be loaded ({reason}): {n_files} files with {name} are indexed as text until "
+        "`fathom index` can load it"
+        for name, (n_files, reason) in _noted_grammars(catalog).items()
+    )
+
+
+def _noted_grammars(catalog: IndexState) -> dict[str, tuple[int, str]]:
+    """Return the note of the last run; nothing where it has another form than fathom writes."""
+    try:
+        note = json.loads(catalog.get_meta(_MISSING_GRAMMARS) or "{}")
+        return {str(name): (int(n_files), str(reason)) for name, (n_files, reason) in note.items()}
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _with_new_grammar(entries: Mapping[str, Entry]) -> set[str]:
+    """Return the paths of documents that were parsed without a grammar that can be loaded now."""
+    missing = {path: languages for path, entry in entries.items() if (languages := missing_languages(entry))}
+    if not missing:
+        return set()
+    from codefathom.parse.grammars import load_problem_now
+
+    names = {language for languages in missing.values() for language in languages}
+    loadable = {language for language in names if not load_problem_now(language)}
+    return {path for path, languages in missing.items() if not loadable.isdisjoint(languages)}
+
+
 def is_as_made_by(entry: Entry, recipe: Recipe) -> bool:
     """Return True if a document was made by the stages of this recipe, and wholly."""
-    return not _is_outdated(entry, recipe) and not _is_unfinished(entry, recipe)
+    return not (_is_outdated(entry, recipe) or _is_unfinished(entry, recipe) or missing_languages(entry))
 
 
 def _is_outdated(entry: Entry | None, recipe: Recipe) -> bool:
@@ -248,7 +305,7 @@ def _parser(entry: Entry, recipe: Recipe) -> str:
     """Return the version of the parse stage of a stored document, "" if its text was taken out in another way."""
     parser = entry.parser.removesuffix(f"{_READ_AS}{recipe.assumed_encoding}")
     extraction = _extraction(entry.path)
-    return parser.removesuffix(extraction) if parser.endswith(extraction) else ""
+    return parser.removesuffix(extraction).partition(_WITHOUT)[0] if parser.endswith(extraction) else ""
 
 
 def _fingerprint(entry: Entry | None, recipe: Recipe) -> str:

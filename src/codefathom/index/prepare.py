@@ -10,6 +10,7 @@ from typing import BinaryIO, NamedTuple
 from codefathom.index.chunk import chunk
 from codefathom.index.plan import FileJob, Recipe
 from codefathom.parse import parse
+from codefathom.parse.grammars import missing_grammars
 from codefathom.parse.text import PARSER
 from codefathom.parse.text import parse as parse_text
 from codefathom.source.changes import FileStat
@@ -182,9 +183,11 @@ def _parsed(document: Document, recipe: Recipe) -> tuple[ParsedDocument, bytes]:
     key = cache_key(document, recipe)
     parses = _cache(recipe.cache_folder).get_parsed([key])
     if key in parses:
-        return decode_parsed(parses[key], document), b""
+        parsed = decode_parsed(parses[key], document)
+        if not missing_grammars(parsed.problems):  # as an older version has kept it
+            return parsed, b""
     parsed = parse(document, recipe.chain)
-    return parsed, encode_parsed(parsed)
+    return parsed, b"" if missing_grammars(parsed.problems) else encode_parsed(parsed)
 
 
 @lru_cache(maxsize=4)

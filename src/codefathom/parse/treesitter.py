@@ -114,7 +114,7 @@ def _parsed(document: Document, data: bytes, trees: Sequence[_Tree]) -> ParsedDo
         tuple(_references(_uses_of(trees, data, definitions), symbols)),
         tuple(_breaks(trees, data, comments_above)),
         NAME,
-        tuple(problem for tree in trees for problem in _problems(tree.tree)),
+        (*(problem for tree in trees for problem in _problems(tree.tree)), *_without_grammar(trees[0])),
     )
 
 
@@ -168,17 +168,28 @@ def _parse_within_limits(parser: Parser, data: bytes) -> Tree | None:
 def _embedded(outer: _Tree, data: bytes) -> Iterator[_Tree]:
     """Yield the trees of code in other languages; a node belongs to the first capture of its kind in the query."""
     seen: set[int] = set()
-    names = outer.grammar.names
-    for capture in (names.capture_name(index) for index in range(names.capture_count)):
-        language = capture.removeprefix("embedded.")
-        if language == capture or load_problem(language):
+    for language, nodes in _embedded_code(outer):
+        if load_problem(language):
             continue
-        for node in outer.captures.get(capture, ()):
+        for node in nodes:
             if node.start_byte not in seen:
                 seen.add(node.start_byte)
                 inner = _tree(data, load(language), [node.range])
                 if inner is not None:
                     yield inner
+
+
+def _embedded_code(outer: _Tree) -> Iterator[tuple[str, Sequence[Node]]]:
+    names = outer.grammar.names
+    for capture in (names.capture_name(index) for index in range(names.capture_count)):
+        language = capture.removeprefix("embedded.")
+        if language != capture and (nodes := outer.captures.get(capture)):
+            yield language, nodes
+
+
+def _without_grammar(outer: _Tree) -> Iterator[str]:
+    """Yield a problem for each embedded language whose code was left out."""
+    yield from filter(None, {load_problem(language): None for language, _ in _embedded_code(outer)})
 
 
 def _captured(trees: Sequence[_Tree], capture: str) -> Iterator[Node]:
