@@ -357,7 +357,29 @@ def _breaks(trees: Sequence[_Tree], data: bytes, comments_above: CommentsByRow) 
 
 def _problems(tree: Tree) -> tuple[str, ...]:
     first = next(_errors(tree), None)
-    return (f"syntax error at line {first.start_point[0] + 1}",) if first is not None else ()
+    return (f"syntax error at line {_row_of_error(first, tree) + 1}",) if first is not None else ()
+
+
+def _row_of_error(error: Node, tree: Tree) -> int:
+    """Return the row at which an error stands; its node may begin with the file, and hold all that is sound before it.
+
+    Whole pieces of syntax are sound; single words and signs in such a node are what the parser could not use.
+    """
+    first_row, row = tree.root_node.start_point[0], error.start_point[0]
+    node: Node | None = error
+    for _ in range(_MAX_DEPTH):
+        if node is None:
+            break
+        children = [child for child in node.children if child.is_error or not child.is_extra]
+        broken = next((child for child in children if child.has_error or child.is_missing), None)
+        word = next((child for child in children if not child.child_count), None) if node.is_error else None
+        unused = [child.start_point[0] for child in (word, broken) if child is not None]
+        row = min(unused, default=row)
+        # A word on the first row opens something that is broken further below.
+        if broken is None or (word is not None and first_row < word.start_point[0] <= broken.start_point[0]):
+            break
+        row, node = broken.start_point[0], broken
+    return row
 
 
 def _errors(tree: Tree) -> Iterator[Node]:
