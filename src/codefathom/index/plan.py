@@ -7,11 +7,13 @@ stamped while the index was made are read.
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from codefathom.errors import FathomError, SettingsError
 from codefathom.index.chunk import ChunkLimits
 from codefathom.providers.base import BYTES_PER_TOKEN
 from codefathom.source.changes import FileStat, IndexedFileStat, compare
@@ -114,6 +116,7 @@ class Recipe:
 
 _READ_AS = " read as "
 _WITHOUT = " without "
+INODES, UNSTABLE = "inodes", "unstable"  # key in the catalogue, and its value where they tell nothing
 _MISSING_GRAMMARS = "missing_grammars"  # key in the catalogue: for each language the number of files, and the reason
 _READING = "documents read"  # key in the catalogue: what decided which documents were refused
 
@@ -158,6 +161,8 @@ class IndexPlan:
     n_unchanged: int
     entries: Mapping[str, Entry]
     unfinished: tuple[FileJob, ...] = ()  # unchanged files that a model is to be asked about once more
+    unrecorded: Mapping[str, FileStat] = field(default_factory=dict)  # unchanged, with a stamp to be recorded
+    renumbered: frozenset[str] = frozenset()  # jobs of which only the inode differs
 
     @property
     def n_pending(self) -> int:
@@ -175,10 +180,15 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
     if not is_known:
         return IndexPlan(tree, tuple(FileJob(file, "") for file in tree.files), (), 0, {})
     entries = catalog.entries()
-    stats = {path: IndexedFileStat(entry.size, entry.mtime_ns, entry.fingerprint) for path, entry in entries.items()}
+    stats = {path: _indexed(entry, entry.fingerprint) for path, entry in entries.items()}
     # Files that were left out because of their content are not opened again until their stamp changes.
-    stats.update({item.path: IndexedFileStat(item.size, item.mtime_ns, "") for item in _rejected(catalog)})
-    changes = compare(stats, tree, indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")))
+    stats.update({item.path: _indexed(item, "") for item in _rejected(catalog)})
+    changes = compare(
+        stats,
+        tree,
+        indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")),
+        by_inode=catalog.get_meta(INODES) != UNSTABLE,
+    )
     suspects = {file.path for file in changes.suspect}
     suspects.update(file.path for file in changes.unsure if _differs(file, stats[file.path], recipe))
     parsable = _with_new_grammar(entries)
@@ -199,7 +209,43 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
     kept = [entry for entry in entries.values() if is_kept_text(entry.path)]
     due_texts = _jobs_of(entry for entry in kept if full or entry.path in parsable or _is_outdated(entry, recipe))
     unfinished_texts = _jobs_of(entry for entry in kept if not full and _is_unfinished(entry, recipe))
-    return IndexPlan(tree, jobs + due_texts, removed, n_unchanged, entries, unfinished + unfinished_texts)
+    return IndexPlan(
+        tree,
+        jobs + due_texts,
+        removed,
+        n_unchanged,
+        entries,
+        unfinished + unfinished_texts,
+        unrecorded={file.path: file for file in changes.unrecorded},
+        renumbered=frozenset(file.path for file in changes.renumbered),
+    )
+
+
+def _indexed(item: Entry | RejectedFile, fingerprint: str) -> IndexedFileStat:
+    return IndexedFileStat(item.size, item.mtime_ns, fingerprint, item.ctime_ns, item.inode)
+
+
+def refuse_to_empty(todo: IndexPlan, recipe: Recipe) -> None:
+    """Raise SettingsError where the rules leave out each file that there is: nobody wants an empty index.
+
+    Files that are gone may leave it empty.
+    """
+    indexed = [path for path in todo.entries if not is_kept_text(path)]
+    if todo.scan.files or recipe.revision is not None:
+        return
+    is_there = any(os.path.lexists(os.path.join(recipe.root, path)) for path in indexed)
+    if endings := recipe.rules.required_exts:
+        if is_there or not indexed:
+            listed = ", ".join(map(repr, endings))
+            raise SettingsError(
+                f"no file of {recipe.root!r} has a name that ends with {listed} (source.required_exts)",
+                hint="give other endings, or `fathom index --required-exts ''` to index all files",
+            )
+    elif is_there:
+        raise SettingsError(
+            f"the rules for files leave out all {len(indexed)} files of the index, which stays as it is",
+            hint="look at source.ignore and the ignore files; `fathom index --remove` removes the index",
+        )
 
 
 def _jobs_of(entries: Iterable[Entry]) -> tuple[FileJob, ...]:
@@ -230,12 +276,17 @@ def _differs(file: FileStat, before: IndexedFileStat, recipe: Recipe) -> bool:
     from codefathom.source.large import survey
 
     include_generated = recipe.rules.include_generated
-    if is_read_whole(file):
-        content: Document | Survey | Skipped = read(
-            recipe.tree, file, include_generated=include_generated, indexed=before.fingerprint
-        )
-    else:
-        content = survey(recipe.tree, file, include_generated=include_generated)
+    try:
+        if is_read_whole(file):
+            content: Document | Survey | Skipped = read(
+                recipe.tree, file, include_generated=include_generated, indexed=before.fingerprint
+            )
+        else:
+            content = survey(recipe.tree, file, include_generated=include_generated)
+    except FathomError:
+        raise
+    except Exception:  # it is prepared, where a file that breaks a step is named
+        return True
     return ("" if isinstance(content, Skipped) else content.fingerprint) != before.fingerprint
 
 

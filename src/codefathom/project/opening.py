@@ -36,10 +36,10 @@ from codefathom.stores.write_errors import writing_error
 
 if TYPE_CHECKING:
     from codefathom.index.doubt import Doubt
-    from codefathom.index.error_limit import ErrorLimit
     from codefathom.index.indexing import Stages
     from codefathom.index.purposes import PurposeModel
     from codefathom.index.reparse import ModelParser
+    from codefathom.index.tally import ErrorLimit
     from codefathom.project.upgrading import Upgrade
     from codefathom.remote.chat_models import Connections
     from codefathom.search.ranking.rerank import WeightedReranker
@@ -385,7 +385,7 @@ class OpenedProject:
 
 
 def _error_limit(settings: Settings) -> ErrorLimit:
-    from codefathom.index.error_limit import ErrorLimit  # a search needs none
+    from codefathom.index.tally import ErrorLimit  # a search needs none
 
     return ErrorLimit(settings.index.error_share, settings.index.error_minimum)
 

@@ -3608,6 +3608,13 @@ export interface components {
              * @default
              */
             store_problem: string;
+            /**
+             * Missing Grammars
+             * @description A sentence for each grammar that could not be loaded; its files are indexed as text until then
+             * @default []
+             * @example []
+             */
+            missing_grammars: string[];
         };
         /**
          * RouteTimesOut
