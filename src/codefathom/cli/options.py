@@ -385,7 +385,7 @@ _HOW_TO_ANSWER = (
 )
 REQUIRED_EXTS = Option(
     ("--required-exts",),
-    'index only files whose names end with one of these, such as .rs,.py; "" takes all files again',
+    'index only files whose names end with one of these, such as .rs,.py; it holds for later runs until "" is given',
     "LIST",
     setting="source.required_exts",
 )

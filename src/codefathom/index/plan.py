@@ -1,7 +1,7 @@
 """The plan of an index run: the files whose state in the tree differs from the catalogue. Imports no parser.
 
-Every search looks here first, so this stays cheap: one walk over the tree, by size and time stamp. Only files that were
-stamped while the index was made are read.
+Every search looks here first, so this stays cheap: one walk over the tree, by what the system says of each file. Only
+files that were stamped while the index was made are read.
 """
 
 from __future__ import annotations
