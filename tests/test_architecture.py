@@ -98,12 +98,12 @@ LIBRARIES = {
         "stores/vectors/payload.py",
     },
     "regex": {"text/expressions.py"},
-    "semble_grammars": {"parse/grammars.py"},
+    "semble_grammars": {"parse/machine_code.py"},
     "simsimd": {"stores/vectors/flat_vectors.py", "stores/vectors/nearest.py"},
     "tantivy": {"stores/lexical/lexical_view.py"},
     "tree_sitter": {
         *("parse/grammars.py", "parse/leading_comments.py", "parse/outline.py", "parse/qualifiers.py"),
-        *("parse/local_names.py", "parse/treesitter.py"),
+        *("parse/local_names.py", "parse/machine_code.py", "parse/treesitter.py"),
     },
 }
 

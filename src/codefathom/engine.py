@@ -950,11 +950,13 @@ class Engine:
         with self.opened.writing(lock) as stages:
             from codefathom.index.indexing import run
 
-            if keep_rules and stages.doubt is None:  # of an index in doubt nothing is kept before the end
-                kept_rules.keep_rules(self.opened.catalog, self.settings)
+            # Once the plan is told, which rules that take no file do not reach; of an index in doubt only at the end.
+            keeps = keep_rules and stages.doubt is None
             if self.place.revision is not None:
                 self._note_revision()
             for event in run(stages, full=full, retry=retry, check=retry):
+                if keeps and isinstance(event, Progress) and event.extent is not None:
+                    kept_rules.keep_rules(self.opened.catalog, self.settings)
                 if stages.doubt is not None and isinstance(event, IndexReport):
                     self._checked(event, keep_rules=keep_rules)
                 yield event

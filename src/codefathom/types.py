@@ -350,11 +350,18 @@ class IndexReport:
     n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens; in a dry run of those to index
     lost: str = ""  # what only the index had, and is lost; empty: nothing
     store_problem: str = ""  # why the store of vectors could not be brought up to date; the next run does it
+    missing_grammars: tuple[str, ...] = ()  # a sentence for each that could not be loaded; the next run tries it again
 
     @property
     def is_eventful(self) -> bool:
         """True if the run changed the index, or could not do all of its work."""
-        return any((self.added, self.changed, self.removed, self.paused, self.repaired, self.mended, self.lost))
+        is_changed = any((self.added, self.changed, self.removed, self.repaired, self.mended, self.lost))
+        return is_changed or not self.is_complete
+
+    @property
+    def is_complete(self) -> bool:
+        """True if the run did all of its work; files that failed by themselves do not count."""
+        return not (self.paused or self.missing_grammars)
 
 
 @dataclass(frozen=True, slots=True)

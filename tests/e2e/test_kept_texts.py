@@ -138,7 +138,7 @@ def after_other_limits(engine: Engine) -> None:
 
 
 def after_rules(engine: Engine) -> None:
-    settings = load_settings(engine.root, overrides={"source.required_exts": (".rs",), "source.ignore": ("*.md",)})
+    settings = load_settings(engine.root, overrides={"source.required_exts": (".toml",), "source.ignore": ("*.md",)})
     with Engine.open(engine.root, settings=settings) as other:
         assert "shop/cart.py" in other.index().removed
 

@@ -264,10 +264,16 @@ def test_shorter_vectors(project: Path, served: ServedSettings, more: dict[str, 
     assert asked <= ({32} if "embed.reduce" not in more else {None})
 
 
-def test_the_bundled_model_says_how_to_make_it_shorter(project: Path) -> None:
-    with pytest.raises(SettingsError, match=r"embed\.dimensions = 32") as caught:
-        opened(project, "", **{"embed.model": "bundled", "embed.dimensions": 32}).index()
-    assert "embed.reduce" in caught.value.hint
+@pytest.mark.parametrize("mode", ["--rag", "--build-index", "--query-index"])
+def test_the_bundled_model_makes_shorter_vectors(project: Path, mode: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [mode, "order"] if mode != "--build-index" else [mode]
+    assert main([*words, "--source-dir", str(project), "--duckdb-vector-dim", "128"]) == 0
+    assert "embed.dimensions" not in capsys.readouterr().err
+    with opened(project, "", **{"embed.model": "bundled", "embed.dimensions": 128}) as engine:
+        engine.index()
+        assert engine.status().n_without_vector == 0
+        assert engine.opened.embedder.dimensions == 128
+        assert engine.search("order price", mode="vector").hits
 
 
 def test_a_greater_length_than_the_model_has_is_its_own(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

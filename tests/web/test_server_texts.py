@@ -60,7 +60,7 @@ def codes() -> set[str]:
         | {code for _, _, code in problem_json._STATUS_OF}
         | set(error_responses._CODES.values())
         | {problem_json.problem_of(ZeroDivisionError()).code, "invalid", "refused"}
-        | {"interrupted", "crashed"}  # of jobs
+        | {"interrupted", "crashed", "no_grammar"}  # of jobs
     )
 
 

@@ -74,7 +74,10 @@ _ON_OPTIONS = (
         setting="limits.min_interval_ms",
     ),
     TOKENIZER_PATH,
-    REQUIRED_EXTS,
+    REQUIRED_EXTS._replace(
+        help="index only files whose names end with one of these, such as .rs,.py; with --build-index it holds for "
+        'later runs until "" is given, else for this run'
+    ),
 )
 _OFF = {
     "rag": "do not answer",

@@ -129,17 +129,18 @@ def _assignment(text: str) -> tuple[str, object]:
         raise UsageError(
             f"--set {text!r} has no value", hint="write --set key=value; fathom config show lists the keys"
         )
-    return key.strip(), _unquoted(value.strip())
+    # With a blank before the sign as well, it is how `fathom config show` writes it; else blanks belong to the value.
+    return key.strip(), _unquoted(value.removeprefix(" ") if key.endswith(" ") else value)
 
 
 def _unquoted(value: str) -> object:
     """Return a text or a list as `fathom config show` prints them, in the form of TOML; other values as they are."""
-    if not value.startswith(('"', "[")):
+    if not value.lstrip().startswith(('"', "[")):
         return value
     import tomllib  # only for such a value
 
     try:
-        return tomllib.loads(f"value = {value}")["value"]
+        return tomllib.loads(f"value = {value.strip()}")["value"]
     except ValueError:
         return value
 

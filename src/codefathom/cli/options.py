@@ -393,7 +393,7 @@ _HOW_TO_ANSWER = (
 )
 REQUIRED_EXTS = Option(
     ("--required-exts",),
-    "index only files with one of these endings, such as .rs,.py",
+    'index only files whose names end with one of these, such as .rs,.py; it holds for later runs until "" is given',
     "LIST",
     setting="source.required_exts",
 )

@@ -269,6 +269,8 @@ def _convert(assignment: _Assignment, setting: DeclaredSetting) -> Any:
             f"{assignment.origin}: the value of {assignment.key} is not valid UTF-8", hint="write it in UTF-8"
         )
     value: Any = _parse_text(assignment.value, expected_type) if isinstance(assignment.value, str) else assignment.value
+    if setting.rule.choices and isinstance(value, str):
+        value = value.strip()  # blanks belong to a free text only
     if isinstance(value, list):
         value = tuple(value)
     if expected_type is float and type(value) is int:

@@ -42,7 +42,12 @@ class SourceSettings(NamedTuple):
     dir: Annotated[str, SettingRule("Folder to index, relative to the root of the project.", local=True)] = "."
     required_exts: Annotated[
         tuple[str, ...],
-        SettingRule("Index only files whose names end with one of these, such as .py; empty: all files."),
+        SettingRule(
+            "Index only files whose names end with one of these, such as .py or Dockerfile, in any case; *.py is "
+            "understood as .py. Empty: all files.",
+            form=r"(\*\*/)?\*?[^*?\[\]{}/\\]+",
+            example="an ending such as .py; what holds for paths belongs to source.ignore",
+        ),
     ] = ()
     ignore: Annotated[
         tuple[str, ...],
@@ -141,8 +146,9 @@ class EmbedSettings(NamedTuple):
     reduce: Annotated[
         str,
         SettingRule(
-            "How vectors get the length `embed.dimensions`: `ask` requests it from the model, `truncate` cuts the "
-            "vectors, `project` multiplies them by a fixed random matrix.",
+            "How vectors get the length `embed.dimensions`: `ask` requests it from the model, and does as `project` "
+            "with the vectors of a model that cannot be asked, such as the bundled one; `truncate` cuts the vectors; "
+            "`project` multiplies them by a fixed random matrix.",
             choices=("ask", "truncate", "project"),
         ),
     ] = "ask"

@@ -10,11 +10,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from codefathom.errors import UsageError
-from codefathom.index.indexing import Stages, Tally, prepared_jobs, store, store_large
+from codefathom.index.indexing import Stages, prepared_jobs, store, store_large
 from codefathom.index.kept_texts import NO_TEXT, text_changes
-from codefathom.index.plan import FileJob, IndexPlan, plan, with_found_encoding
+from codefathom.index.plan import FileJob, IndexPlan, note_of_grammars, plan, with_found_encoding
 from codefathom.index.prepare import Outcome, PreparedFile, prepare, with_masks
 from codefathom.index.reparse import ModelReparse
+from codefathom.index.tally import Tally
 from codefathom.source.documents import is_read_whole
 from codefathom.source.origin import tree_of
 from codefathom.source.scan import scan
@@ -132,6 +133,7 @@ def _keep_lists(stages: Stages, jobs: Sequence[FileJob], tally: Tally) -> None:
         Batch(
             failures=(*(item for item in catalog.failures() if item.path not in tried), *tally.failures),
             rejected=(*(item for item in catalog.rejected() if item.path not in tried), *tally.rejected),
+            meta=note_of_grammars(catalog, tally.missing_grammars),
         )
     )
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Sequence
 
 from codefathom.index.chunk import TARGET_CHARS
-from codefathom.index.plan import IndexPlan, Recipe, plan
+from codefathom.index.plan import IndexPlan, Recipe, plan, refuse_to_empty
 from codefathom.index.purposes import n_tokens
 from codefathom.parse import grammars, is_for_model
 from codefathom.providers.base import BYTES_PER_TOKEN
@@ -52,6 +52,7 @@ def dry_run(
     """
     started = time.perf_counter()
     todo = plan(catalog, recipe, is_known=is_known)
+    refuse_to_empty(todo, recipe)
     jobs = (*todo.jobs, *todo.unfinished)
     n_bytes = sum(job.file.size for job in jobs)
     embedded = [job.file.size for job in jobs if _is_embedded(job.file, recipe)]

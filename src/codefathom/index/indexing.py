@@ -14,30 +14,37 @@ from dataclasses import dataclass, field, replace
 from codefathom.errors import ProviderError, SourceError
 from codefathom.index.damage_check import Checks
 from codefathom.index.doubt import Doubt
-from codefathom.index.error_limit import ErrorLimit
 from codefathom.index.forecast import parsed_by_model
 from codefathom.index.kept_texts import texts_made_again
 from codefathom.index.plan import (
+    INODES,
+    UNSTABLE,
     FileJob,
     IndexPlan,
     Recipe,
     is_assumed,
+    note_of_grammars,
     plan,
     reading_of_documents,
+    refuse_to_empty,
     with_found_encoding,
+    without_grammar,
 )
 from codefathom.index.prepare import (
     Outcome,
     PreparedFile,
     document_of,
     embedded_text,
+    failure_of,
     look_into,
     outcome_of_skipped,
     store_parses,
     unparsed,
 )
 from codefathom.index.reparse import ModelParser, ModelReparse
+from codefathom.index.tally import ErrorLimit, Tally
 from codefathom.index.workers import prepare_all, prepare_windows
+from codefathom.parse.grammars import missing_grammars
 from codefathom.providers.base import Embedder
 from codefathom.source.charset import likely_encoding
 from codefathom.source.documents import is_read_whole, undecodable_lines_of
@@ -54,6 +61,7 @@ from codefathom.text.kept_names import is_kept_text
 from codefathom.types import Extent, Failure, IndexReport, Progress, Skipped
 
 _FILES_FOR_ENCODING = 300  # files of which some lines are read to tell the encoding of all
+_MANY_INODES = 50  # new ones of files with the same bytes and time of change: this disk makes them up
 _MUCH = 1_000_000  # bytes of text after which memory is worth giving back; takes some milliseconds
 
 
@@ -71,39 +79,6 @@ class Stages:
     error_limit: ErrorLimit = field(default_factory=ErrorLimit)
     model_parser: ModelParser | None = None  # set when the chain of the recipe asks a model
     doubt: Doubt | None = None  # set when the index was made elsewhere: all of it is compared with the files
-
-
-@dataclass(slots=True)
-class Tally:
-    """The results of one run so far."""
-
-    started: float
-    added: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    rejected: list[RejectedFile] = field(default_factory=list)
-    mended: list[str] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    unfinished: list[Failure] = field(default_factory=list)  # indexed, but not by the model; no reason to pause
-    model_sizes: list[int] = field(default_factory=list)  # sizes of the files that went to the model
-    not_embedded: list[Failure] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
-    n_touched: int = 0
-    n_assumed: int = 0  # files that are not UTF-8 and declare no encoding
-    n_done: int = 0
-    n_chunks: int = 0
-    n_bytes: int = 0
-    n_reported: int = 0  # of failures
-    n_reported_unfinished: int = 0
-    paused: str = ""
-    repaired: list[str] = field(default_factory=list)  # parts of the index that were damaged
-    n_lost_texts: str = ""  # as the catalogue notes it
-
-    def new_failures(self) -> tuple[Failure, ...]:
-        """Return the failures since the last call, without files that were not embedded: the end tries these again."""
-        new = (*self.failures[self.n_reported :], *self.unfinished[self.n_reported_unfinished :])
-        self.n_reported, self.n_reported_unfinished = len(self.failures), len(self.unfinished)
-        return new
 
 
 def run(
@@ -131,6 +106,7 @@ def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generato
     if doubt is not None:
         doubt.begin()
     todo = plan(stages.catalog, stages.recipe, full=full or doubt is not None)
+    refuse_to_empty(todo, stages.recipe)
     jobs = (*todo.jobs, *todo.unfinished) if retry else todo.jobs
     yield Progress("index", 0, len(jobs), extent=Extent(len(todo.scan.files), len(jobs), len(todo.removed)))
     damage = checks.of_views()
@@ -170,7 +146,7 @@ def _work_off(
         store(stages, outcomes, entries, tally)
         path = outcomes[-1].path if outcomes else ""
         yield Progress("index", tally.n_done, n_jobs, path, tally.n_chunks, failures=tally.new_failures())
-        tally.paused = _reason_to_pause(tally, stages.error_limit)
+        tally.paused = tally.reason_to_pause(stages.error_limit)
         if tally.paused:
             yield Progress("paused", tally.n_done, n_jobs, message=tally.paused)
             return
@@ -237,8 +213,24 @@ def store(
 ) -> None:
     """Embed one batch, write it to the catalogue in one transaction, and pass the change on to the views.
 
-    The documents of the paths `gone` are removed in the same transaction.
+    The documents of the paths `gone` are removed in the same transaction. A file with a value that no database takes
+    fails alone.
     """
+    try:
+        _store(stages, outcomes, entries, tally, gone)
+    except (OverflowError, UnicodeError) as error:
+        if len(outcomes) == 1 and isinstance(outcomes[0], PreparedFile | TouchedFile | RejectedFile):
+            return store(stages, [failure_of(outcomes[0].path, error)], entries, tally, gone)
+        if len(outcomes) < 2:
+            raise
+        for item in outcomes:
+            store(stages, [item], entries, tally)
+        store(stages, [], entries, tally, gone)
+
+
+def _store(
+    stages: Stages, outcomes: list[Outcome], entries: Mapping[str, Entry], tally: Tally, gone: Sequence[str]
+) -> None:
     prepared = [item for item in outcomes if isinstance(item, PreparedFile)]
     vectors = _vectors(stages, prepared, tally)
     fields = {piece.id: row for item in prepared for piece, row in zip(item.chunks, item.fields, strict=True)}
@@ -267,6 +259,13 @@ def store(
 
 def store_large(stages: Stages, job: FileJob, entries: Mapping[str, Entry], tally: Tally) -> Iterator[int]:
     """Store a file that is too large for memory; yield the number of chunks of the run so far."""
+    try:
+        yield from _store_large(stages, job, entries, tally)
+    except Exception as error:
+        store(stages, [failure_of(job.file.path, error)], entries, tally)
+
+
+def _store_large(stages: Stages, job: FileJob, entries: Mapping[str, Entry], tally: Tally) -> Iterator[int]:
     with opened(stages.recipe.tree, job.file) as stream:
         if isinstance(stream, Skipped):
             return store(stages, [outcome_of_skipped(stream, job)], entries, tally)
@@ -276,10 +275,12 @@ def store_large(stages: Stages, job: FileJob, entries: Mapping[str, Entry], tall
         n_before = tally.n_chunks
         try:
             whole = yield from _store_windows(stages, survey, windows(stream, survey), tally)
-        except SourceError as error:
+        except Exception as error:
+            path = job.file.path
+            failure = Failure(path, str(error)) if isinstance(error, SourceError) else failure_of(path, error)
             tally.n_chunks = n_before
             stages.views.begin(full=stages.doubt is not None)
-            store(stages, [Failure(job.file.path, str(error))], entries, tally)
+            store(stages, [failure], entries, tally)
         else:
             _count(tally, [whole], entries)
 
@@ -338,8 +339,12 @@ def _record(stages: Stages, item: PreparedFile, vectors: Mapping[str, bytes]) ->
         chunks=item.chunks,
         text_hashes=item.text_hashes,
         mtime_ns=item.file.mtime_ns,
-        parser=stages.recipe.parser_of(item.parsed.document, is_finished=item.is_finished),
+        parser=stages.recipe.parser_of(
+            item.parsed.document, is_finished=item.is_finished, lacks=missing_grammars(item.parsed.problems)
+        ),
         chunker=stages.recipe.chunker_of(item.parsed.document),
+        ctime_ns=item.file.ctime_ns,
+        inode=item.file.inode,
         vectors={digest: vectors[digest] for digest in item.text_hashes if digest in vectors},
         model=stages.embedder.name,
     )
@@ -383,6 +388,7 @@ def _count(tally: Tally, outcomes: list[Outcome], entries: Mapping[str, Entry]) 
     for item in outcomes:
         if isinstance(item, PreparedFile):
             tally.n_assumed += bool(item.parsed.document.encoding)
+            tally.missing_grammars |= missing_grammars(item.parsed.problems)
             if item.path in counted:
                 continue
             path = item.parsed.document.path
@@ -397,31 +403,31 @@ def _count(tally: Tally, outcomes: list[Outcome], entries: Mapping[str, Entry]) 
             tally.failures.append(item)
 
 
-def _reason_to_pause(tally: Tally, error_limit: ErrorLimit) -> str:
-    failed = len({failure.path for failure in tally.failures})
-    if not error_limit.is_exceeded(failed, tally.n_done):
-        return ""
-    reasons = sorted({failure.reason for failure in tally.failures})
-    return f"{failed} of {tally.n_done} files failed ({'; '.join(reasons[:3])})"
-
-
 def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) -> None:
     """Embed chunks that earlier runs could not embed, store the lists of this run, and make everything visible."""
     if not tally.paused:
         _embed_missing(stages, tally)
     job_paths = {job.file.path for job in todo.jobs}
     tree_paths = {file.path for file in todo.scan.files}
-    rejected = [item for item in stages.catalog.rejected() if item.path in tree_paths - job_paths]
+    rejected = [
+        item._replace(ctime_ns=file.ctime_ns, inode=file.inode) if (file := todo.unrecorded.get(item.path)) else item
+        for item in stages.catalog.rejected()
+        if item.path in tree_paths - job_paths
+    ]
     meta = {"paused": tally.paused, "model": stages.embedder.name}
     if not tally.paused:
         meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": "", LOST_TEXTS: "", **reading_of_documents()}
     if tally.n_bytes >= _MUCH:
         meta["bytes_per_second"] = f"{tally.n_bytes / (time.perf_counter() - tally.started):.0f}"
+    if len(todo.renumbered) >= _MANY_INODES and todo.renumbered.isdisjoint(tally.changed):
+        meta[INODES] = UNSTABLE
+    meta |= note_of_grammars(stages.catalog, tally.missing_grammars)
     stages.catalog.write(
         Batch(
             failures=_failures(stages, todo, tally),
             skipped=todo.scan.skipped,
             rejected=(*rejected, *tally.rejected),
+            touched=tuple(TouchedFile(*file) for file in todo.unrecorded.values()),
             meta=meta,
         )
     )
@@ -479,6 +485,7 @@ def _report(stages: Stages, todo: IndexPlan, tally: Tally) -> IndexReport:
         n_by_text=stages.catalog.n_by_text(),
         lost=_loss(tally.n_lost_texts),
         store_problem=stages.views.vectors.problem,
+        missing_grammars=without_grammar(stages.catalog),
     )
 
 

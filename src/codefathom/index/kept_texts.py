@@ -78,7 +78,7 @@ def texts_made_again(jobs: Sequence[FileJob], recipe: Recipe, catalog: IndexCata
 
 
 def _made_again(job: FileJob, recipe: Recipe, catalog: IndexCatalog) -> PreparedFile:
-    path, size, mtime_ns = job.file
+    path, size, mtime_ns = job.file[:3]
     text = catalog.text(path)
     if size and not text:
         raise catalog.soundness.damaged(f"the text {path!r} differs from what was written")

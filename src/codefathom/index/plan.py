@@ -1,15 +1,19 @@
 """The plan of an index run: the files whose state in the tree differs from the catalogue. Imports no parser.
 
-Every search looks here first, so this stays cheap: one walk over the tree, by size and time stamp. Only files that were
-stamped while the index was made are read.
+Every search looks here first, so this stays cheap: one walk over the tree, by what the system says of each file. Only
+files that were stamped while the index was made are read.
 """
 
 from __future__ import annotations
 
+import json
+import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from codefathom.errors import FathomError, SettingsError
 from codefathom.index.chunk import ChunkLimits
 from codefathom.providers.base import BYTES_PER_TOKEN
 from codefathom.source.changes import FileStat, IndexedFileStat, compare
@@ -79,9 +83,14 @@ class Recipe:
         """The encoding for files that are not UTF-8 and declare none."""
         return self.encoding or self.found_encoding or USUAL_ENCODING
 
-    def parser_of(self, document: Document, *, is_finished: bool = True) -> str:
-        """Version of the parse stage for one document, and of how it was read: it is read anew when that changes."""
-        parser = (self.parser if is_finished else self.unfinished_parser) + _extraction(document.path)
+    def parser_of(self, document: Document, *, is_finished: bool = True, lacks: Iterable[str] = ()) -> str:
+        """Version of the parse stage for one document, and of how it was read: it is read anew when that changes.
+
+        `lacks` are the languages in it whose grammar could not be loaded.
+        """
+        parser = self.parser if is_finished else self.unfinished_parser
+        parser += _WITHOUT + ",".join(sorted(languages)) if (languages := set(lacks)) else ""
+        parser += _extraction(document.path)
         return f"{parser}{_READ_AS}{document.encoding}" if document.encoding else parser
 
     @property
@@ -106,6 +115,9 @@ class Recipe:
 
 
 _READ_AS = " read as "
+_WITHOUT = " without "
+INODES, UNSTABLE = "inodes", "unstable"  # key in the catalogue, and its value where they tell nothing
+_MISSING_GRAMMARS = "missing_grammars"  # key in the catalogue: for each language the number of files, and the reason
 _READING = "documents read"  # key in the catalogue: what decided which documents were refused
 
 
@@ -149,6 +161,8 @@ class IndexPlan:
     n_unchanged: int
     entries: Mapping[str, Entry]
     unfinished: tuple[FileJob, ...] = ()  # unchanged files that a model is to be asked about once more
+    unrecorded: Mapping[str, FileStat] = field(default_factory=dict)  # unchanged, with a stamp to be recorded
+    renumbered: frozenset[str] = frozenset()  # jobs of which only the inode differs
 
     @property
     def n_pending(self) -> int:
@@ -166,12 +180,19 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
     if not is_known:
         return IndexPlan(tree, tuple(FileJob(file, "") for file in tree.files), (), 0, {})
     entries = catalog.entries()
-    stats = {path: IndexedFileStat(entry.size, entry.mtime_ns, entry.fingerprint) for path, entry in entries.items()}
+    stats = {path: _indexed(entry, entry.fingerprint) for path, entry in entries.items()}
     # Files that were left out because of their content are not opened again until their stamp changes.
-    stats.update({item.path: IndexedFileStat(item.size, item.mtime_ns, "") for item in _rejected(catalog)})
-    changes = compare(stats, tree, indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")))
+    stats.update({item.path: _indexed(item, "") for item in _rejected(catalog)})
+    changes = compare(
+        stats,
+        tree,
+        indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")),
+        by_inode=catalog.get_meta(INODES) != UNSTABLE,
+    )
     suspects = {file.path for file in changes.suspect}
     suspects.update(file.path for file in changes.unsure if _differs(file, stats[file.path], recipe))
+    parsable = _with_new_grammar(entries)
+    suspects |= parsable
     jobs = tuple(
         FileJob(file, "" if full else _fingerprint(entries.get(file.path), recipe))
         for file in tree.files
@@ -186,9 +207,45 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
     )
     n_unchanged = len(tree.files) - len(jobs) - len(unfinished)
     kept = [entry for entry in entries.values() if is_kept_text(entry.path)]
-    due_texts = _jobs_of(entry for entry in kept if full or _is_outdated(entry, recipe))
+    due_texts = _jobs_of(entry for entry in kept if full or entry.path in parsable or _is_outdated(entry, recipe))
     unfinished_texts = _jobs_of(entry for entry in kept if not full and _is_unfinished(entry, recipe))
-    return IndexPlan(tree, jobs + due_texts, removed, n_unchanged, entries, unfinished + unfinished_texts)
+    return IndexPlan(
+        tree,
+        jobs + due_texts,
+        removed,
+        n_unchanged,
+        entries,
+        unfinished + unfinished_texts,
+        unrecorded={file.path: file for file in changes.unrecorded},
+        renumbered=frozenset(file.path for file in changes.renumbered),
+    )
+
+
+def _indexed(item: Entry | RejectedFile, fingerprint: str) -> IndexedFileStat:
+    return IndexedFileStat(item.size, item.mtime_ns, fingerprint, item.ctime_ns, item.inode)
+
+
+def refuse_to_empty(todo: IndexPlan, recipe: Recipe) -> None:
+    """Raise SettingsError where the rules leave out each file that there is: nobody wants an empty index.
+
+    Files that are gone may leave it empty.
+    """
+    indexed = [path for path in todo.entries if not is_kept_text(path)]
+    if todo.scan.files or recipe.revision is not None:
+        return
+    is_there = any(os.path.lexists(os.path.join(recipe.root, path)) for path in indexed)
+    if endings := recipe.rules.required_exts:
+        if is_there or not indexed:
+            listed = ", ".join(map(repr, endings))
+            raise SettingsError(
+                f"no file of {recipe.root!r} has a name that ends with {listed} (source.required_exts)",
+                hint="give other endings, or `fathom index --required-exts ''` to index all files",
+            )
+    elif is_there:
+        raise SettingsError(
+            f"the rules for files leave out all {len(indexed)} files of the index, which stays as it is",
+            hint="look at source.ignore and the ignore files; `fathom index --remove` removes the index",
+        )
 
 
 def _jobs_of(entries: Iterable[Entry]) -> tuple[FileJob, ...]:
@@ -219,18 +276,69 @@ def _differs(file: FileStat, before: IndexedFileStat, recipe: Recipe) -> bool:
     from codefathom.source.large import survey
 
     include_generated = recipe.rules.include_generated
-    if is_read_whole(file):
-        content: Document | Survey | Skipped = read(
-            recipe.tree, file, include_generated=include_generated, indexed=before.fingerprint
-        )
-    else:
-        content = survey(recipe.tree, file, include_generated=include_generated)
+    try:
+        if is_read_whole(file):
+            content: Document | Survey | Skipped = read(
+                recipe.tree, file, include_generated=include_generated, indexed=before.fingerprint
+            )
+        else:
+            content = survey(recipe.tree, file, include_generated=include_generated)
+    except FathomError:
+        raise
+    except Exception:  # it is prepared, where a file that breaks a step is named
+        return True
     return ("" if isinstance(content, Skipped) else content.fingerprint) != before.fingerprint
+
+
+def missing_languages(entry: Entry) -> list[str]:
+    """Return the languages whose grammar was missing when a document was parsed."""
+    _, _, languages = entry.parser.partition(_WITHOUT)
+    return languages.split(" ", 1)[0].split(",") if languages else []
+
+
+def note_of_grammars(catalog: IndexState, reasons: Mapping[str, str]) -> dict[str, str]:
+    """Return the note about missing grammars for the catalogue; `reasons` are those of this run, by language."""
+    before = _noted_grammars(catalog)
+    if not before and not reasons:
+        return {}
+    n_files = Counter(name for entry in catalog.entries().values() for name in missing_languages(entry))
+    kept = {name: (n, reasons.get(name) or before.get(name, (0, ""))[1]) for name, n in sorted(n_files.items())}
+    return {_MISSING_GRAMMARS: json.dumps(kept) if kept else ""}
+
+
+def without_grammar(catalog: IndexState) -> tuple[str, ...]:
+    """Return a sentence for each language whose files have no symbols because its grammar could not be loaded."""
+    return tuple(
+        f"the grammar of {name} cannot be loaded ({reason}): {n_files} files with {name} are indexed as text until "
+        "`fathom index` can load it"
+        for name, (n_files, reason) in _noted_grammars(catalog).items()
+    )
+
+
+def _noted_grammars(catalog: IndexState) -> dict[str, tuple[int, str]]:
+    """Return the note of the last run; nothing where it has another form than fathom writes."""
+    try:
+        note = json.loads(catalog.get_meta(_MISSING_GRAMMARS) or "{}")
+        return {str(name): (int(n_files), str(reason)) for name, (n_files, reason) in note.items()}
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _with_new_grammar(entries: Mapping[str, Entry]) -> set[str]:
+    """Return the paths of documents that were parsed without a grammar that can be loaded now."""
+    missing = {path: languages for path, entry in entries.items() if (languages := missing_languages(entry))}
+    if not missing:
+        return set()
+    from codefathom.parse.grammars import load_problem_now
+
+    names = {language for languages in missing.values() for language in languages}
+    loadable = {language for language in names if not load_problem_now(language)}
+    return {path for path, languages in missing.items() if not loadable.isdisjoint(languages)}
 
 
 def is_as_made_by(entry: Entry, recipe: Recipe) -> bool:
     """Return True if a document was made by the stages of this recipe, and wholly."""
-    return not _is_outdated(entry, recipe) and not _is_unfinished(entry, recipe)
+    return not (_is_outdated(entry, recipe) or _is_unfinished(entry, recipe) or missing_languages(entry))
 
 
 def _is_outdated(entry: Entry | None, recipe: Recipe) -> bool:
@@ -248,7 +356,7 @@ def _parser(entry: Entry, recipe: Recipe) -> str:
     """Return the version of the parse stage of a stored document, "" if its text was taken out in another way."""
     parser = entry.parser.removesuffix(f"{_READ_AS}{recipe.assumed_encoding}")
     extraction = _extraction(entry.path)
-    return parser.removesuffix(extraction) if parser.endswith(extraction) else ""
+    return parser.removesuffix(extraction).partition(_WITHOUT)[0] if parser.endswith(extraction) else ""
 
 
 def _fingerprint(entry: Entry | None, recipe: Recipe) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import sqlite3
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import blake2b
 from typing import BinaryIO, NamedTuple
 
+from codefathom.errors import FathomError
 from codefathom.index.chunk import chunk
 from codefathom.index.plan import FileJob, Recipe
 from codefathom.parse import parse
+from codefathom.parse.grammars import missing_grammars
 from codefathom.parse.text import PARSER
 from codefathom.parse.text import parse as parse_text
 from codefathom.source.changes import FileStat
@@ -67,21 +71,42 @@ def prepare(job: FileJob, recipe: Recipe) -> Outcome:
     return prepare_document(document, job.file, recipe)
 
 
+# What these say is true of the machine, not of the file.
+_OF_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE})
+
+
+def failure_of(path: str, error: Exception) -> Failure:
+    """Return the failure of one file, on which a step of ours broke, so that no file ends a run.
+
+    Raises `error` itself when it tells of something else: a full disk, a damaged index, work that was stopped.
+    """
+    is_of_machine = isinstance(error, OSError) and error.errno in _OF_MACHINE
+    if is_of_machine or isinstance(error, FathomError | sqlite3.Error):
+        raise error
+    return Failure(path, f"unexpected {type(error).__name__}: {error}")
+
+
 def touched_file(job: FileJob, recipe: Recipe) -> TouchedFile | None:
     """Return the outcome of a file that is as it was indexed; None for one that must be prepared."""
     if is_document(job.file.path):  # one that has changed would be taken apart twice
         return None
-    rules = recipe.rules
-    document = read(recipe.tree, job.file, include_generated=rules.include_generated, assumed=recipe.assumed_encoding)
+    rules, assumed = recipe.rules, recipe.assumed_encoding
+    try:
+        document = read(recipe.tree, job.file, include_generated=rules.include_generated, assumed=assumed)
+    except Exception as error:
+        failure_of(job.file.path, error)
+        return None  # it is prepared, and fails there
     is_same = not isinstance(document, Skipped) and document.fingerprint == job.fingerprint
     return TouchedFile(*job.file) if is_same else None
 
 
 def look_into(stream: BinaryIO, job: FileJob, recipe: Recipe) -> Survey | TouchedFile | RejectedFile | Failure:
     """Survey a large file before it is parsed; for one that need not be parsed, return its outcome."""
-    survey = look_through(
-        stream, job.file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
-    )
+    rules, assumed = recipe.rules, recipe.assumed_encoding
+    try:
+        survey = look_through(stream, job.file, include_generated=rules.include_generated, assumed=assumed)
+    except Exception as error:
+        return failure_of(job.file.path, error)
     if isinstance(survey, Skipped):
         return outcome_of_skipped(survey, job)
     return TouchedFile(*job.file) if survey.fingerprint == job.fingerprint else survey
@@ -91,7 +116,7 @@ def outcome_of_skipped(skipped: Skipped, job: FileJob) -> RejectedFile | Failure
     """Return the outcome of a file that is no document: a failure where the reason may pass by itself."""
     if skipped.reason in _PASSING:
         return Failure(skipped.path, skipped.reason)
-    return RejectedFile(skipped.path, skipped.reason, job.file.size, job.file.mtime_ns)
+    return RejectedFile(skipped.path, skipped.reason, *job.file[1:])
 
 
 def prepare_document(document: Document, file: FileStat, recipe: Recipe) -> PreparedFile:
@@ -182,9 +207,11 @@ def _parsed(document: Document, recipe: Recipe) -> tuple[ParsedDocument, bytes]:
     key = cache_key(document, recipe)
     parses = _cache(recipe.cache_folder).get_parsed([key])
     if key in parses:
-        return decode_parsed(parses[key], document), b""
+        parsed = decode_parsed(parses[key], document)
+        if not missing_grammars(parsed.problems):  # as an older version has kept it
+            return parsed, b""
     parsed = parse(document, recipe.chain)
-    return parsed, encode_parsed(parsed)
+    return parsed, b"" if missing_grammars(parsed.problems) else encode_parsed(parsed)
 
 
 @lru_cache(maxsize=4)

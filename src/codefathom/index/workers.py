@@ -21,7 +21,7 @@ from traceback import print_exc
 from typing import Any, BinaryIO, TypeAlias
 
 from codefathom.index.plan import FileJob, Recipe
-from codefathom.index.prepare import Outcome, PreparedFile, prepare, prepare_window, touched_file
+from codefathom.index.prepare import Outcome, PreparedFile, failure_of, prepare, prepare_window, touched_file
 from codefathom.source.extraction.extraction_child import READER
 from codefathom.source.large import Window
 from codefathom.system.children import end_at_once, received, start_python
@@ -64,7 +64,7 @@ def prepare_all(
     n_bytes = sum(job.file.size for job in jobs)
     if n_workers < 1 or n_bytes < MIN_BYTES_FOR_WORKERS or not sys.executable:
         for batch in _batches(jobs, memory):
-            yield [prepare(job, recipe) for job in batch]
+            yield [_outcome(job, recipe) for job in batch]
         return
     n_most = n_bytes // _BATCH_BYTES + len(jobs) // _BATCH_FILES + 1
     yield from _prepared(_batches(jobs, memory), recipe, min(n_workers, n_most), memory)
@@ -75,7 +75,8 @@ def prepare_windows(
 ) -> Iterator[PreparedFile | Failure]:
     """Prepare the windows of one large file, in their order; a Failure comes for one that cannot be."""
     if n_workers < 1 or not sys.executable:
-        yield from (prepare_window(window, recipe) for window in windows)
+        outcomes_here = (_outcome(window, recipe) for window in windows)
+        yield from (item for item in outcomes_here if isinstance(item, PreparedFile | Failure))
         return
     for outcomes in _prepared(([window] for window in windows), recipe, n_workers, memory or Allowance()):
         yield from (item for item in outcomes if isinstance(item, PreparedFile | Failure))
@@ -234,7 +235,10 @@ def _answer(recipe: Recipe, jobs: _Batch, answers: BinaryIO) -> None:
 
 
 def _outcome(job: FileJob | Window, recipe: Recipe) -> Outcome:
-    return prepare_window(job, recipe) if isinstance(job, Window) else prepare(job, recipe)
+    try:
+        return prepare_window(job, recipe) if isinstance(job, Window) else prepare(job, recipe)
+    except Exception as error:
+        return failure_of(job.file.path, error)
 
 
 def _as_row(kind: type) -> Callable[[Any], tuple[type, tuple[object, ...]]]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib import resources
 from typing import NamedTuple
 
-from semble_grammars import get_language
-from semble_grammars.cache import cache_dir
 from tree_sitter import Language, Query
+
+from codefathom.parse.machine_code import load_language
 
 _QUERIES = resources.files("codefathom.parse") / "queries"
 _DEFINITION = re.compile(r"@definition\.(\w+)")
+_MISSING = re.compile(r"(?s)no grammar for (\w+): (.*)")  # as `load_problem` says it
 _MARK = re.compile(r'"(?:[^"\\]|\\.)*"|;[^\n]*|[()\[\]]')
 _INHERITS = re.compile(r"; inherits: (.*)")
 
@@ -48,12 +49,21 @@ def load_problem(name: str) -> str:
     return ""
 
 
+def missing_grammars(problems: Iterable[str]) -> dict[str, str]:
+    """Return the languages that a document was parsed without, by its problems, each with the reason."""
+    return {match[1]: match[2] for match in map(_MISSING.match, problems) if match}
+
+
+def load_problem_now(name: str) -> str:
+    """Try again what failed before, and return the result as `load_problem` does."""
+    load_problem.cache_clear()
+    return load_problem(name)
+
+
 @lru_cache(maxsize=64)
 def load(name: str) -> Grammar:
     """Return the grammar of a language that has queries; raises what the grammar package raises."""
-    if not cache_dir().is_absolute():  # it would be a folder of a repository, with machine code of whoever wrote that
-        raise ValueError("the folder for grammars is relative; XDG_CACHE_HOME and HOME must be absolute")
-    language = get_language(name)
+    language = load_language(name)
     patterns = list(_patterns(_source(name)))
     defining = [pattern for pattern in patterns if _DEFINITION.search(pattern)]
     naming = [pattern for pattern in patterns if not _DEFINITION.search(pattern)]

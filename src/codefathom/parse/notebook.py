@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from codefathom.parse import text, treesitter
+from codefathom.parse.grammars import missing_grammars
 from codefathom.source.document_places import Mark, marks
 from codefathom.types import Break, Document, ParsedDocument
 
@@ -33,6 +34,7 @@ def parse(document: Document) -> ParsedDocument:
         tuple(reference for part in parts for reference in part.references),
         tuple(Break(line, depth) for line, depth in sorted(depth_of.items())),
         PARSER,
+        tuple(problem for part in parts for problem in part.problems if missing_grammars([problem])),
     )
 
 

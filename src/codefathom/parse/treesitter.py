@@ -114,7 +114,7 @@ def _parsed(document: Document, data: bytes, trees: Sequence[_Tree]) -> ParsedDo
         tuple(_references(_uses_of(trees, data, definitions), symbols)),
         tuple(_breaks(trees, data, comments_above)),
         NAME,
-        tuple(problem for tree in trees for problem in _problems(tree.tree)),
+        (*(problem for tree in trees for problem in _problems(tree.tree)), *_without_grammar(trees[0])),
     )
 
 
@@ -168,17 +168,28 @@ def _parse_within_limits(parser: Parser, data: bytes) -> Tree | None:
 def _embedded(outer: _Tree, data: bytes) -> Iterator[_Tree]:
     """Yield the trees of code in other languages; a node belongs to the first capture of its kind in the query."""
     seen: set[int] = set()
-    names = outer.grammar.names
-    for capture in (names.capture_name(index) for index in range(names.capture_count)):
-        language = capture.removeprefix("embedded.")
-        if language == capture or load_problem(language):
+    for language, nodes in _embedded_code(outer):
+        if load_problem(language):
             continue
-        for node in outer.captures.get(capture, ()):
+        for node in nodes:
             if node.start_byte not in seen:
                 seen.add(node.start_byte)
                 inner = _tree(data, load(language), [node.range])
                 if inner is not None:
                     yield inner
+
+
+def _embedded_code(outer: _Tree) -> Iterator[tuple[str, Sequence[Node]]]:
+    names = outer.grammar.names
+    for capture in (names.capture_name(index) for index in range(names.capture_count)):
+        language = capture.removeprefix("embedded.")
+        if language != capture and (nodes := outer.captures.get(capture)):
+            yield language, nodes
+
+
+def _without_grammar(outer: _Tree) -> Iterator[str]:
+    """Yield a problem for each embedded language whose code was left out."""
+    yield from filter(None, {load_problem(language): None for language, _ in _embedded_code(outer)})
 
 
 def _captured(trees: Sequence[_Tree], capture: str) -> Iterator[Node]:
@@ -346,7 +357,29 @@ def _breaks(trees: Sequence[_Tree], data: bytes, comments_above: CommentsByRow) 
 
 def _problems(tree: Tree) -> tuple[str, ...]:
     first = next(_errors(tree), None)
-    return (f"syntax error at line {first.start_point[0] + 1}",) if first is not None else ()
+    return (f"syntax error at line {_row_of_error(first, tree) + 1}",) if first is not None else ()
+
+
+def _row_of_error(error: Node, tree: Tree) -> int:
+    """Return the row at which an error stands; its node may begin with the file, and hold all that is sound before it.
+
+    Whole pieces of syntax are sound; single words and signs in such a node are what the parser could not use.
+    """
+    first_row, row = tree.root_node.start_point[0], error.start_point[0]
+    node: Node | None = error
+    for _ in range(_MAX_DEPTH):
+        if node is None:
+            break
+        children = [child for child in node.children if child.is_error or not child.is_extra]
+        broken = next((child for child in children if child.has_error or child.is_missing), None)
+        word = next((child for child in children if not child.child_count), None) if node.is_error else None
+        unused = [child.start_point[0] for child in (word, broken) if child is not None]
+        row = min(unused, default=row)
+        # A word on the first row opens something that is broken further below.
+        if broken is None or (word is not None and first_row < word.start_point[0] <= broken.start_point[0]):
+            break
+        row, node = broken.start_point[0], broken
+    return row
 
 
 def _errors(tree: Tree) -> Iterator[Node]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from codefathom.config.git_config import excludes_file
 from codefathom.config.settings import Settings
@@ -18,7 +18,7 @@ _NAMES = ("required_exts", "ignore")
 def scan_rules(settings: Settings, environ: Mapping[str, str]) -> ScanRules:
     """Return the rules of the settings, and of the configuration of git of the user."""
     return ScanRules(
-        required_exts=settings.source.required_exts,
+        required_exts=_endings(settings.source.required_exts),
         ignore=settings.source.ignore,
         follow_symlinks=settings.source.follow_symlinks,
         max_bytes=settings.source.max_file_bytes,
@@ -48,9 +48,13 @@ def kept_rules(catalog: Catalog) -> dict[str, tuple[str, ...]]:
 def with_kept(rules: ScanRules, catalog: Catalog, settings: Settings) -> ScanRules:
     """Return rules with those that an earlier run has kept, unless this run was given its own."""
     kept = {name: value for name, value in kept_rules(catalog).items() if not _is_argument(settings, name)}
-    return rules._replace(
-        required_exts=kept.get("required_exts", rules.required_exts), ignore=kept.get("ignore", rules.ignore)
-    )
+    endings = kept.get("required_exts", rules.required_exts)
+    return rules._replace(required_exts=_endings(endings), ignore=kept.get("ignore", rules.ignore))
+
+
+def _endings(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the ends of names that are meant: a pattern such as *.py is an ending with a star before it."""
+    return tuple(value.removeprefix("**/").removeprefix("*") for value in values)
 
 
 def _is_argument(settings: Settings, name: str) -> bool:

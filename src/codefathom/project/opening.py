@@ -15,7 +15,7 @@ from codefathom.config.model_names import BUNDLED, is_on_disk, shown_model
 from codefathom.config.settings import Settings, StoreSettings
 from codefathom.errors import DamagedError, IndexingError, ProviderError, SettingsError, UnwritableError
 from codefathom.index.chunk import ChunkLimits
-from codefathom.index.plan import Recipe, TokenLimits
+from codefathom.index.plan import Recipe, TokenLimits, without_grammar
 from codefathom.project.kept_rules import scan_rules, with_kept
 from codefathom.project.location import Location, index_place
 from codefathom.project.stores.choice import store_in_force
@@ -36,10 +36,10 @@ from codefathom.stores.write_errors import writing_error
 
 if TYPE_CHECKING:
     from codefathom.index.doubt import Doubt
-    from codefathom.index.error_limit import ErrorLimit
     from codefathom.index.indexing import Stages
     from codefathom.index.purposes import PurposeModel
     from codefathom.index.reparse import ModelParser
+    from codefathom.index.tally import ErrorLimit
     from codefathom.project.upgrading import Upgrade
     from codefathom.remote.chat_models import Connections
     from codefathom.search.ranking.rerank import WeightedReranker
@@ -339,10 +339,7 @@ class OpenedProject:
         return PurposeModel(_purpose_key(name), model, lambda text: mask(text).text, settings.judge.workers)
 
     def damage(self) -> tuple[str, ...]:
-        """Return a sentence for each part that is damaged or missing; nothing is read for that.
-
-        All of it is made good by the next `fathom index`.
-        """
+        """Return a sentence for each part that is damaged or missing; nothing is read for that."""
         catalog, generation = self.catalog, self.catalog.generation
         sentences: list[str] = []
         if not self.is_known:
@@ -358,7 +355,7 @@ class OpenedProject:
             sentences.append("the catalogue is older than the views that were made from it")
         if generation:
             sentences += [f"the {name} is missing or damaged" for name in self.views.lacking()]
-        return tuple(f"{sentence}; `fathom index` repairs it" for sentence in sentences)
+        return (*(f"{sentence}; `fathom index` repairs it" for sentence in sentences), *without_grammar(catalog))
 
     def failures(self) -> tuple[Failure, ...]:
         """Return the files that could not be indexed, or not embedded, the last time that this was tried."""
@@ -388,7 +385,7 @@ class OpenedProject:
 
 
 def _error_limit(settings: Settings) -> ErrorLimit:
-    from codefathom.index.error_limit import ErrorLimit  # a search needs none
+    from codefathom.index.tally import ErrorLimit  # a search needs none
 
     return ErrorLimit(settings.index.error_share, settings.index.error_minimum)
 

@@ -17,9 +17,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from codefathom.errors import LockedError, ProviderError, TextRefusedError
-from codefathom.index.error_limit import ErrorLimit
 from codefathom.index.prepare import embedded_text
 from codefathom.index.purposes import passed_on
+from codefathom.index.tally import ErrorLimit
 from codefathom.providers.base import Embedder
 from codefathom.providers.batching import BatchLimits, batches
 from codefathom.search.retrieve import Sources

@@ -12,8 +12,6 @@ from codefathom.errors import SettingsError
 from codefathom.project.opening import parsing_model
 from codefathom.project.roles import ROLES
 from codefathom.providers.http import Timeouts
-from codefathom.providers.local.bundled import BundledEmbedder
-from codefathom.providers.local.reduce import shortened
 from codefathom.remote.chat_models import Connections
 from codefathom.remote.on_disk import kind_and_path
 from codefathom.system.adapters import VECTOR_STORES, load
@@ -46,8 +44,6 @@ def _checks(settings: Settings, variables: Mapping[str, str], keys: bool) -> Ite
     embed = settings.embed
     if is_on_disk(embed.model):
         yield partial(kind_and_path, embed.model, "embed.model")
-    elif embed.model == BUNDLED and embed.dimensions:
-        yield partial(shortened, BundledEmbedder(), embed.dimensions, embed.reduce)
     if "llm" in settings.parse.chain:
         yield partial(parsing_model, settings)
     if keys:

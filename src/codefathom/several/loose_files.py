@@ -81,7 +81,7 @@ class LooseFiles:
         with suppress(OSError):
             status = os.lstat(os.path.join(self.root, path))
             if stat.S_ISREG(status.st_mode):
-                return FileStat(path, status.st_size, status.st_mtime_ns)
+                return FileStat.of(path, status)
         return None
 
 

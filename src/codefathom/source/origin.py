@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from codefathom.source.changes import is_unsure
+from codefathom.source.changes import FileStat, differs, is_unsure
 from codefathom.source.languages import is_document
 from codefathom.source.scan import FileTree, ScanRules
 from codefathom.source.size_limits import MAX_DOCUMENT_BYTES
@@ -48,16 +48,28 @@ class IndexedDocument(Protocol):
         ...
 
     @property
+    def ctime_ns(self) -> int:
+        """Time at which the system saw the last change of the file; 0 where it is not known."""
+        ...
+
+    @property
+    def inode(self) -> int:
+        """Number of the file on its disk."""
+        ...
+
+    @property
     def fingerprint(self) -> str:
         """Versioned hash of the bytes, see `documents.fingerprint`."""
         ...
 
 
 class Stamp(NamedTuple):
-    """Size and time stamp of a document, known without reading it."""
+    """Size and time stamp of a document, known without reading it, with the names that `FileStat` gives them."""
 
     size: int  # bytes
     mtime_ns: int | None  # None for an origin without time stamps: then only the bytes can be compared
+    ctime_ns: int = 0
+    inode: int = 0
 
 
 class Origin(Protocol):
@@ -92,7 +104,7 @@ class Tree:
                 status = os.stat(os.path.join(self._root, path))
         except (OSError, ValueError):  # ValueError: a NUL byte
             return None
-        return Stamp(status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+        return Stamp(*FileStat.of(path, status)[1:]) if stat.S_ISREG(status.st_mode) else None
 
     def content(self, path: str) -> bytes | None:
         """Return the bytes of a regular file that is no larger than the limit; never waits."""
@@ -214,7 +226,7 @@ class Original:
         if stamp is None:
             return "gone"
         is_sure = not (self._indexed_at_ns and is_unsure(document.mtime_ns, self._indexed_at_ns))
-        if is_sure and stamp == (document.size, document.mtime_ns):
+        if is_sure and not differs(document, stamp):
             return "same"
         return self.state_by_bytes
 

@@ -228,7 +228,7 @@ class Walk:
             elif reason := self.unfit(path, status):
                 self._skip(path, reason)
             else:
-                self.files.append(FileStat(path, status.st_size, status.st_mtime_ns))
+                self.files.append(FileStat.of(path, status))
 
     def unfit(self, path: str, status: os.stat_result) -> str:
         """Return the reason for which a file is left out by its kind or size, "" for one that counts."""
@@ -265,7 +265,7 @@ class Walk:
         elif reason := self.unfit(path, status):
             self._skip(path, reason)
         else:
-            self.files.append(FileStat(path, status.st_size, status.st_mtime_ns))
+            self.files.append(FileStat.of(path, status))
 
     def _follow_to_folder(self, path: str, target: str, layers: Layers, is_kept: bool) -> None:
         parent = path[: path.rfind("/") + 1]

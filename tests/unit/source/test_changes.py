@@ -14,7 +14,7 @@ OLD = 10 * SECOND + 1
 
 
 def known(*files: FileStat) -> dict[str, IndexedFileStat]:
-    return {file.path: IndexedFileStat(file.size, file.mtime_ns, "1:0") for file in files}
+    return {file.path: IndexedFileStat(file.size, file.mtime_ns, "1:0", *file[3:]) for file in files}
 
 
 A = FileStat("a", 1, OLD)
@@ -60,7 +60,12 @@ def test_a_file_stamped_when_it_was_read_is_looked_at_again(mtime_ns: int, is_un
 
 
 stats = st.builds(
-    FileStat, st.sampled_from("abcdA"), st.integers(0, 2), st.integers(1, 3).map(lambda n: n * SECOND + 1)
+    FileStat,
+    st.sampled_from("abcdA"),
+    st.integers(0, 2),
+    st.integers(1, 3).map(lambda n: n * SECOND + 1),
+    st.integers(1, 2),
+    st.integers(1, 2),
 )
 trees = st.lists(stats, unique_by=lambda file: file.path)
 
@@ -71,3 +76,27 @@ def test_every_difference_is_named_once(before: list[FileStat], after: list[File
     assert set(changes.suspect) == set(after) - set(before)
     assert set(changes.removed) == {file.path for file in before} - {file.path for file in after}
     assert changes.unsure == ()
+
+
+B = A._replace(ctime_ns=INDEXED - 5 * SECOND, inode=5)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "names"),
+    [
+        (B, B, ""),
+        (B, B._replace(ctime_ns=INDEXED), "suspect"),
+        (B, B._replace(inode=6), "suspect renumbered"),
+        (B, B._replace(ctime_ns=INDEXED, inode=6), "suspect"),
+        (B, B._replace(size=9, inode=6), "suspect"),
+        (A, B, "unrecorded"),  # the index of an older version
+        (A, B._replace(ctime_ns=INDEXED + 1), "suspect"),  # changed since the last run, whatever its stamp says
+        (B, A, ""),  # from a place that tells neither, such as a revision
+    ],
+)
+def test_ctime_and_inode_tell_of_other_bytes(before: FileStat, after: FileStat, names: str) -> None:
+    changes = compare(known(before), Scan((after,), ()), INDEXED)
+    assert {name for name in changes._fields if getattr(changes, name)} == set(names.split())
+    without_inodes = compare(known(before), Scan((after,), ()), INDEXED, by_inode=False)
+    assert bool(without_inodes.suspect) == ("suspect" in names and "renumbered" not in names)
+    assert without_inodes.renumbered == ()

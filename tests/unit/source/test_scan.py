@@ -32,7 +32,8 @@ def test_files_come_sorted_with_size_and_time(tmp_path: Path) -> None:
     os.utime(tmp_path / "b.py", ns=(7, 1_234_567_890_123_456_789))
     found = scan(str(tmp_path))
     assert paths(found) == [".github/ci.yml", "A.py", "a.py", "a/z.py", "b.py"]
-    assert found.files[-1] == FileStat("b.py", 5, 1_234_567_890_123_456_789)
+    status = os.stat(tmp_path / "b.py")
+    assert found.files[-1] == FileStat("b.py", 5, 1_234_567_890_123_456_789, status.st_ctime_ns, status.st_ino)
     assert found.skipped == ()
 
 

@@ -3847,6 +3847,13 @@ export interface components {
              * @default
              */
             store_problem: string;
+            /**
+             * Missing Grammars
+             * @description A sentence for each grammar that could not be loaded; its files are indexed as text until then
+             * @default []
+             * @example []
+             */
+            missing_grammars: string[];
         };
         /**
          * RouteTimesOut

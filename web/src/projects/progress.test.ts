@@ -41,6 +41,7 @@ const REPORT: Report = {
   n_by_text: 0,
   lost: "",
   store_problem: "",
+  missing_grammars: [],
 };
 const JOB: Job = {
   id: "j1",

@@ -28,7 +28,7 @@ def restore(options: BackupOptions, face: Face) -> int:
         report = engine.index()
     if not face.common.json:
         face.write(report_text(report, whole=False))
-    return 2 if report.paused else 0
+    return 0 if report.is_complete else 2
 
 
 def _tell(made: Backup, text: str, face: Face) -> None:

@@ -24,7 +24,7 @@ _REPLIES = {"y": True, "yes": True, "n": False, "no": False}
 
 
 def run(options: IndexOptions, face: Face) -> int:
-    """Index, and print a report. Return 2 if the run paused because too much failed."""
+    """Index, and print a report. Return 2 if the run paused because too much failed, or a grammar is missing."""
     revision = face.leave_revision() if options.remove else ""
     with face.open(tells_extent=True) as engine:
         if options.remove:
@@ -89,10 +89,15 @@ def _say(report: IndexReport, face: Face) -> int:
         face.write(to_json(plain_shape(report)))
     elif not face.common.quiet or report.dry_run:
         face.write(report_text(report, whole=face.common.verbose))
-    elif report.paused or report.store_problem:
-        complain(f"paused: {report.paused}" if report.paused else report.store_problem)
+    elif reasons := _problems(report):
+        complain("; ".join(reasons))
     face.flush()
-    return 2 if report.paused else 0
+    return 0 if report.is_complete else 2
+
+
+def _problems(report: IndexReport) -> list[str]:
+    paused = f"paused: {report.paused}" if report.paused else ""
+    return [text for text in (paused, report.store_problem, *report.missing_grammars) if text]
 
 
 def _agreed(engine: Engine, face: Face) -> bool:

@@ -43,7 +43,7 @@ def read_snapshot(options: ImportOptions, face: Face) -> int:
         report = engine.index()
     if not face.common.json:
         face.write(report_text(report, whole=False))
-    return 2 if report.paused else 0
+    return 0 if report.is_complete else 2
 
 
 def _tell(snapshot: Snapshot, text: str, face: Face) -> None:

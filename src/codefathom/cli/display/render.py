@@ -207,6 +207,7 @@ def report_text(report: IndexReport, *, whole: bool) -> str:
     lines += [*_expected(report), *_skipped(report), *_for_model(report)]
     if report.store_problem:
         lines.append(f"not in the store: {show_line(report.store_problem)}; {_NEXT_RUN}")
+    lines += [f"error: {show_line(sentence)}" for sentence in report.missing_grammars]
     if report.paused:
         lines.append(f"paused: {show_line(report.paused)}")
     return "".join(line + "\n" for line in lines)
@@ -352,7 +353,8 @@ def _freshness(status: Status) -> str:
     problems = [f"{status.pending} files changed since"] if status.pending else []
     if not status.views_current:
         problems.append("the search views are older than the catalogue and will be rebuilt")
-    return "; ".join(problems) or "yes"
+    problems += map(show_line, status.damage)
+    return f"no: {'; '.join(problems)}" if status.damage else "; ".join(problems) or "yes"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -171,7 +171,10 @@ class _Side:
         self, blob: FileStat, stored: StoredDocument | None, place: Origin, staged: Mapping[str, StagedFile]
     ) -> bool:
         stamp = Stamp(stored.size, stored.mtime_ns) if stored is not None else place.stamp(blob.path)
-        if stamp == (blob.size, blob.mtime_ns):  # the index is that of a revision, whose stamps are those of blobs
+        if stamp is not None and stamp[:2] == (
+            blob.size,
+            blob.mtime_ns,
+        ):  # the index is that of a revision, whose stamps are those of blobs
             return True
         file = staged.get(self._tree.prefix + blob.path)
         return file is not None and stamp is not None and file.is_blob(blob, stamp)

@@ -9,7 +9,7 @@ from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, Literal, cast
 
-from codefathom.errors import ProviderError, SettingsError
+from codefathom.errors import ProviderError
 from codefathom.providers.base import Embedder
 from codefathom.types import Matrix
 
@@ -70,15 +70,13 @@ class ReducedEmbedder:
 
 
 def shortened(whole: Embedder, dimensions: int, how: str) -> Embedder:
-    """Return a model with at most so many dimensions, for 0 itself. Raises SettingsError where "ask" gives more."""
+    """Return a model with at most so many dimensions, for 0 itself.
+
+    With "ask" a model that can be asked has been: the vectors of one that gives more are projected.
+    """
     if not dimensions or whole.dimensions <= dimensions:
         return whole
-    if how != "ask":
-        return ReducedEmbedder(whole, dimensions, cast(Literal["truncate", "project"], how))
-    raise SettingsError(
-        f"embed.dimensions = {dimensions}, but {whole.name} gives {whole.dimensions}",
-        hint="set embed.reduce = project, or embed.dimensions = 0",
-    )
+    return ReducedEmbedder(whole, dimensions, "truncate" if how == "truncate" else "project")
 
 
 def _unit(row: list[float]) -> bytes:

@@ -92,6 +92,7 @@ class Report:
     n_by_text: int = 0  # files that are not embedded, because of index.min_tokens or index.max_tokens
     lost: str = ""  # what only the index had, and is lost
     store_problem: str = ""  # why the store of vectors is not up to date
+    missing_grammars: Sequence[str] = ()  # a sentence for each that could not be loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,4 +191,5 @@ def report_of(report: IndexReport, status: Status) -> Report:
         n_by_text=report.n_by_text,
         lost=report.lost,
         store_problem=report.store_problem,
+        missing_grammars=report.missing_grammars,
     )

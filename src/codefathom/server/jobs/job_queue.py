@@ -283,9 +283,7 @@ class Jobs:
         if job is None:
             return
         if isinstance(run.end, Report):
-            trouble = (
-                Trouble("paused", run.end.paused, "see the errors of the single files") if run.end.paused else None
-            )
+            trouble = _trouble_of(run.end)
             self._end(job, "failed" if trouble else "done", result=run.end, trouble=trouble)
         elif isinstance(run.end, StoreReport):
             self._end(job, "done", result=run.end)
@@ -321,6 +319,15 @@ class Jobs:
         run.is_unwanted = True
         if run.process is not None:
             run.process.end()
+
+
+def _trouble_of(report: Report) -> Trouble | None:
+    """Return the reason why a job failed that has a report; what was indexed stays."""
+    if report.paused:
+        return Trouble("paused", report.paused, "see the errors of the single files")
+    if report.missing_grammars:
+        return Trouble("no_grammar", "; ".join(report.missing_grammars), "install fathom again, then index once more")
+    return None
 
 
 def _noted(end: Report | StoreReport | Trouble | None) -> dict[str, Value]:

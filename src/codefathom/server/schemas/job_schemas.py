@@ -100,6 +100,11 @@ class ReportOut(Out):
         default="",
         description="Reason why the store of vectors could not be brought up to date; the next run tries again",
     )
+    missing_grammars: list[Sound] = Field(
+        default=[],
+        examples=[[]],
+        description="A sentence for each grammar that could not be loaded; its files are indexed as text until then",
+    )
 
 
 class TroubleOut(Out):

@@ -55,7 +55,9 @@ from codefathom.types import (
 )
 
 CATALOGUE = "catalog.db"  # in the folder of the index
-_DOCUMENT = "d.id, d.path, d.language, d.fingerprint, d.size, d.mtime_ns, d.n_lines, d.problems, d.chunker"
+_DOCUMENT = (
+    "d.id, d.path, d.language, d.fingerprint, d.size, d.mtime_ns, d.n_lines, d.problems, d.chunker, d.ctime_ns, d.inode"
+)
 _MAX_PARAMETERS = 30_000  # SQLite takes at most 32 766 in one statement
 _MAX_IN_MEMORY = 4_000  # chunks in memory, about 8 MB
 _MEMBERS_AND_VALUES = ", ".join(f"'{kind}'" for kind in sorted(CALLABLE_KINDS | VALUE_KINDS))
@@ -143,7 +145,9 @@ class Catalog:
 
     def entries(self) -> dict[str, Entry]:
         """Return the stored facts about every document, by path."""
-        rows = self._read("SELECT id, path, size, mtime_ns, fingerprint, parser, chunker FROM documents")
+        rows = self._read(
+            "SELECT id, path, size, mtime_ns, fingerprint, parser, chunker, ctime_ns, inode FROM documents"
+        )
         return {row[1]: Entry(*row) for row in rows}
 
     # ---- write
@@ -529,9 +533,8 @@ class Catalog:
 
     def rejected(self) -> list[RejectedFile]:
         """Return the files that were opened and left out because of their content."""
-        return [
-            RejectedFile(*row) for row in self._read("SELECT path, reason, size, mtime_ns FROM rejected ORDER BY path")
-        ]
+        rows = self._read("SELECT path, reason, size, mtime_ns, ctime_ns, inode FROM rejected ORDER BY path")
+        return [RejectedFile(*row) for row in rows]
 
     def counts(self) -> Counts:
         """Count the documents, chunks and symbols."""
@@ -600,9 +603,9 @@ def _chunk(row: Sequence[Any]) -> Chunk:
 
 
 def _document(row: Sequence[Any]) -> StoredDocument:
-    *values, problems, chunker = row
+    *values, problems, chunker, ctime_ns, inode = row
     is_short = str(chunker).endswith(SHORT)
-    return StoredDocument._make([*values, tuple(problems.split("\n")) if problems else (), is_short])
+    return StoredDocument._make([*values, tuple(problems.split("\n")) if problems else (), is_short, ctime_ns, inode])
 
 
 def _marks(values: Collection[object]) -> str:

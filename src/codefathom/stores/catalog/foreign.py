@@ -26,7 +26,7 @@ _MAX_KEY = 2**53  # the largest integer that every library takes as a key
 _PARTS = ("chunks", "symbols", "refs")  # of a document
 # Columns about the place of a row, not about the content of the file. A clone has other time stamps.
 _NOT_COMPARED: Mapping[str, frozenset[str]] = {
-    "documents": frozenset({"id", "mtime_ns", "generation"}),
+    "documents": frozenset({"id", "mtime_ns", "ctime_ns", "inode", "generation"}),
     "chunks": frozenset({"key", "document_id", "generation"}),
     "symbols": frozenset({"id", "document_id"}),
     "refs": frozenset({"document_id"}),

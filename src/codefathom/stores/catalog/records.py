@@ -22,6 +22,8 @@ class Entry(NamedTuple):
     fingerprint: str
     parser: str
     chunker: str
+    ctime_ns: int = 0  # 0: not recorded
+    inode: int = 0
 
 
 class RejectedFile(NamedTuple):
@@ -31,6 +33,8 @@ class RejectedFile(NamedTuple):
     reason: str
     size: int
     mtime_ns: int
+    ctime_ns: int = 0
+    inode: int = 0
 
 
 class DocumentRecord(NamedTuple):
@@ -44,6 +48,8 @@ class DocumentRecord(NamedTuple):
     chunker: str
     vectors: Mapping[str, bytes]  # by text hash
     model: str
+    ctime_ns: int = 0
+    inode: int = 0
 
 
 class TouchedFile(NamedTuple):
@@ -52,6 +58,8 @@ class TouchedFile(NamedTuple):
     path: str
     size: int
     mtime_ns: int
+    ctime_ns: int = 0
+    inode: int = 0
 
 
 class Batch(NamedTuple):
@@ -59,7 +67,7 @@ class Batch(NamedTuple):
 
     records: tuple[DocumentRecord, ...] = ()
     removed: tuple[str, ...] = ()
-    touched: tuple[tuple[str, int, int], ...] = ()  # path, size, mtime_ns
+    touched: tuple[TouchedFile, ...] = ()
     failures: tuple[Failure, ...] | None = None
     skipped: tuple[Skipped, ...] | None = None
     rejected: tuple[RejectedFile, ...] | None = None
@@ -95,6 +103,8 @@ class StoredDocument(NamedTuple):
     n_lines: int
     problems: tuple[str, ...]
     is_short: bool = False  # too short to be embedded: a hit shows all of it
+    ctime_ns: int = 0
+    inode: int = 0
 
 
 class Counts(NamedTuple):

@@ -20,7 +20,12 @@ from codefathom.text.kept_names import KEPT_TEXTS
 # checksum, and the file has a seal. 5: chunks have a column. 6: references have a qualifier.
 # A catalogue of an older format is set aside and made again: all of it can be had from the tree and the user's cache.
 # That is no longer so of the texts that are on no disk, which came with this format: a next one must carry them over.
-FORMAT = 6
+# 7: documents and files that were left out have ctime and inode; a file of format 6 gets the columns when it is opened.
+FORMAT = 7
+READABLE_FORMATS = frozenset({6, FORMAT})
+_ADDED = ", ctime_ns INTEGER NOT NULL DEFAULT 0, inode INTEGER NOT NULL DEFAULT 0"  # to these tables, as SQLite adds it
+_WITH_ADDED = ("documents", "rejected")
+_STAMP = "size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL"
 
 # The condition of documents that are no files, but texts that only the catalogue has.
 KEPT_TEXT = f"substr(path, 1, {len(KEPT_TEXTS)}) = '{KEPT_TEXTS}'"
@@ -34,13 +39,13 @@ UNKNOWN = "unknown"
 # removed: keys of chunks that are gone, for views that still show them.
 # embeddings: with rowid, so that vectors are appended; kept in the order of their hashes they cost a fifth of a build.
 # rejected: files that were opened and left out because of their content.
-SCHEMA = """
+SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents(
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, dir TEXT NOT NULL, name TEXT NOT NULL, ext TEXT NOT NULL,
     language TEXT NOT NULL, fingerprint TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
     module TEXT NOT NULL, sub_module TEXT NOT NULL, n_lines INTEGER NOT NULL, parser TEXT NOT NULL,
-    chunker TEXT NOT NULL, problems TEXT NOT NULL, generation INTEGER NOT NULL);
+    chunker TEXT NOT NULL, problems TEXT NOT NULL, generation INTEGER NOT NULL{_ADDED});
 CREATE TABLE chunks(
     key INTEGER PRIMARY KEY AUTOINCREMENT, document_id INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,
     symbol TEXT NOT NULL, names TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
@@ -67,11 +72,12 @@ CREATE INDEX embeddings_generation ON embeddings(generation);
 CREATE TABLE removed(key INTEGER PRIMARY KEY, generation INTEGER NOT NULL);
 CREATE TABLE failures(path TEXT NOT NULL, reason TEXT NOT NULL);
 CREATE TABLE skipped(path TEXT NOT NULL, reason TEXT NOT NULL);
-CREATE TABLE rejected(path TEXT PRIMARY KEY, reason TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL);
+CREATE TABLE rejected(path TEXT PRIMARY KEY, reason TEXT NOT NULL, {_STAMP}{_ADDED});
 """
 
 TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 _STATEMENTS = tuple(statement.strip() for statement in SCHEMA.split(";") if statement.strip())
+_STATEMENTS_OF_6 = tuple(statement.replace(_ADDED, "") for statement in _STATEMENTS)
 _META = _STATEMENTS[0]
 _SEQUENCE = "sqlite_sequence"  # made by SQLite for AUTOINCREMENT
 _SEQUENCE_SQL = "CREATE TABLE sqlite_sequence(name,seq)"
@@ -89,7 +95,10 @@ def prepare(database: Database, notes: Mapping[str, str] = MappingProxyType({}))
                         db.execute(statement)
                     put_meta(db, {"format": str(FORMAT), "identity": os.urandom(8).hex(), **notes})
         try:
-            problem = _problem(db, database.path)
+            problem = _problem(db, database.path, FORMAT)
+            if problem and not _problem(db, database.path, 6):
+                _bring_up(database)
+                problem = _problem(db, database.path, FORMAT)
         except IndexingError:
             if not database.damage():  # else a wrong number is all that is newer
                 raise
@@ -105,6 +114,16 @@ def prepare(database: Database, notes: Mapping[str, str] = MappingProxyType({}))
         if is_damage(error):
             return f"it was damaged: {error}"
         raise failure(f"cannot open the catalogue {database.path!r}", database.file, error) from error
+
+
+def _bring_up(database: Database) -> None:
+    """Give a file of format 6 the columns of this one. What they hold is recorded by the next run."""
+    with database.transaction() as db:
+        if not _problem(db, database.path, 6):  # another process may have been faster
+            for table in _WITH_ADDED:
+                for column in filter(None, _ADDED.split(", ")):
+                    db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+            put_meta(db, {"format": str(FORMAT)})
 
 
 def prepared(file: File) -> tuple[Database, str]:
@@ -150,7 +169,7 @@ def open_to_read(file: File) -> Database:
         raise DamagedError(f"the catalogue {file.path!r} is damaged", hint=f"{hint} to build it again")
     database = Database(file, read_only=True)
     try:
-        problem = _problem(database.connection(), file.path)
+        problem = _problem(database.connection(), file.path, FORMAT)
     except OSError as error:
         problem = error.strerror or str(error)
     except sqlite3.DatabaseError as error:
@@ -170,7 +189,7 @@ def _n_kept_texts(file: File) -> str:
     database = Database(file, read_only=True)
     try:
         db = database.connection()
-        if _problem(db, database.path):
+        if _problem(db, database.path, FORMAT) and _problem(db, database.path, 6):
             return ""
         (number,) = db.execute(f"SELECT count(*) FROM documents WHERE {KEPT_TEXT}").fetchone()
         return str(number) if number else ""
@@ -191,8 +210,8 @@ def _n_tables(db: sqlite3.Connection) -> int:
     return int(db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
 
 
-def _problem(db: sqlite3.Connection, path: str) -> str:
-    """Return the reason why a file is no catalogue of this version, or nothing.
+def _problem(db: sqlite3.Connection, path: str, version: int) -> str:
+    """Return the reason why a file is no catalogue of this version of the format, or nothing.
 
     Only `sqlite_master` is read before it is known that all there is are our tables and indexes: a view that is called
     `meta` could compute for ever, and a trigger would write what it likes.
@@ -208,10 +227,11 @@ def _problem(db: sqlite3.Connection, path: str) -> str:
             f"the index {path!r} has format {number}, this version reads {FORMAT}",
             hint="use the newer fathom, or remove this file and run `fathom index`",
         )
-    if number != str(FORMAT):
+    if number != str(version):
         return f"its format was {number[:20] or 'unknown'}, now it is {FORMAT}"
     of_sqlite = {name for _, name, sql in rows if sql is None or name == _SEQUENCE}
-    if statements - {_SEQUENCE_SQL} != set(_STATEMENTS) or any(not name.startswith("sqlite_") for name in of_sqlite):
+    tables = _STATEMENTS if version == FORMAT else _STATEMENTS_OF_6
+    if statements - {_SEQUENCE_SQL} != set(tables) or any(not name.startswith("sqlite_") for name in of_sqlite):
         return "it holds other tables than a catalogue has"
     return "" if _is_named(db) else "fathom has not made it"
 

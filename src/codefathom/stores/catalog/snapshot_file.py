@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 from codefathom.errors import IndexingError, SourceError, UsageError
 from codefathom.stores.catalog.backup_file import copy_database, file_of_user, n_rows
-from codefathom.stores.catalog.schema import FORMAT, KEPT_TEXT
+from codefathom.stores.catalog.schema import FORMAT, KEPT_TEXT, READABLE_FORMATS
 from codefathom.stores.catalog.writing import put_meta
 from codefathom.stores.folder import File
 from codefathom.stores.sqlite import connect
@@ -123,7 +123,7 @@ def read_head(file: BinaryIO, path: str, is_signed_by: Callable[[str, bytes, byt
         head = _head(json.loads(signed[len(_MARK) :]))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise damaged(path) from error
-    if (head.version, head.format) != (_VERSION, FORMAT):
+    if head.version != _VERSION or head.format not in READABLE_FORMATS:
         raise IndexingError(
             f"the snapshot {path!r} has another format: it was made by fathom {head.program[:40]!r}",
             hint="use the version of fathom that has made it, or run `fathom index`",
@@ -164,7 +164,7 @@ def _cleaned(raw: File, models: Collection[str]) -> tuple[int, int]:
         db.execute(f"DELETE FROM documents WHERE {KEPT_TEXT}")
         for table in ("chunks", "symbols", "refs"):
             db.execute(f"DELETE FROM {table} WHERE document_id NOT IN (SELECT id FROM documents)")
-        db.execute("UPDATE documents SET mtime_ns = -1")
+        db.execute("UPDATE documents SET mtime_ns = -1, ctime_ns = 0, inode = 0")
         db.execute(f"DELETE FROM embeddings WHERE model NOT IN ({', '.join('?' * len(models))})", tuple(models))
         db.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
         db.execute("COMMIT")

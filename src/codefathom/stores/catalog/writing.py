@@ -12,10 +12,11 @@ from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
 
 _PUT_DOCUMENT = (
     "INSERT INTO documents(path, dir, name, ext, language, fingerprint, size, mtime_ns, module, sub_module, "
-    "n_lines, parser, chunker, problems, generation) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+    "n_lines, parser, chunker, problems, generation, ctime_ns, inode) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
     "ON CONFLICT(path) DO UPDATE SET language = excluded.language, fingerprint = excluded.fingerprint, "
     "size = excluded.size, mtime_ns = excluded.mtime_ns, n_lines = excluded.n_lines, parser = excluded.parser, "
-    "chunker = excluded.chunker, problems = excluded.problems, generation = excluded.generation RETURNING id"
+    "chunker = excluded.chunker, problems = excluded.problems, generation = excluded.generation, "
+    "ctime_ns = excluded.ctime_ns, inode = excluded.inode RETURNING id"
 )
 _PUT_CHUNK = (
     "INSERT INTO chunks(document_id, id, kind, symbol, names, start_line, end_line, start_column, text, signature, "
@@ -38,8 +39,8 @@ def apply_batch(db: sqlite3.Connection, batch: Batch) -> Written:
     for record in {item.parsed.document.path: item for item in batch.records}.values():
         _write_document(db, record, written)
     db.executemany(
-        "UPDATE documents SET size = ?, mtime_ns = ? WHERE path = ?",
-        [(size, mtime_ns, path) for path, size, mtime_ns in batch.touched],
+        "UPDATE documents SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE path = ?",
+        [(*stamp, path) for path, *stamp in batch.touched],
     )
     _replace_lists(db, batch)
     put_meta(db, batch.meta)
@@ -163,6 +164,7 @@ def _put_document(db: sqlite3.Connection, record: DocumentRecord, generation: in
             *(document.path, fields["dir"], fields["name"], fields["ext"], document.language, document.fingerprint),
             *(document.size, record.mtime_ns, fields["module"], fields["sub_module"], n_lines),
             *(record.parser, record.chunker, "\n".join(record.parsed.problems), generation),
+            *(record.ctime_ns, record.inode),
         ),
     ).fetchone()
     return int(document_id)
@@ -207,7 +209,7 @@ def _replace_lists(db: sqlite3.Connection, batch: Batch) -> None:
             db.executemany(f"INSERT INTO {table} VALUES (?, ?)", _storable(rows))
     if batch.rejected is not None:
         db.execute("DELETE FROM rejected")
-        db.executemany("INSERT OR REPLACE INTO rejected VALUES (?, ?, ?, ?)", batch.rejected)
+        db.executemany("INSERT OR REPLACE INTO rejected VALUES (?, ?, ?, ?, ?, ?)", batch.rejected)
 
 
 def _storable(rows: Iterable[Failure | Skipped]) -> list[tuple[str, str]]:

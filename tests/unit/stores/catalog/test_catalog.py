@@ -104,7 +104,7 @@ def test_a_document_comes_back_as_it_was(catalog: Catalog) -> None:
         item.parsed.document.fingerprint,
     )
     (entry,) = catalog.entries().values()
-    assert entry[1:] == (stored.path, stored.size, 17, stored.fingerprint, "parser/1", "chunker/1")
+    assert entry[1:] == (stored.path, stored.size, 17, stored.fingerprint, "parser/1", "chunker/1", 0, 0)
     assert catalog.get_meta("model") == MODEL
     assert list(catalog.vectors(MODEL)) == [
         Row(key, text_hash.encode()[:4]) for key, text_hash in zip(keys, item.text_hashes, strict=True)
