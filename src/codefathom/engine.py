@@ -32,7 +32,7 @@ from codefathom.errors import (
     SettingsError,
     SourceError,
     StoppedError,
-    StoreAwayError,
+    StoreError,
     UsageError,
 )
 from codefathom.index.plan import incompleteness, plan
@@ -242,7 +242,11 @@ class Engine:
         """
         wait_s = self.settings.index.wait_s if wait_s is None else wait_s
         run = partial(self._run, full=full, retry=retry, wait_s=wait_s, keep_rules=keep_rules)
-        yield from again_when_damaged(lambda: self.opened.with_models(run(), retry=retry), self.close)
+        from codefathom.project.stores.settled import with_settled_store
+
+        yield from again_when_damaged(
+            lambda: with_settled_store(self.opened.with_models(run(), retry=retry), self.opened), self.close
+        )
 
     def update(
         self,
@@ -300,7 +304,7 @@ class Engine:
         return revision_indexes(self.place)
 
     def _leave_store(self) -> None:
-        """Remove what a store of other makers has of this project; one that is away keeps it. Raises StoreError."""
+        """Remove what a store of other makers has of this project; one that cannot be used keeps it."""
         try:
             project = OpenedProject(self.place, self._on_wait)
         except IndexingError:  # it cannot be read any more, so that nobody knows where its vectors are
@@ -310,7 +314,7 @@ class Engine:
                 try:
                     with closing(opened.vector_store(opened.store)) as store:
                         store.drop()
-                except StoreAwayError as error:  # the index can be removed all the same
+                except StoreError as error:  # the index can be removed all the same
                     self._on_wait(f"{error}: what it has of this project stays there")
 
     @property

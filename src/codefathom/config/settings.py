@@ -811,11 +811,21 @@ class ServerSettings(NamedTuple):
     connections_of_one: Annotated[
         int,
         SettingRule(
-            "Maximum number of connections from one address, such as a proxy in front of the server.",
+            "Maximum number of connections from one address. Of a client behind a proxy of `server.trusted_proxies`: "
+            "maximum number of its requests at the same time.",
             low=1,
             remote=True,
         ),
     ] = 200
+    trusted_proxies: Annotated[
+        tuple[str, ...],
+        SettingRule(
+            "Addresses or networks of the proxies in front of the server, such as 127.0.0.1 or 10.0.0.0/8. The header "
+            "X-Forwarded-For is believed from these only, and limits hold for each client behind them, not for the "
+            "proxy.",
+            remote=True,
+        ),
+    ] = ()
     requests_per_minute: Annotated[
         int,
         SettingRule(
