@@ -12,7 +12,8 @@ FathomError
 │   └── StoreError      a vector store of other makers refuses or fails
 │       ├── StoreAwayError   it cannot be reached now
 │       │   └── StoreSilentError   it does not answer in time
-│       └── StoreDamagedError   its own file is damaged
+│       ├── StoreDamagedError   its own file is damaged
+│       └── StoreUntrueError   it does not give what was written to it
 ├── SourceError     a file or folder that cannot be read                           exit 2
 ├── StoppedError    whoever asked does not wait any more                           exit 2
 └── ProviderError   an embedding, chat or rerank endpoint failed                   exit 2
@@ -77,6 +78,10 @@ class StoreSilentError(StoreAwayError):
 
 class StoreDamagedError(StoreError):
     """A file of a vector store holds something else than was written; it is made again from the catalogue."""
+
+
+class StoreUntrueError(StoreError):
+    """A vector store answers, but not with what was written to it."""
 
 
 class SourceError(FathomError):

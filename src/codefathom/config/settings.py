@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from codefathom.config.model_names import model_and_address, shown_model
 from codefathom.errors import without_login
-from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_WHOLE_FILE_BYTES
+from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_WHOLE_FILE_BYTES, MOST_REVISION_FILES
 from codefathom.system.adapters import VECTOR_STORES
 from codefathom.types import LEVELS, MODES, Prices
 
@@ -88,6 +88,14 @@ class SourceSettings(NamedTuple):
             high=1_000_000_000,
         ),
     ] = MAX_DOCUMENT_BYTES
+    revision_files: Annotated[
+        int,
+        SettingRule(
+            "Maximum number of files of a commit, for `--rev` and `fathom impact`. Of files that are mostly copies of "
+            "each other, a commit may have a tenth of that: a few trees that name each other can list millions.",
+            low=1,
+        ),
+    ] = MOST_REVISION_FILES
 
 
 class ParseSettings(NamedTuple):

@@ -28,6 +28,9 @@ MAX_IGNORE_FILE_BYTES = 1_000_000
 # A page behind an address that a user gives; a larger one is an error.
 MAX_PAGE_BYTES = 2_000_000
 
+# The default of `source.revision_files`: Chromium has 480,000 files, Linux 90,000.
+MOST_REVISION_FILES = 500_000
+
 # The default of `source.max_document_bytes`: pictures make most of a PDF.
 MAX_DOCUMENT_BYTES = 50_000_000
 

@@ -17,7 +17,7 @@ from itertools import islice
 from threading import Lock
 from typing import NamedTuple, TypeVar
 
-from codefathom.errors import StoreAwayError, StoreDamagedError, StoreError, StoreSilentError
+from codefathom.errors import StoreAwayError, StoreDamagedError, StoreError, StoreSilentError, StoreUntrueError
 from codefathom.stores.base import Row
 from codefathom.stores.catalog.readers import RowCatalog
 from codefathom.stores.vectors.candidates import CandidateStore, Change, Label, Point, Within
@@ -135,7 +135,7 @@ class RescoredStore:
 
     def probe(self) -> None:
         """Ask the store for its label, and for the nearest of one row. Raises StoreError if it cannot be used."""
-        source = self._source
+        source, self._pause_ends_at = self._source, 0.0
         self._label = self._own(self._ask(self._store.label))
         row = next(iter(source.catalog.vectors(source.model)), None)
         if self._label is not None and row is not None and any(row.vector):
@@ -199,7 +199,7 @@ class RescoredStore:
 
         The catalogue must not change meanwhile. Raises StoreError.
         """
-        source = self._source
+        source, self._pause_ends_at = self._source, 0.0
         keys = [row.key for row in source.catalog.vectors(source.model)]
         label = self._ask(self._store.label)
         begin = f"{source.owner} up to "
@@ -312,7 +312,7 @@ class RescoredStore:
         def ask() -> list[tuple[int, float]]:
             listed = self._store.candidates(question.vector, n, within)
             if fault := self._fault(question, n, within, listed):
-                raise StoreError(f"the store does not answer what was written to it: {fault}", hint=_FILL_ANEW)
+                raise StoreUntrueError(f"the store does not answer what was written to it: {fault}", hint=_FILL_ANEW)
             return listed
 
         return self._ask(ask)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 
 from codefathom.config.settings import StoreSettings
-from codefathom.errors import MismatchError, SettingsError, StoreError, UsageError
+from codefathom.errors import MismatchError, SettingsError, StoreError, StoreUntrueError, UsageError
 from codefathom.project.opening import OpenedProject
 from codefathom.project.stores.choice import is_chosen, keep_store, shown_store, store_named
 from codefathom.remote.vector_stores import store_project
@@ -166,7 +166,10 @@ def _compared(store: VectorStore, chosen: StoreSettings, opened: OpenedProject) 
     catalog, model = opened.catalog, opened.embedder.name
     name, n_rows = shown_store(chosen), catalog.n_rows(model)
     if isinstance(store, RescoredStore):
-        store.probe()
+        try:
+            store.probe()
+        except StoreUntrueError as error:
+            return StoreReport(name, n_rows, 0.0, str(error))
     store.reload()
     if store.generation != catalog.generation:
         problem = store.problem or f"it shows generation {store.generation}, the index is at {catalog.generation}"
