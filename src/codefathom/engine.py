@@ -40,7 +40,7 @@ from codefathom.project import kept_rules
 from codefathom.project.damage import again_when_damaged, lines_of, reading
 from codefathom.project.kept_rules import scan_rules
 from codefathom.project.location import Location, locate
-from codefathom.project.opening import OpenedProject, fusion
+from codefathom.project.opening import OpenedProject, fusion, is_slow
 from codefathom.search.filter.filter_options import IMPORT, kind_named
 from codefathom.search.pipeline import search
 from codefathom.search.question.query import parse_query
@@ -244,9 +244,20 @@ class Engine:
         run = partial(self._run, full=full, retry=retry, wait_s=wait_s, keep_rules=keep_rules)
         from codefathom.project.stores.settled import with_settled_store
 
+        self._reach_model()
         yield from again_when_damaged(
             lambda: with_settled_store(self.opened.with_models(run(), retry=retry), self.opened), self.close
         )
+
+    def _reach_model(self) -> None:
+        """Open the index again if its embedding model was not reached with the few attempts that a question makes."""
+        if not is_slow(self.settings):
+            return
+        from codefathom.remote.embedding_model import is_away
+
+        with self._lock:
+            if is_away(self.opened.embedder):
+                self._opened = OpenedProject(self.place, self._on_wait, self._wrap_model, is_patient=True)
 
     def update(
         self,

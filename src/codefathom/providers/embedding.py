@@ -30,10 +30,11 @@ _SHORT_BYTES = 256  # a text of this length is not refused for its length
 
 
 class Calls(NamedTuple):
-    """The connections for questions, which somebody waits for, and for documents."""
+    """The connections for questions, which somebody waits for, for documents, and for the first call of all."""
 
     query: Http
     document: Http
+    first: Http | None = None  # the same as for questions
 
 
 class Options(NamedTuple):
@@ -74,7 +75,9 @@ class RemoteEmbedder:
     def dimensions(self) -> int:
         """Length of each vector; found by a call of the model if it is not known yet. Raises ProviderError."""
         if not self._dimensions:
-            probe = self._endpoint.vectors(self._calls.query, [_PROBE], self._requested_dimensions)[0]
+            probe = self._endpoint.vectors(
+                self._calls.first or self._calls.query, [_PROBE], self._requested_dimensions
+            )[0]
             self._dimensions = self._length_of(probe)
         return self._dimensions
 
