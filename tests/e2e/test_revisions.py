@@ -577,7 +577,9 @@ def bomb(folder: Path, depth: int) -> str:
     """Make a commit of a few trees, each of which names the one below it ten times; return its hash."""
 
     def git(*words: str, text: str = "") -> str:
-        made = subprocess.run(("git", *words), cwd=folder, input=text, text=True, capture_output=True, check=True)
+        made = subprocess.run(
+            ("git", *words), cwd=folder, input=text, text=True, capture_output=True, check=True, timeout=LONG_S
+        )
         return made.stdout.strip()
 
     git("init", "-q")

@@ -307,7 +307,7 @@ class RescoredStore:
         )
 
     def _named(self, question: _Question, n: int, within: Within) -> list[tuple[int, float]]:
-        """Return what the store names. Raises StoreError if that cannot be what was written to it."""
+        """Return the rows that the store names. Raises StoreError if they cannot be those that were written to it."""
 
         def ask() -> list[tuple[int, float]]:
             listed = self._store.candidates(question.vector, n, within)
@@ -318,7 +318,7 @@ class RescoredStore:
         return self._ask(ask)
 
     def _fault(self, question: _Question, n: int, within: Within, listed: Sequence[tuple[int, float]]) -> str:
-        """Compare what a store names with our own rows; return what is wrong, "" when nothing is."""
+        """Compare the rows that a store names with our own; return the difference as a sentence, "" without one."""
         source, keys = self._source, [key for key, _ in listed]
         if len(set(keys)) < len(keys):
             return "it names a row twice"
@@ -329,8 +329,8 @@ class RescoredStore:
         inside = _inside(within.keys)
         fault = _wrong_names(listed, ours, inside, _FAR_OFF if self._store.is_exact else _FAR_OFF_ROUNDED)
         if not fault and len(listed) >= n:
-            wanted = question.allowed if inside is None else inside
-            sample = {key: ours[key] for key in beside if key in ours and (wanted is None or key in wanted)}
+            scope = question.allowed if inside is None else inside
+            sample = {key: ours[key] for key in beside if key in ours and (scope is None or key in scope)}
             fault = _left_out(listed, sample, is_exact=self._store.is_exact)
         elif not fault:
             fault = self._too_few(len(listed), n, within)
@@ -341,9 +341,9 @@ class RescoredStore:
         if within.fields is not None or (keys is not None and not self._store.is_exact):
             return ""  # what is lacking is looked up
         n_rows = source.catalog.n_rows(source.model) if keys is None else len(source.catalog.rows(source.model, keys))
-        wanted = min(n, n_rows)
-        least = wanted if self._store.is_exact else wanted * _LEAST_NAMED
-        return f"it names {n_listed} rows of {wanted}" if n_listed < least else ""
+        most = min(n, n_rows)
+        least = most if self._store.is_exact else most * _LEAST_NAMED
+        return f"it names {n_listed} rows of {most}" if n_listed < least else ""
 
     def _similarities(self, vector: bytes, keys: Collection[int]) -> dict[int, float]:
         """Return the similarities of the rows of the catalogue that have a direction."""
@@ -423,7 +423,7 @@ def _inside(keys: Sequence[int] | None) -> frozenset[int] | None:
 def _wrong_names(
     listed: Sequence[tuple[int, float]], ours: Mapping[int, float], inside: Collection[int] | None, far_off: float
 ) -> str:
-    """Return what is wrong with rows that a store names, "" when nothing is."""
+    """Return a sentence about rows that cannot be as a store names them, "" when all can."""
     n_foreign = sum(key not in ours or (inside is not None and key not in inside) for key, _ in listed)
     if n_foreign:
         return f"{n_foreign} of {len(listed)} rows that it names are not in the index, or outside the filter"
@@ -432,7 +432,7 @@ def _wrong_names(
 
 
 def _left_out(listed: Sequence[tuple[int, float]], sample: Mapping[int, float], *, is_exact: bool) -> str:
-    """Return what is wrong if rows of a sample are not listed, although they are nearer than the last one that is."""
+    """Return a sentence if rows of a sample are not listed, although they are nearer than the last one that is."""
     last, keys = min(similarity for _, similarity in listed), {key for key, _ in listed}
     near = [key for key, similarity in sample.items() if similarity > last + _FAR_OFF]
     n_left_out = sum(key not in keys for key in near)

@@ -164,7 +164,7 @@ class _Stream(httpcore.NetworkStream):
         return _Stream(self._stream.start_tls(ssl_context, server_hostname, timeout), self._usual)
 
     def get_extra_info(self, info: str) -> Any:
-        """Return what is known of the connection."""
+        """Return a fact about the connection."""
         return self._stream.get_extra_info(info)
 
 

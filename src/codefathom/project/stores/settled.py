@@ -34,7 +34,7 @@ def with_settled_store(
 
 
 def _settle(opened: OpenedProject) -> str:
-    """Return what has changed, "" when nothing has. Raises LockedError, StoreError."""
+    """Return a sentence about the change, "" without one. Raises LockedError, StoreError."""
     store, catalog = opened.store, opened.catalog
     place, exact = f"{shown_store(store)} {store.collection}", "exact" if store.exact else "approximate"
     was_place, _, was = catalog.get_meta(_SETTLED).rpartition(" ")

@@ -1,4 +1,4 @@
-"""Whose request it is: the address by which limits are counted, also behind a proxy. Pure.
+"""Whose request it is: the address by which limits are counted, also behind a proxy.
 
 A proxy names its client in the header X-Forwarded-For, and so can everybody else. So the header is believed from the
 proxies of `server.trusted_proxies` only, and of its addresses the last one that is not such a proxy: what stands left

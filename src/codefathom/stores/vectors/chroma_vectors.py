@@ -269,7 +269,7 @@ class ChromaStore:
             return self._http
 
     def _read(self, method: str, path: str, read: Callable[[Any], _T], body: Mapping[str, Any] | None = None) -> _T:
-        """Return what a function reads from an answer. Raises StoreError, also for an answer of another form."""
+        """Return the value that a function reads from an answer. Raises StoreError, also for one of another form."""
         answer = self._ask(method, path, body)
         try:
             return read(answer)

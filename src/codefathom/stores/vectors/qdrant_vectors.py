@@ -254,7 +254,7 @@ class QdrantStore:
         return 0 if counted is None else int(counted.count)
 
     def _scrolled(self, where: Any, field: str, read: Callable[[Any], _T]) -> Iterator[_T]:
-        """Yield what a function reads from a field of each point. Raises StoreError for a list that never ends."""
+        """Yield the values of a field of each point. Raises StoreError for a list that never ends."""
 
         def page(client: Any) -> tuple[list[_T], Any]:
             records, following = client.scroll(
