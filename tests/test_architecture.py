@@ -86,7 +86,13 @@ HAS_A_LIMIT = "codefathom.text.expressions"
 # Each library outside the standard one, and the only modules that may import it.
 LIBRARIES = {
     "chardet": {"source/charset.py"},
-    "httpx": {"providers/http.py", "source/web.py", "stores/vectors/chroma_vectors.py"},
+    "httpcore": {"system/bounded_http.py"},
+    "httpx": {
+        "providers/http.py",
+        "source/web.py",
+        "stores/vectors/chroma_vectors.py",
+        "system/bounded_http.py",
+    },
     "numpy": {
         "providers/local/bundled.py",
         "providers/local/reduce.py",

@@ -32,7 +32,7 @@ from codefathom.errors import (
     SettingsError,
     SourceError,
     StoppedError,
-    StoreAwayError,
+    StoreError,
     UsageError,
 )
 from codefathom.index.plan import incompleteness, plan
@@ -40,7 +40,7 @@ from codefathom.project import kept_rules
 from codefathom.project.damage import again_when_damaged, lines_of, reading
 from codefathom.project.kept_rules import scan_rules
 from codefathom.project.location import Location, locate
-from codefathom.project.opening import OpenedProject, fusion
+from codefathom.project.opening import OpenedProject, fusion, is_slow
 from codefathom.search.filter.filter_options import IMPORT, kind_named
 from codefathom.search.pipeline import search
 from codefathom.search.question.query import parse_query
@@ -243,7 +243,22 @@ class Engine:
         """
         wait_s = self.settings.index.wait_s if wait_s is None else wait_s
         run = partial(self._run, full=full, retry=retry, wait_s=wait_s, keep_rules=keep_rules)
-        yield from again_when_damaged(lambda: self.opened.with_models(run(), retry=retry), self.close)
+        from codefathom.project.stores.settled import with_settled_store
+
+        self._reach_model()
+        yield from again_when_damaged(
+            lambda: with_settled_store(self.opened.with_models(run(), retry=retry), self.opened), self.close
+        )
+
+    def _reach_model(self) -> None:
+        """Open the index again if its embedding model was not reached with the few attempts that a question makes."""
+        if not is_slow(self.settings):
+            return
+        from codefathom.remote.embedding_model import is_away
+
+        with self._lock:
+            if is_away(self.opened.embedder):
+                self._opened = OpenedProject(self.place, self._on_wait, self._wrap_model, is_patient=True)
 
     def update(
         self,
@@ -301,7 +316,7 @@ class Engine:
         return revision_indexes(self.place)
 
     def _leave_store(self) -> None:
-        """Remove what a store of other makers has of this project; one that is away keeps it. Raises StoreError."""
+        """Remove what a store of other makers has of this project; one that cannot be used keeps it."""
         try:
             project = OpenedProject(self.place, self._on_wait)
         except IndexingError:  # it cannot be read any more, so that nobody knows where its vectors are
@@ -311,7 +326,7 @@ class Engine:
                 try:
                     with closing(opened.vector_store(opened.store)) as store:
                         store.drop()
-                except StoreAwayError as error:  # the index can be removed all the same
+                except StoreError as error:  # the index can be removed all the same
                     self._on_wait(f"{error}: what it has of this project stays there")
 
     @property

@@ -10,7 +10,10 @@ FathomError
 │   ├── UnwritableError  where the index lies, nothing can be written: no room, no right
 │   ├── MismatchError   index and embedding model differ
 │   └── StoreError      a vector store of other makers refuses or fails
-│       └── StoreAwayError   it cannot be reached now
+│       ├── StoreAwayError   it cannot be reached now
+│       │   └── StoreSilentError   it does not answer in time
+│       ├── StoreDamagedError   its own file is damaged
+│       └── StoreUntrueError   it does not give what was written to it
 ├── SourceError     a file or folder that cannot be read                           exit 2
 ├── StoppedError    whoever asked does not wait any more                           exit 2
 └── ProviderError   an embedding, chat or rerank endpoint failed                   exit 2
@@ -67,6 +70,18 @@ class StoreError(IndexingError):
 
 class StoreAwayError(StoreError):
     """A vector store cannot be reached now; it may come back by itself."""
+
+
+class StoreSilentError(StoreAwayError):
+    """A vector store does not answer in time; asking it again at once would take as long."""
+
+
+class StoreDamagedError(StoreError):
+    """A file of a vector store holds something else than was written; it is made again from the catalogue."""
+
+
+class StoreUntrueError(StoreError):
+    """A vector store answers, but not with what was written to it."""
 
 
 class SourceError(FathomError):

@@ -351,6 +351,7 @@ class IndexReport:
     lost: str = ""  # what only the index had, and is lost; empty: nothing
     store_problem: str = ""  # why the store of vectors could not be brought up to date; the next run does it
     missing_grammars: tuple[str, ...] = ()  # a sentence for each that could not be loaded; the next run tries it again
+    store_change: str = ""  # what another value of store.exact has changed
 
     @property
     def is_eventful(self) -> bool:
@@ -475,7 +476,7 @@ class Status:
     doubt: str = ""  # why the index that lies there is not believed; then nothing of it is told
     revision: str = ""  # the revision whose files these are; empty: those of the folder
     n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens: not embedded
-    store_problem: str = ""  # why the store of vectors cannot be reached; meanwhile those of the catalogue answer
+    store_problem: str = ""  # why the store of vectors cannot be used; meanwhile those of the catalogue answer
 
 
 @dataclass(frozen=True, slots=True)

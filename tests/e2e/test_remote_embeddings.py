@@ -16,6 +16,7 @@ from codefathom import Engine
 from codefathom.cli import main
 from codefathom.config.configuration import load_settings
 from codefathom.errors import ProviderError, SettingsError
+from codefathom.providers import pace
 from codefathom.testing import FakeEmbedder, rows_of
 
 SHOP = Path(__file__).parent.parent / "repos" / "shop"
@@ -302,3 +303,24 @@ def test_a_project_cannot_say_where_its_text_goes(project: Path) -> None:
     assert "choose where text is sent" in caught.value.hint
     (project / "fathom.toml").write_text('[embed]\nmodel = "bundled"\n')
     assert load_settings(str(project)).embed.model == "bundled"
+
+
+@pytest.mark.parametrize(("status", "n_refused"), [(429, 2), (429, 5), (503, 6)])
+def test_a_run_keeps_on_as_long_as_the_settings_say(
+    project: Path, monkeypatch: pytest.MonkeyPatch, status: int, n_refused: int
+) -> None:
+    """The first call of a new model asks for the length of its vectors: it is no less patient than the others."""
+    monkeypatch.setattr(pace, "_FIRST_S", 0.0)
+    refusals = [Turn([b"slow down"], status)] * n_refused
+    patient = {"limits.attempts": 5}
+    with serving(*refusals, Turn(reply=said)) as served, opened(project, served.base_url, **patient) as engine:
+        report = engine.index()
+        assert (report.paused, engine.status().n_without_vector) == ("", 0)
+        assert engine.search("retry with backoff").hits
+
+
+def test_a_question_does_not_wait_as_long(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "_FIRST_S", 0.0)
+    with serving(Turn([b"slow down"], 429)) as served, opened(project, served.base_url, **{"limits.attempts": 5}) as it:
+        _ = it.opened
+        assert len(served.asked) == 2

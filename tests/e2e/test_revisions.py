@@ -571,3 +571,47 @@ def test_a_list_of_an_older_version_has_folders_only(tmp_path: Path) -> None:
     (folder / "shop").write_text('{"name": "shop", "root": "/srv/shop", "groups": []}')
     (folder / "odd").write_text('{"name": "odd", "root": "/srv/odd", "groups": [], "revision": 7}')
     assert [(item.name, item.revision) for item in ProjectList().listed()] == [("shop", "")]
+
+
+def bomb(folder: Path, depth: int) -> str:
+    """Make a commit of a few trees, each of which names the one below it ten times; return its hash."""
+
+    def git(*words: str, text: str = "") -> str:
+        made = subprocess.run(
+            ("git", *words), cwd=folder, input=text, text=True, capture_output=True, check=True, timeout=LONG_S
+        )
+        return made.stdout.strip()
+
+    git("init", "-q")
+    blob = git("hash-object", "-w", "--stdin", text="def hello(): ...\n")
+    tree = git("mktree", text="".join(f"100644 blob {blob}\tf{number}.py\n" for number in range(10)))
+    for _ in range(depth - 1):
+        tree = git("mktree", text="".join(f"040000 tree {tree}\td{number}\n" for number in range(10)))
+    commit = git("commit-tree", tree, "-m", "bomb")
+    git("update-ref", "refs/heads/main", commit)
+    return commit
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("search", "hello", "--rev", "main"), ("index", "--rev", "main"), ("impact", "main..main"), ("impact", "main")],
+)
+def test_a_commit_that_lists_millions_of_files_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    """A repository of a few kilobytes: the names are counted before anything else is done with them."""
+    (tmp_path / "bomb").mkdir()
+    commit = bomb(tmp_path / "bomb", 6)
+    assert main([*words, "-C", str(tmp_path / "bomb")]) == 2
+    said = capsys.readouterr().err
+    assert f"the commit {commit} lists more than 50,000 files, with only 1 different contents" in said
+    assert "raise source.revision_files, which is 500,000" in said
+
+
+def test_the_limit_of_files_is_a_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bomb").mkdir()
+    bomb(tmp_path / "bomb", 2)
+    words = ["search", "hello", "--rev", "main", "-C", str(tmp_path / "bomb"), "--set"]
+    assert main([*words, "source.revision_files=99"]) == 2
+    assert "lists more than" in capsys.readouterr().err
+    assert main([*words, "source.revision_files=1000"]) == 0

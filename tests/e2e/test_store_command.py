@@ -250,7 +250,7 @@ def test_a_store_that_cannot_compare_all_may_miss_some(shop: Path, monkeypatch: 
         return named[:2] + named[3:]
 
     monkeypatch.setattr(FaissStore, "candidates", without_the_third)
-    with Engine.open(str(shop)) as engine, pytest.raises(MismatchError, match="finds 9"):
+    with Engine.open(str(shop)) as engine, pytest.raises(MismatchError, match="names 13 rows of 14"):
         engine.stores.move("faiss")
     monkeypatch.setattr(FaissStore, "is_exact", False)
     with Engine.open(str(shop)) as engine:

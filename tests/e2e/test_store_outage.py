@@ -148,3 +148,69 @@ def test_an_index_is_removed_although_the_store_is_away(server: Server, shop: Pa
         assert engine.remove_index() > 0
     assert not (shop / ".fathom").exists()
     assert any("what it has of this project stays there" in note for note in notes), notes
+
+
+def test_another_value_of_exact_is_said_once(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for exact in ("true", "false", "false", "true"):
+        words = ["--set", "store.vectors=faiss", "--set", f"store.exact={exact}"]
+        assert main(["index", "-C", str(shop), *words]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        said.append(next((line.partition(" now")[0] for line in lines if line.startswith("store: ")), ""))
+    assert said == ["", "store: store.exact is false", "", "store: store.exact is true"]
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[postgres_server.PostgresServer]:
+    if not postgres_server.can_run:
+        pytest.skip("the binaries are for Linux")
+    import psycopg
+
+    with postgres_server.served() as server:
+        with psycopg.connect(server.url, password=postgres_server.PASSWORD, autocommit=True) as db:
+            db.execute(f"CREATE USER guest PASSWORD '{postgres_server.PASSWORD}'")
+            db.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            db.execute("CREATE TABLE strange (project text, key text)")
+            db.execute("CREATE TABLE strange_labels (project text, owner integer)")
+            db.execute("CREATE TABLE narrow (id uuid PRIMARY KEY, project text, key bigint, embedding vector(3))")
+        yield server
+
+
+_FAILURES = {
+    "no password": {"PGPASSWORD": ""},
+    "a wrong password": {"PGPASSWORD": "another"},
+    "no such user": {"FATHOM_STORE__URL": "postgresql://nobody@{host}/postgres"},
+    "no such database": {"FATHOM_STORE__URL": "postgresql://fathom@{host}/none"},
+    "no right": {"FATHOM_STORE__URL": "postgresql://guest@{host}/postgres"},
+    "no address": {"FATHOM_STORE__URL": "postgresql://fathom@{host}/postgres?nothing=1"},
+    "tables of others": {"FATHOM_STORE__COLLECTION": "strange"},
+    "a table of other vectors": {"FATHOM_STORE__COLLECTION": "narrow"},
+}
+
+
+@pytest.mark.parametrize("failure", _FAILURES)
+def test_whatever_fails_nothing_stops(
+    postgres: postgres_server.PostgresServer, shop: Path, monkeypatch: pytest.MonkeyPatch, failure: str
+) -> None:
+    """The catalogue gives the same hits, the failure is named once with its remedy, and the run goes on."""
+    with Engine.open(str(shop)) as engine:
+        engine.index()
+        before = all_places(engine)
+    host = f"127.0.0.1:{postgres.port}"
+    monkeypatch.setenv("PGPASSWORD", postgres_server.PASSWORD)
+    monkeypatch.setenv("FATHOM_STORE__VECTORS", "postgres")
+    monkeypatch.setenv("FATHOM_STORE__URL", postgres.url)
+    for name, value in _FAILURES[failure].items():
+        monkeypatch.setenv(name, value.format(host=host))
+    with Engine.open(str(shop)) as engine:
+        assert all_places(engine) == before
+        notes = [note for note in engine.search(QUESTIONS[0], mode="vector").degraded if "PostgreSQL" in note]
+        assert len(notes) == 1
+        assert "; " in notes[0]
+        report = engine.index()
+        assert (report.failures, report.paused) == ((), "")
+        assert "PostgreSQL" in report.store_problem
+        assert "PostgreSQL" in engine.status().store_problem
+        (check,) = (check for check in engine.doctor() if check.name == "vector store")
+        assert not check.ok
+        assert engine.files.lines("shop/orders.py", 1, 2).text

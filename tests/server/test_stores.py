@@ -141,6 +141,27 @@ def test_a_project_names_its_store_that_is_away(ready: httpx.Client, qdrant: Qdr
         assert "cannot be reached" in told["store_problem"]
 
 
+def test_the_service_names_a_store_that_cannot_be_used(ready: httpx.Client, qdrant: QdrantServer) -> None:
+    """Whoever has no token reads that there is such a store, and no word of it."""
+    assert moved_to(ready, "qdrant")["state"] == "done"
+    (part,) = _stores_of(ready)
+    assert part["ok"], part
+    assert ready.get("/health").json()["degraded"] == []
+    qdrant.stop()
+    (part,) = _stores_of(ready)
+    assert not part["ok"]
+    assert part["name"] == "shop: vector store"
+    assert "cannot be reached" in part["detail"]
+    health = ready.get("/health").json()
+    assert health["status"] == "degraded"
+    assert health["degraded"] == ["a vector store cannot be used, and the index answers: see /monitoring/services"]
+
+
+def _stores_of(ready: httpx.Client) -> list[dict[str, Any]]:
+    parts = ready.get("/monitoring/services", params={"ask_models": True}).json()["services"]
+    return [part for part in parts if "vector store" in part["name"]]
+
+
 @pytest.mark.parametrize("target", ["qdrant://thief.example:6333", "qdrant:///etc", "klingon"])
 def test_a_request_names_no_place(ready: httpx.Client, target: str) -> None:
     for action in ("init", "verify", "move", "remove"):

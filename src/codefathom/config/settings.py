@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from codefathom.config.model_names import model_and_address, shown_model
 from codefathom.errors import without_login
-from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_WHOLE_FILE_BYTES
+from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_WHOLE_FILE_BYTES, MOST_REVISION_FILES
 from codefathom.system.adapters import VECTOR_STORES
 from codefathom.types import LEVELS, MODES, Prices
 
@@ -93,6 +93,14 @@ class SourceSettings(NamedTuple):
             high=1_000_000_000,
         ),
     ] = MAX_DOCUMENT_BYTES
+    revision_files: Annotated[
+        int,
+        SettingRule(
+            "Maximum number of files of a commit, for `--rev` and `fathom impact`. Of files that are mostly copies of "
+            "each other, a commit may have a tenth of that: a few trees that name each other can list millions.",
+            low=1,
+        ),
+    ] = MOST_REVISION_FILES
 
 
 class ParseSettings(NamedTuple):
@@ -830,11 +838,21 @@ class ServerSettings(NamedTuple):
     connections_of_one: Annotated[
         int,
         SettingRule(
-            "Maximum number of connections from one address, such as a proxy in front of the server.",
+            "Maximum number of connections from one address. Of a client behind a proxy of `server.trusted_proxies`: "
+            "maximum number of its requests at the same time.",
             low=1,
             remote=True,
         ),
     ] = 200
+    trusted_proxies: Annotated[
+        tuple[str, ...],
+        SettingRule(
+            "Addresses or networks of the proxies in front of the server, such as 127.0.0.1 or 10.0.0.0/8. The header "
+            "X-Forwarded-For is believed from these only, and limits hold for each client behind them, not for the "
+            "proxy.",
+            remote=True,
+        ),
+    ] = ()
     requests_per_minute: Annotated[
         int,
         SettingRule(

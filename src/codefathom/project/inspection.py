@@ -210,7 +210,7 @@ def _revisions(opened: OpenedProject) -> Check:
 def _store(opened: OpenedProject) -> Check:
     if problem := StoreDesk(opened).problem():
         detail = f"{problem}; meanwhile the vectors of the catalogue answer"
-        return Check("vector store", False, detail, "start it, or check store.url; `fathom store test` asks it again")
+        return Check("vector store", False, detail, "`fathom store test` asks it again")
     return Check("vector store", True, shown_store(opened.store))
 
 

@@ -24,6 +24,7 @@ def scan_rules(settings: Settings, environ: Mapping[str, str]) -> ScanRules:
         max_bytes=settings.source.max_file_bytes,
         include_generated=settings.source.include_generated,
         max_document_bytes=settings.source.max_document_bytes,
+        most_revision_files=settings.source.revision_files,
         user_exclude=excludes_file(environ),
     )
 

@@ -58,10 +58,10 @@ class OpenedProject:
         place: Location,
         on_wait: Callable[[str], None] = lambda _: None,
         wrap_model: Callable[[ChatModel], ChatModel] = lambda model: model,
+        is_patient: bool = False,  # see `Connections`
     ) -> None:
         self.place = place
-        self._on_wait = on_wait
-        self._wrap_model = wrap_model
+        self._on_wait, self._wrap_model, self._is_patient = on_wait, wrap_model, is_patient
         self._lock = Lock()  # of the two below
         self._connections: Connections | None = None
         self._models: dict[str, ChatModel] = {}
@@ -312,7 +312,7 @@ class OpenedProject:
         if self._connections is None:
             from codefathom.remote.chat_models import Connections  # with all that speaks to other machines
 
-            self._connections = Connections(self.place.settings, self.place.variables, self._on_wait)
+            self._connections = Connections(self.place.settings, self.place.variables, self._on_wait, self._is_patient)
         return self._connections
 
     def _model_parser(self) -> ModelParser | None:

@@ -138,7 +138,12 @@ class Upgrade:
             yield from self._embed_missing(cache)
             failures = self.failures()
             report = replace(report, paused=self.paused)
-        yield replace(report, failures=(*report.failures, *failures), generation=self._catalog.generation)
+        yield replace(
+            report,
+            failures=(*report.failures, *failures),
+            generation=self._catalog.generation,
+            store_problem=report.store_problem or self._views.vectors.problem,
+        )
 
     def failures(self) -> tuple[Failure, ...]:
         """Return the files with chunks that the last run could not embed."""

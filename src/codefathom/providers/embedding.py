@@ -25,14 +25,16 @@ _PROBE = "how long is a vector?"
 _TOO_LARGE = 413
 _REFUSED = (400, _TOO_LARGE, 422)
 _LENGTH = re.compile("too (long|large|big|many)|length|longer|larger|tokens|context|maximum|exceed|limit|size", re.I)
+_BYTES_OF_VECTOR, _BYTES_OF_ANSWER = 1 << 18, 1 << 20  # at most, of one vector (8,192 numbers) and around all
 _SHORT_BYTES = 256  # a text of this length is not refused for its length
 
 
 class Calls(NamedTuple):
-    """The connections for questions, which somebody waits for, and for documents."""
+    """The connections for questions, which somebody waits for, for documents, and for the first call of all."""
 
     query: Http
     document: Http
+    first: Http | None = None  # the same as for questions
 
 
 class Options(NamedTuple):
@@ -73,7 +75,9 @@ class RemoteEmbedder:
     def dimensions(self) -> int:
         """Length of each vector; found by a call of the model if it is not known yet. Raises ProviderError."""
         if not self._dimensions:
-            probe = self._endpoint.vectors(self._calls.query, [_PROBE], self._requested_dimensions)[0]
+            probe = self._endpoint.vectors(
+                self._calls.first or self._calls.query, [_PROBE], self._requested_dimensions
+            )[0]
             self._dimensions = self._length_of(probe)
         return self._dimensions
 
@@ -159,7 +163,7 @@ class OpenAIEmbeddings:
         body: dict[str, Any] = {"model": self._model, "input": list(texts)}
         if dimensions:
             body["dimensions"] = dimensions
-        answer = http.post("/embeddings", body)
+        answer = http.post("/embeddings", body, _most_bytes(texts))
         rows = answer.get("data") if isinstance(answer, Mapping) else None
         if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
             raise _unreadable(http, self._model, answer)
@@ -186,7 +190,7 @@ class OllamaEmbeddings:
             if dimensions:
                 body["dimensions"] = dimensions
             try:
-                answer = http.post("/api/embed", body)
+                answer = http.post("/api/embed", body, _most_bytes(texts))
             except StatusError as error:
                 # A model that is missing is a 404 too, and says so.
                 if error.status not in {404, 405} or "model" in error.said:
@@ -200,6 +204,10 @@ class OllamaEmbeddings:
         answers = [http.post("/api/embeddings", {"model": self._model, "prompt": text}) for text in texts]
         rows = [answer.get("embedding") if isinstance(answer, Mapping) else None for answer in answers]
         return _checked(rows, len(texts), http, self._model)
+
+
+def _most_bytes(texts: Sequence[str]) -> int:
+    return _BYTES_OF_ANSWER + _BYTES_OF_VECTOR * len(texts)
 
 
 def _checked(rows: Sequence[Any], n_texts: int, http: Http, model: str) -> list[list[float]]:

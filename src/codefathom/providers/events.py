@@ -40,6 +40,11 @@ class Events(NamedTuple):
         return ProviderError(f"{self.name} broke off in the middle of a reply", hint="ask again")
 
 
+def plain(value: object) -> str:
+    """Return a text of an event; "" for anything else that stands in its place."""
+    return value if isinstance(value, str) else ""
+
+
 def _words(error: object) -> str:
     """Return the message of an error, without the object around it."""
     return str((error.get("message") if isinstance(error, Mapping) else "") or error)

@@ -10,7 +10,7 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from itertools import chain, count, islice
+from itertools import chain, count
 from math import ceil
 from typing import Any, NamedTuple, Self
 from urllib.parse import unquote, urlsplit
@@ -28,12 +28,19 @@ from codefathom.providers.pace import (
     backoff_s,
     requested_wait_s,
 )
+from codefathom.system.bounded_http import AnswerLimits, broken_limit, counted, keep_to, limited
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _REFUSED = (400, 413, 422)
 _MAX_SAID = 300  # characters of a server's text in an error
 _MAX_READ = 10 * _MAX_SAID  # characters that are cleaned to get these
 _CHARS_PER_TOKEN = 3
+MAX_ANSWER_BYTES = 1 << 24  # of an answer that is not streamed, where its reader expects no more
+_MAX_LINE_BYTES = 1 << 24
+_MAX_REFUSAL_BYTES = 1 << 16  # of an answer that is an error
+_MAX_STREAM_BYTES = 1 << 28  # an event takes some hundred bytes for each token
+# So many times the longest silence may an answer take as a whole.
+_LONGER, _STREAMED_LONGER = 2, 20
 _UNQUOTED = "(its answer is in the log of the Codefathom server)"
 
 _log = logging.getLogger(__name__)
@@ -51,7 +58,7 @@ class Hints(NamedTuple):
 
 
 class Timeouts(NamedTuple):
-    """Seconds to wait for a connection, and for the next piece of a reply."""
+    """Seconds to wait for a connection, and for the next piece of a reply; a whole one may take some times as long."""
 
     connect_s: float = 10.0
     read_s: float = 600.0
@@ -88,10 +95,17 @@ class _Failed(NamedTuple):
 
 class _Answer(NamedTuple):
     response: httpx.Response
-    lines: Iterator[str]
+    pieces: Iterator[bytes]
 
 
-_Begin = Callable[[httpx.Response], Iterator[str]]
+class _Kind(NamedTuple):
+    """Kind of an answer."""
+
+    most_bytes: int
+    is_streamed: bool  # then its first line is waited for, else all of it
+
+
+_STREAM = _Kind(_MAX_STREAM_BYTES, is_streamed=True)
 
 
 class Http:
@@ -124,27 +138,28 @@ class Http:
         """Close the connections, also for all copies."""
         self._client.close()
 
-    def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Return the JSON that a server answers. Raises ProviderError."""
-        response = self._answer(path, body, _whole).response
+    def post(self, path: str, body: Mapping[str, Any], most_bytes: int = MAX_ANSWER_BYTES) -> Any:
+        """Return the JSON that a server answers. Raises ProviderError, also for an answer of more bytes."""
+        response, pieces = self._answer(path, body, _Kind(most_bytes, is_streamed=False))
+        response.close()
+        data = b"".join(pieces)
         try:
-            return response.json()
+            return json.loads(data)
         except (ValueError, RecursionError) as error:
-            if _is_page(response.text):
+            text = data[:_MAX_READ].decode("utf-8", "replace")
+            if _is_page(text):
                 raise self._page(path) from error
-            said = self.sayable(response.text)
             raise ProviderError(
-                f"{self._address}{path} did not answer with JSON: {said!r}", hint=self._server.hints.address
+                f"{self._address}{path} did not answer with JSON: {self.sayable(text)!r}",
+                hint=self._server.hints.address,
             ) from error
-        finally:
-            response.close()
 
     def lines(self, path: str, body: Mapping[str, Any]) -> Iterator[str]:
         """Yield the lines of a streamed answer; closing the iterator closes the connection. Raises ProviderError."""
-        response, lines = self._answer(path, body, _line_by_line)
+        response, pieces = self._answer(path, body, _STREAM)
         is_begun = False
         try:
-            for line in lines:
+            for line in _lines(pieces):
                 if not is_begun and _is_page(line):
                     raise self._page(path)
                 is_begun = is_begun or bool(line.strip())
@@ -171,23 +186,23 @@ class Http:
         printable = "".join(sign if sign.isprintable() else " " for sign in without_keys[:_MAX_READ])
         return " ".join(printable.split())[:_MAX_SAID]
 
-    def _answer(self, path: str, body: Mapping[str, Any], begin: _Begin) -> _Answer:
+    def _answer(self, path: str, body: Mapping[str, Any], kind: _Kind) -> _Answer:
         """Return the first good answer. Raises ProviderError when no attempt brings one."""
         with self._breaker.call() as call:
-            answer = self._attempts(path, body, begin)
+            answer = self._attempts(path, body, kind)
             if isinstance(answer, _Answer):
                 call.is_answered = True
                 return answer
             call.is_answered, call.error = not answer.is_away, answer.error
         raise answer.error
 
-    def _attempts(self, path: str, body: Mapping[str, Any], begin: _Begin) -> _Answer | _Failed:
+    def _attempts(self, path: str, body: Mapping[str, Any], kind: _Kind) -> _Answer | _Failed:
         """Repeat a call while its error may pass, but never after a part of an answer was passed on."""
         n_tokens = len(repr(body)) // _CHARS_PER_TOKEN
         for attempt in count():
             turn = self._pace.turn(n_tokens)
             self._waits.sleep(turn.seconds, f"{turn.limit} allows no more calls to {self._host} for now")
-            answer = self._attempt(path, body, begin)
+            answer = self._attempt(path, body, kind)
             if isinstance(answer, _Answer) or not answer.is_passing:
                 break
             requested_s = requested_wait_s(answer.retry_after, time.time())
@@ -205,40 +220,49 @@ class Http:
     def _host(self) -> str:
         return self._address.partition("//")[2].partition("/")[0]
 
-    def _attempt(self, path: str, body: Mapping[str, Any], begin: _Begin) -> _Answer | _Failed:
+    def _attempt(self, path: str, body: Mapping[str, Any], kind: _Kind) -> _Answer | _Failed:
         # Half a character, which file names can hold, is no text that could be sent.
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         try:
             request = self._client.build_request(
                 "POST", self._server.base_url + path, content=content, timeout=self._timeout()
             )
-            response = self._client.send(request, stream=True)
+            with limited(self._limits(kind)):
+                response = self._client.send(request, stream=True)
             if response.is_success:
-                return _Answer(response, _begun(response, begin))
+                return _Answer(response, _begun(response, kind))
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
             said = self._cleaned(str(error))
             hint = self._server.hints.address
             return _Failed(ProviderError(f"{self._address!r} is not a valid address: {said}", hint=hint))
         except httpx.HTTPError as error:
-            # A server that was silent until the timeout does not get the same request again.
-            is_passing = not isinstance(error, httpx.ReadTimeout)
+            # A server that was silent until the timeout, or did not stop, does not get the same request again.
+            is_passing = not isinstance(error, (httpx.ReadTimeout, httpx.DecodingError)) and not broken_limit(error)
             return _Failed(self._lost(error), is_passing, is_away=True, why=_in_a_word(error))
         is_passing = response.status_code in _PASSING
         retry_after = response.headers.get("retry-after", "")
         refused = self._refused(path, response)
         return _Failed(refused, is_passing, is_passing, str(response.status_code), retry_after)
 
+    def _limits(self, kind: _Kind) -> AnswerLimits:
+        longer = _STREAMED_LONGER if kind.is_streamed else _LONGER
+        return AnswerLimits(longer * self._server.timeouts.read_s, kind.most_bytes)
+
     def _timeout(self) -> httpx.Timeout:
         return httpx.Timeout(self._server.timeouts.read_s, connect=self._server.timeouts.connect_s)
 
     def _refused(self, path: str, response: httpx.Response) -> StatusError:
+        data = b""
         try:
-            response.read()
-            text = response.text
+            for piece in response.iter_bytes():
+                data += piece
+                if len(data) > _MAX_REFUSAL_BYTES:
+                    break
         except httpx.HTTPError:
-            text = ""
+            data = b""
         finally:
             response.close()
+        text = data[:_MAX_REFUSAL_BYTES].decode("utf-8", "replace")
         words = self.sayable(text)
         message = f"{self._address}{path} answered {response.status_code}" + (f": {words}" if words else "")
         hint = self._hint(path, response)
@@ -264,8 +288,12 @@ class Http:
         if isinstance(error, _UNREACHED):
             said = self._cleaned(str(error))  # the words of this machine
             return ProviderError(f"{address} cannot be reached: {said}", hint=self._server.hints.unreachable)
+        limit, hints = broken_limit(error), self._server.hints
         if isinstance(error, httpx.TimeoutException):
-            return ProviderError(f"{address} did not answer for {timeouts.read_s:g} s", hint=self._server.hints.silent)
+            silent = f"did not answer for {timeouts.read_s:g} s"
+            return ProviderError(f"{address} {f'is too slow: {limit}' if limit else silent}", hint=hints.silent)
+        if limit:
+            return ProviderError(f"{address} cannot be used: {limit}", hint=hints.address)
         said = self.sayable(str(error))
         return ProviderError(f"the connection to {address} was lost: {said}", hint="ask again")
 
@@ -315,42 +343,48 @@ def _client(server: Server) -> httpx.Client:
     is_here = server.base_url.startswith("http://") and is_local(server.base_url)
     try:
         # Reading all certificates takes 0.1 s, and nothing is encrypted on the way to this machine itself.
-        return httpx.Client(headers=headers, trust_env=not is_here, verify=not is_here)
+        client = httpx.Client(headers=headers, trust_env=not is_here, verify=not is_here)
     except (ValueError, ImportError, OSError, httpx.InvalidURL) as error:
         address = without_login(server.base_url)
         raise ProviderError(
             f"{address} cannot be reached with the proxy or certificates from the environment: {error}",
             hint="correct or unset HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE",
         ) from error
+    keep_to(client, AnswerLimits(server.timeouts.read_s, MAX_ANSWER_BYTES))
+    return client
 
 
-def _begun(response: httpx.Response, begin: _Begin) -> Iterator[str]:
+def _begun(response: httpx.Response, kind: _Kind) -> Iterator[bytes]:
+    """Return the pieces of a body; so many have come in that another attempt is not needed for them."""
     try:
-        return begin(response)
+        pieces = counted(response.iter_bytes(), kind.most_bytes)
+        first: list[bytes] = []
+        for piece in pieces:
+            first.append(piece)
+            if kind.is_streamed and b"\n" in piece:
+                break
+        return chain(first, pieces)
     except BaseException:  # an interruption too leaves no connection behind
         response.close()
         raise
 
 
-def _whole(response: httpx.Response) -> Iterator[str]:
-    response.read()
-    return iter(())
-
-
-def _line_by_line(response: httpx.Response) -> Iterator[str]:
-    """Return the lines, of which the first has come in."""
-    lines = _lines(response.iter_bytes())
-    return chain(list(islice(lines, 1)), lines)
-
-
 def _lines(pieces: Iterator[bytes]) -> Iterator[str]:
     """Yield lines that end at a line feed only: a model may well write the other signs that end lines for Python."""
-    rest = b""
+    rest: list[bytes] = []
+    n_bytes = 0
     for piece in pieces:
-        *whole, rest = (rest + piece).split(b"\n")
+        *whole, last = piece.split(b"\n")
+        if whole:
+            whole[0] = b"".join((*rest, whole[0]))
+            rest, n_bytes = [], 0
         yield from (line.rstrip(b"\r").decode("utf-8", "replace") for line in whole)
-    if rest:
-        yield rest.rstrip(b"\r").decode("utf-8", "replace")
+        rest.append(last)
+        n_bytes += len(last)
+        if n_bytes > _MAX_LINE_BYTES:
+            raise httpx.ReadError(f"a line is longer than {_MAX_LINE_BYTES:,} bytes")
+    if line := b"".join(rest):
+        yield line.rstrip(b"\r").decode("utf-8", "replace")
 
 
 _HINTS: Mapping[int, str] = {

@@ -18,7 +18,7 @@ from codefathom.providers.base import (
     Usage,
     bounded,
 )
-from codefathom.providers.events import WRONG_SHAPE, Events
+from codefathom.providers.events import WRONG_SHAPE, Events, plain
 from codefathom.providers.http import Http
 
 _OWN_WINDOW, _LARGEST_WINDOW = 4_096, 131_072
@@ -68,8 +68,8 @@ class OllamaChat:
                     texts.append(piece.text)
                     yield piece
             if is_done:
-                finish = "tool_calls" if calls else _FINISH.get(event.get("done_reason") or "stop", "stop")
-                yield Reply("".join(texts), tuple(calls), usage, finish, event.get("model") or "")
+                finish = "tool_calls" if calls else _FINISH.get(plain(event.get("done_reason")), "stop")
+                yield Reply("".join(texts), tuple(calls), usage, finish, plain(event.get("model")))
                 return
         raise self._events.broken_off()
 
@@ -127,4 +127,4 @@ def _call(call: Mapping[str, Any], place: int) -> ToolCall:
     function = call.get("function") or {}
     arguments = function.get("arguments")
     text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
-    return ToolCall(call.get("id") or f"call_{place}", function.get("name") or "", text)
+    return ToolCall(plain(call.get("id")) or f"call_{place}", plain(function.get("name")), text)

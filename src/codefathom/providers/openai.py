@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, ThoughtFilter, ToolCall, Usage, bounded
-from codefathom.providers.events import WRONG_SHAPE, Events
+from codefathom.providers.events import WRONG_SHAPE, Events, plain
 from codefathom.providers.http import Http, StatusError
 
 _MAX_BODY = 1 << 24  # characters of a reply that is not streamed
@@ -198,12 +198,12 @@ class _Gathered:
 
     def take(self, event: Mapping[str, Any]) -> Iterator[Delta]:
         """Take one event and yield its new text."""
-        self._model = event.get("model") or self._model
+        self._model = plain(event.get("model")) or self._model
         if isinstance(usage := event.get("usage"), Mapping):
             self._usage = Usage(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
         for choice in (event.get("choices") or [])[:1]:
             self.is_begun = True
-            self._finish = choice.get("finish_reason") or self._finish
+            self._finish = plain(choice.get("finish_reason")) or self._finish
             delta = choice.get("delta") or choice.get("message") or {}
             self._take_calls(delta.get("tool_calls") or [])
             refusal = delta.get("refusal") or ""
@@ -230,7 +230,7 @@ class _Gathered:
         for place, fragment in enumerate(fragments):
             function = fragment.get("function") or {}
             index = fragment.get("index")
-            call = self._call(index if isinstance(index, int) else place, fragment.get("id") or "")
+            call = self._call(index if isinstance(index, int) else place, plain(fragment.get("id")))
             call.name += function.get("name") or ""
             arguments = function.get("arguments") or ""
             call.arguments += arguments if isinstance(arguments, str) else json.dumps(arguments)

@@ -222,10 +222,18 @@ def own_addresses(settings: Settings, environ: Mapping[str, str]) -> frozenset[s
 class Connections:
     """The connections for some settings: models on one server share its connections, pace and breaker.
 
-    `on_wait` is called with a line when a call has to wait for long. Safe to use from several threads.
+    `on_wait` is called with a line when a call has to wait for long. With `is_patient`, nobody waits for an answer:
+    also a model that is needed for the first time gets all attempts. Safe to use from several threads.
     """
 
-    def __init__(self, settings: Settings, environ: Mapping[str, str], on_wait: OnWait = lambda _: None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        environ: Mapping[str, str],
+        on_wait: OnWait = lambda _: None,
+        is_patient: bool = False,
+    ) -> None:
+        self.is_patient = is_patient
         self._settings = settings
         self._environ = environ
         self._on_wait = on_wait

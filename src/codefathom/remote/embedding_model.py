@@ -49,6 +49,7 @@ def _remote(settings: Settings, connections: Connections, dimensions_of: Callabl
     calls = Calls(
         query=connections.to(chosen, timeouts, _ATTEMPTS_FOR_A_QUESTION),
         document=connections.to(chosen, timeouts),
+        first=connections.to(chosen, timeouts, 1_000 if connections.is_patient else _ATTEMPTS_FOR_A_QUESTION),
     )
     endpoint = OllamaEmbeddings(chosen.model) if chosen.provider == "ollama" else OpenAIEmbeddings(chosen.model)
     prefixes = _prefixes(embed, chosen.model)
@@ -78,6 +79,11 @@ def _prefixes(embed: EmbedSettings, model: str) -> Prefixes:
 def _mark(prefixes: Prefixes) -> str:
     """Return a part of the name: with another prefix before the texts, their vectors are others too."""
     return f"#{blake2b(prefixes.document.encode(), digest_size=3).hexdigest()}" if prefixes.document else ""
+
+
+def is_away(model: Embedder) -> bool:
+    """Return True for a model that could not be reached when it was first needed."""
+    return isinstance(model, _Away)
 
 
 class _Away:

@@ -283,9 +283,9 @@ def _meaning_alone(lookup: Lookup, sources: Sources) -> Pool:
 
 
 def _store_problem(sources: Sources) -> str:
-    """Return a sentence if the store of the vectors is away, and the catalogue answered instead."""
+    """Return a sentence if the store of the vectors cannot be used, and the catalogue answered instead."""
     problem = sources.vectors.problem if sources.vectors is not None else ""
-    return f"the vectors of the index answer, since the store cannot be reached: {problem}" if problem else ""
+    return f"the vectors of the index answer, since the store cannot be used: {problem}" if problem else ""
 
 
 def _whole_scope(lookup: Lookup, sources: Sources) -> Pool:

@@ -41,7 +41,7 @@ from codefathom.server.routes import (
     routes_stores,
     routes_watch,
 )
-from codefathom.server.routes.overview import models_of
+from codefathom.server.routes.overview import models_of, stores_of
 from codefathom.server.searches.search_cache import ResultCache
 from codefathom.server.searches.search_pool import SearchPool
 from codefathom.server.searches.search_queue import SearchQueue
@@ -132,6 +132,8 @@ def _state(live: Live) -> ServerState:
     live.on_change(cache.clear)
     model_health = ModelHealth(lambda: models_of(projects, live))
     live.on_change(model_health.forget)
+    store_health = ModelHealth(lambda: stores_of(projects), what="vector stores")
+    live.on_change(store_health.forget)
     processes = ReadyProcesses()
     jobs = Jobs(
         os.path.join(config.data_dir, "jobs.db"),
@@ -148,6 +150,7 @@ def _state(live: Live) -> ServerState:
         cache=cache,
         measures=ServerCounters(),
         model_health=model_health,
+        store_health=store_health,
         jobs=jobs,
         watches=Watches(os.path.join(config.data_dir, "watches.db"), projects, jobs, processes, lambda: live.current),
         conversations=conversations,

@@ -5,21 +5,21 @@ unless somebody looks after it. The server of uvicorn looks after idle connectio
 
 - The head of a request must arrive within `server.read_timeout_s`; for the body `guard.py` takes the time.
 - What waits to be sent must be taken: some of it within `server.write_timeout_s`, again and again.
-- There are at most `server.connections`, and `server.connections_of_one` from one address. For one more, the one is
-  closed that has been without a whole request for longest; where all are at work, the new one is told so.
+- There are at most `server.connections`, and `server.connections_of_one` from one address that is not of a trusted
+  proxy. For one more, the one is closed that has been without a whole request for longest. Where all are at work, the
+  new one gets a spare place: for a moment, and for `/health` only, which always answers; else it is told so.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 import logging
 import os
 import socket
 import struct
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from http import HTTPStatus
@@ -28,11 +28,15 @@ from typing import ClassVar, Protocol
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from codefathom.server.http.client_address import counted_address, is_proxy
 from codefathom.server.http.problem_json import MEDIA_TYPE, BusyError, LateError, RequestError, problem_of
 from codefathom.server.server_config import ServerConfig
 
+_SPARE = 16  # connections above the limits
+_SPARE_S = 2.0  # in which the request of one of these must come
 _LEAST_TAKEN = 16_384  # bytes that a slow reader takes within `write_timeout_s`: 0.5 KB a second by default
 _AT_ONCE = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)  # to linger for 0 seconds
+SPARE = "refusal of a connection above the limits"  # key in the state of its requests
 _log = logging.getLogger(__name__)
 
 
@@ -56,6 +60,7 @@ class ConnectionTable:
         self.config = config
         self._most_here = max(most_descriptors // 2, 1)
         self._held: dict[_Held, None] = {}  # in the order in which they began to wait
+        self._spare: dict[_Held, None] = {}
 
     def __len__(self) -> int:
         return len(self._held)
@@ -64,7 +69,7 @@ class ConnectionTable:
         """Give a connection a place; another may lose its own for it. Raises BusyError where all are at work."""
         config = self.config()
         of_one = [held for held in self._held if held.address == connection.address]
-        if len(of_one) >= config.connections_of_one:
+        if len(of_one) >= config.connections_of_one and not is_proxy(connection.address, config.trusted_proxies):
             self._drop_longest_waiting(of_one)
         elif len(self._held) >= min(config.connections, self._most_here):
             # Who has most connections loses one first: others should not notice a flood.
@@ -72,6 +77,12 @@ class ConnectionTable:
             first = crowd.most_common(1)[0][0] if crowd else ""
             self._drop_longest_waiting(held for held in self._held if held.address == first)
         self._held[connection] = None
+
+    def take_spare(self, connection: _Held) -> None:
+        """Give a connection a place for a moment. Raises BusyError where all of these are at work."""
+        if len(self._spare) >= _SPARE:
+            self._drop_longest_waiting(self._spare)
+        self._spare[connection] = None
 
     def again(self, connection: _Held) -> None:
         """Note that a connection begins to wait anew, for its next request."""
@@ -81,6 +92,7 @@ class ConnectionTable:
     def leave(self, connection: _Held) -> None:
         """Take back a place."""
         self._held.pop(connection, None)
+        self._spare.pop(connection, None)
 
     def _drop_longest_waiting(self, held: Iterable[_Held]) -> None:
         longest = next((one for one in held if one.is_waiting), None)
@@ -107,6 +119,7 @@ class Connection(H11Protocol):
 
     address = ""
     _n_unsent = 0
+    _refusal: BusyError | None = None  # of a connection with a spare place
 
     @property
     def is_waiting(self) -> bool:
@@ -131,12 +144,24 @@ class Connection(H11Protocol):
         self._stuck = _Timer(self.loop, self._is_stuck)  # until then the client must take something
         # Whatever the system does not take is noticed, also when it is the end of an answer.
         transport.set_write_buffer_limits(high=0)
-        self.address = _address_of(self.client[0] if self.client else "")
+        host = self.client[0] if self.client else ""
+        self.address = host if is_proxy(host, self.places.config().trusted_proxies) else counted_address(host)
         try:
             self.places.take(self)
         except BusyError as error:
+            self._begin_spare(error)
+            return
+        self._await_head()
+
+    def _begin_spare(self, refusal: BusyError) -> None:
+        """Begin above the limits; the guard lets `/health` pass, and nothing else."""
+        try:
+            self.places.take_spare(self)
+        except BusyError as error:
             self._refuse(error)
             return
+        self._refusal = refusal
+        self.app_state = {**self.app_state, SPARE: refusal}
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -185,13 +210,16 @@ class Connection(H11Protocol):
             self._await_head()
 
     def _await_head(self) -> None:
-        self._late.start(self.places.config().read_timeout_s)
+        limit_s = self.places.config().read_timeout_s
+        self._late.start(limit_s if self._refusal is None else min(limit_s, _SPARE_S))
 
     def _is_late(self) -> None:
         if self._has_head or self.transport.is_closing():
             return
         limit_s = self.places.config().read_timeout_s
-        if self.conn.trailing_data[0]:
+        if self._refusal is not None:
+            self._refuse(self._refusal)
+        elif self.conn.trailing_data[0]:
             self._refuse(LateError(f"the request did not arrive in {limit_s:g} s", hint="see server.read_timeout_s"))
         else:
             self.transport.close()
@@ -256,34 +284,3 @@ class _Timer:
     def _run(self) -> None:
         self._handle = None
         self._call()
-
-
-def _events(error: RequestError) -> Iterator[h11.Event]:
-    """Yield an answer in the form of every other error."""
-    problem = problem_of(error)
-    body = json.dumps({"type": problem.type, **asdict(problem)}).encode()
-    headers = {
-        "content-type": MEDIA_TYPE,
-        "content-length": str(len(body)),
-        "cache-control": "no-store",
-        "x-content-type-options": "nosniff",
-        "connection": "close",
-    }
-    yield h11.Response(
-        status_code=problem.status, headers=list(headers.items()), reason=HTTPStatus(problem.status).phrase.encode()
-    )
-    yield h11.Data(data=body)
-    yield h11.EndOfMessage()
-
-
-def _address_of(host: str) -> str:
-    """Return the address by which connections are counted: of IPv6 the network, as a client has many addresses."""
-    try:
-        address = ipaddress.ip_address(host.partition("%")[0])
-    except ValueError:
-        return host
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped is not None:
-            return str(address.ipv4_mapped)
-        return str(ipaddress.ip_network((address, 64), strict=False))
-    return host

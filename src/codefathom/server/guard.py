@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import ceil
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from codefathom.server.connections import SPARE
 from codefathom.server.http.auth import ANYONE, Caller, RateLimit, caller_of, is_known_host, is_loopback, is_own_page
+from codefathom.server.http.client_address import client_of, counted_address
 from codefathom.server.http.error_responses import response_of
 from codefathom.server.http.problem_json import (
+    BusyError,
     ForbiddenError,
     LateError,
     RequestError,
@@ -30,7 +36,8 @@ from codefathom.server.state import ServerState
 _log = logging.getLogger(__name__)
 
 # What is answered without a token: whether the server is there, and the page that asks for the token.
-_OPEN_PATHS = {"/", "/health", "/version", "/favicon.ico"}
+_HEALTH = "/health"
+_OPEN_PATHS = {"/", _HEALTH, "/version", "/favicon.ico"}
 _OPEN_FOLDERS = ("/assets/",)
 _READING = {"GET", "HEAD", "OPTIONS"}
 
@@ -67,6 +74,7 @@ class Guard:
         self._app = app
         self._state = state
         self._rate = RateLimit()
+        self._at_work: Counter[str] = Counter()  # requests of clients behind proxies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on to the routes, or refuse it."""
@@ -75,16 +83,41 @@ class Guard:
             return
         self._state.live.look()
         config = self._state.config
-        guarded = _Guarded(send)
         scope.setdefault("state", {})
+        guarded = _Guarded(send, is_last=SPARE in scope["state"])
         try:
-            scope["state"]["caller"] = self._admit(scope, config)
-            await self._app(scope, _Body(receive, config), guarded)
+            with self._at_once(scope, config):
+                scope["state"]["caller"] = self._admit(scope, config)
+                await self._app(scope, _Body(receive, config), guarded)
         except RequestError as error:
             await _answer(error, scope, receive, guarded)
         except Exception as error:
             _log.exception("a request failed", extra={"path": scope["path"]})
             await _answer(error, scope, receive, guarded)
+
+    @contextmanager
+    def _at_once(self, scope: Scope, config: ServerConfig) -> Iterator[None]:
+        """Find out whose request it is, and count those of a client behind a proxy. Raises BusyError for too many."""
+        peer, port = scope.get("client") or ("", 0)
+        forwarded = Headers(scope=scope).getlist("x-forwarded-for")
+        client = client_of(peer, forwarded, config.trusted_proxies)
+        scope["client"] = (client, port)
+        refusal = scope["state"].get(SPARE)
+        if refusal is not None and scope["path"] != _HEALTH:
+            raise refusal
+        if client == peer or scope["path"] == _HEALTH:
+            yield
+            return
+        counted = counted_address(client)
+        if self._at_work[counted] >= config.connections_of_one:
+            raise BusyError("this address has too many requests at the same time", hint="try again in a moment")
+        self._at_work[counted] += 1
+        try:
+            yield
+        finally:
+            self._at_work[counted] -= 1
+            if not self._at_work[counted]:
+                del self._at_work[counted]
 
     def _admit(self, scope: Scope, config: ServerConfig) -> Caller:
         """Return the caller of a request. Raises RequestError for a request that is refused."""
@@ -117,10 +150,11 @@ class Guard:
         return caller
 
     def _count(self, scope: Scope, caller: Caller, config: ServerConfig) -> None:
-        address = (scope.get("client") or ("", 0))[0]
-        if not caller.name and is_loopback(address):
-            return  # the person who runs the server
-        wait_s = self._rate.wait_s(f"token {caller.name}" if caller.name else address, config.requests_per_minute)
+        address = scope["client"][0]
+        if scope["path"] == _HEALTH or (not caller.name and is_loopback(address)):
+            return  # what a load balancer asks, and the person who runs the server
+        client = f"token {caller.name}" if caller.name else counted_address(address)
+        wait_s = self._rate.wait_s(client, config.requests_per_minute)
         if wait_s:
             raise TooManyError(config.requests_per_minute, wait_s)
 
@@ -158,8 +192,9 @@ class _Body:
 class _Guarded:
     """The way of an answer, on which it gets the headers that protect whoever reads it."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, *, is_last: bool = False) -> None:
         self._send = send
+        self._is_last = is_last  # on its connection
         self.has_started = False
 
     async def __call__(self, message: Message) -> None:
@@ -169,6 +204,8 @@ class _Guarded:
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
             headers.setdefault("cache-control", "no-store")
+            if self._is_last:
+                headers["connection"] = "close"
         await self._send(message)
 
 

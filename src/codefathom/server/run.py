@@ -59,6 +59,7 @@ def options_of(app: FastAPI, grace_s: int = _GRACE_S) -> uvicorn.Config:
         timeout_graceful_shutdown=grace_s,
         timeout_keep_alive=_KEEP_ALIVE_S,
         server_header=False,
+        proxy_headers=False,  # the guard reads them, of trusted proxies only
     )
 
 

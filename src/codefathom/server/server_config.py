@@ -11,6 +11,7 @@ from codefathom.config.settings import ServerSettings
 from codefathom.config.user_places import user_data_dir, user_file
 from codefathom.errors import SettingsError
 from codefathom.server.http.auth import Token, is_loopback, token_of
+from codefathom.server.http.client_address import Network, network_of
 from codefathom.several.routes import PathRoute, routes_of
 
 _DEFAULTS = ServerSettings()
@@ -37,6 +38,7 @@ class ServerConfig:
     write_timeout_s: float = _DEFAULTS.write_timeout_s
     connections: int = _DEFAULTS.connections
     connections_of_one: int = _DEFAULTS.connections_of_one
+    trusted_proxies: tuple[Network, ...] = ()
     requests_per_minute: int = _DEFAULTS.requests_per_minute
     search_processes: int = 2
     search_timeout_s: float = _DEFAULTS.search_timeout_s
@@ -84,6 +86,7 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
         write_timeout_s=settings.write_timeout_s,
         connections=settings.connections,
         connections_of_one=settings.connections_of_one,
+        trusted_proxies=tuple(map(_proxy, settings.trusted_proxies)),
         requests_per_minute=settings.requests_per_minute,
         search_processes=settings.search_processes or min(os.cpu_count() or 1, _MOST_PROCESSES),
         search_timeout_s=settings.search_timeout_s,
@@ -98,3 +101,13 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
         user_file=user_file(variables),
         variables=variables,
     )
+
+
+def _proxy(text: str) -> Network:
+    try:
+        return network_of(text)
+    except ValueError as error:
+        raise SettingsError(
+            f"server.trusted_proxies: {text!r} is not an address or network",
+            hint="write it such as 127.0.0.1 or 10.0.0.0/8",
+        ) from error

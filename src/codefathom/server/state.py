@@ -33,6 +33,7 @@ class ServerState:
     cache: ResultCache
     measures: ServerCounters
     model_health: ModelHealth
+    store_health: ModelHealth
     jobs: Jobs
     watches: Watches
     conversations: Conversations

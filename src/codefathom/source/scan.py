@@ -13,7 +13,7 @@ from codefathom.source import ignore
 from codefathom.source.changes import FileStat, Scan
 from codefathom.source.ignore import BROUGHT_BACK, NO_RULE, Layer, Layers, Patterns
 from codefathom.source.languages import is_document
-from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_WHOLE_FILE_BYTES
+from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_WHOLE_FILE_BYTES, MOST_REVISION_FILES
 from codefathom.source.work_tree import read_text, shared_git_directory, work_tree
 from codefathom.types import Skipped
 
@@ -30,6 +30,7 @@ class ScanRules(NamedTuple):
     max_bytes: int = MAX_WHOLE_FILE_BYTES
     include_generated: bool = False  # enter vendored directories too; `documents.read` has the same switch for files
     max_document_bytes: int = MAX_DOCUMENT_BYTES  # of PDF and Word files and notebooks
+    most_revision_files: int = MOST_REVISION_FILES  # that a commit may list
     user_exclude: str = ""  # path of the file with the user's patterns for all repositories; empty: none
 
 

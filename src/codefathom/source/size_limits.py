@@ -28,6 +28,9 @@ MAX_IGNORE_FILE_BYTES = 1_000_000
 # A page behind an address that a user gives; a larger one is an error.
 MAX_PAGE_BYTES = 2_000_000
 
+# The default of `source.revision_files`: Chromium has 480,000 files, Linux 90,000.
+MOST_REVISION_FILES = 500_000
+
 # The default of `source.max_document_bytes`: pictures make most of a PDF.
 MAX_DOCUMENT_BYTES = 50_000_000
 
@@ -41,7 +44,10 @@ MAX_EXTRACTION_CPU_S = 60
 # After that the two seconds are all that each gets, so that thousands that take a minute do not take days.
 MAX_SLOW_EXTRACTION_CPU_S = 600
 USUAL_EXTRACTION_CPU_S = 2
-MAX_EXTRACTION_MEMORY_BYTES = 2_000_000_000
+# Memory beyond what the process has when a document has come. First each gets little, as several may be read at once;
+# one for which that is not enough is read again, with more, and one at a time on the whole machine.
+USUAL_EXTRACTION_MEMORY_BYTES = 100_000_000
+MAX_EXTRACTION_MEMORY_BYTES = 320_000_000
 
 # Of the archive that a Word document is: real ones have some dozen parts, and XML shrinks to a tenth.
 MAX_PARTS = 5_000

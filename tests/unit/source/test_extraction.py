@@ -12,6 +12,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import docx
 import pytest
+from evals.trials.hostile_documents import MOST_BYTES, documents, peak_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents import LOCKED, code, notebook, part_of, pdf, prose, with_part, word
@@ -329,3 +330,25 @@ def test_all_of_this_process_share_one() -> None:
     first = pid_of(READER)
     extracted_text("b.docx", word("Two"))
     assert pid_of(READER) == first
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such a limit")
+def test_a_document_for_which_little_memory_is_not_enough_gets_more(child: ExtractionChild) -> None:
+    data = notebook(*([prose("x")] * 30_000))
+    answers = [child.text_of("notebook", data, LIMITS._replace(usual_memory_bytes=few)) for few in (1, 10**8)]
+    assert answers[0] == answers[1]
+    assert isinstance(answers[0], str)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such a limit")
+def test_thirteen_hostile_documents_leave_memory_to_others(tmp_path: Path) -> None:
+    assert 0 < peak_of(tmp_path, 1_000_000_000) <= MOST_BYTES
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such a limit")
+def test_no_hostile_document_is_more_than_refused(child: ExtractionChild) -> None:
+    few = LIMITS._replace(memory_bytes=60_000_000, cpu_s=20)
+    for name, data in documents(100_000_000):
+        assert isinstance(child.text_of("pdf", data, few), str | Refusal), name
+    assert child.text_of("pdf", pdf(["One"]), LIMITS) == "[page 1]\nOne\n"

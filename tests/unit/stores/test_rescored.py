@@ -91,7 +91,7 @@ def test_while_the_store_is_away_the_catalogue_gives_the_same(shop: Shop) -> Non
     shop.store.is_away = True
     without = [shop.view.nearest(QUERY, k, allowed) for k in (1, 10, 500) for allowed in (None, {3, 50, 777})]
     assert without == with_store
-    assert shop.view.problem == "cannot reach the store"
+    assert shop.view.problem == "cannot reach the store; start it"
     assert shop.view.generation == shop.catalog.generation
 
 
@@ -159,7 +159,9 @@ def test_rows_that_were_lost_or_added_elsewhere_are_damage(shop: Shop) -> None:
 
 def test_rows_of_another_catalogue_are_no_view(shop: Shop) -> None:
     other = RescoredStore(shop.store, RowsOf(shop.catalog, "model", "another owner", "shop", SIZE))
-    assert (other.generation, other.nearest(QUERY, 5)) == (-1, [])
+    shop.store.withins.clear()
+    assert (other.generation, other.nearest(QUERY, 5)) == (-1, shop.view.nearest(QUERY, 5))  # those of the catalogue
+    assert len(shop.store.withins) == 1  # asked by the second view only
 
 
 def test_rows_that_the_catalogue_no_longer_has_do_not_take_the_place_of_others(shop: Shop) -> None:

@@ -205,6 +205,8 @@ def report_text(report: IndexReport, *, whole: bool) -> str:
         lines.append(f"lost: {report.lost}")
     lines.append(_summary(report))
     lines += [*_expected(report), *_skipped(report), *_for_model(report)]
+    if report.store_change:
+        lines.append(f"store: {show_line(report.store_change)}")
     if report.store_problem:
         lines.append(f"not in the store: {show_line(report.store_problem)}; {_NEXT_RUN}")
     lines += [f"error: {show_line(sentence)}" for sentence in report.missing_grammars]

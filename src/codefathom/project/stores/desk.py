@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 
 from codefathom.config.settings import StoreSettings
-from codefathom.errors import MismatchError, SettingsError, UsageError
+from codefathom.errors import MismatchError, SettingsError, StoreError, StoreUntrueError, UsageError
 from codefathom.project.opening import OpenedProject
 from codefathom.project.stores.choice import is_chosen, keep_store, shown_store, store_named
 from codefathom.remote.vector_stores import store_project
@@ -38,11 +38,13 @@ class StoreDesk:
         return shown_store(self._opened.store)
 
     def problem(self) -> str:
-        """Ask that store, and return the reason why it cannot be reached, "" when it can."""
+        """Ask that store, and return the reason why it cannot be used, with the remedy; "" when it can."""
         if self._opened.store.vectors == "flat":
             return ""  # a file beside the index is never away
         with closing(self._opened.vector_store(self._opened.store)) as store:
-            store.reload()
+            if isinstance(store, RescoredStore):
+                with suppress(StoreError):
+                    store.probe()
             return store.problem
 
     def move(self, target: str) -> StoreReport:
@@ -163,6 +165,11 @@ def _compared(store: VectorStore, chosen: StoreSettings, opened: OpenedProject) 
     """Return the comparison of a store with the rows of the catalogue."""
     catalog, model = opened.catalog, opened.embedder.name
     name, n_rows = shown_store(chosen), catalog.n_rows(model)
+    if isinstance(store, RescoredStore):
+        try:
+            store.probe()
+        except StoreUntrueError as error:
+            return StoreReport(name, n_rows, 0.0, str(error))
     store.reload()
     if store.generation != catalog.generation:
         problem = store.problem or f"it shows generation {store.generation}, the index is at {catalog.generation}"

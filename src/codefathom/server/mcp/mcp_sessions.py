@@ -34,6 +34,7 @@ from codefathom.mcp.protocol import INSTRUCTIONS, INVALID_REQUEST, TTL_MS, failu
 from codefathom.mcp.tool_calls import ToolResult
 from codefathom.mcp.tool_list import own_name, unknown_tool
 from codefathom.server.http.auth import Caller
+from codefathom.server.http.client_address import counted_address
 from codefathom.server.mcp.tool_turns import ToolRequest, ToolTurns
 
 _log = logging.getLogger(__name__)
@@ -91,7 +92,7 @@ def tool_server(turns: ToolTurns) -> Server[Any]:
             raise MCPError(INVALID_PARAMS, unknown_tool(name, await turns.listed(caller)))
         if name == "ask":
             scope["state"]["time_limit"].deadline = math.inf
-        client = caller.name or (scope.get("client") or ("",))[0]
+        client = caller.name or counted_address((scope.get("client") or ("",))[0])
         is_heard = "progress_token" in (params.meta or {})
         request = ToolRequest(caller, client, name, params.arguments or {}, is_heard)
         departure: _Departure = scope["state"]["departure"]

@@ -1,4 +1,4 @@
-"""The answers of the models: they are asked in the background while somebody looks, and never assumed to work."""
+"""The answers of models and stores: asked in the background while somebody looks, and never assumed to work."""
 
 from __future__ import annotations
 
@@ -17,17 +17,20 @@ _KEPT_BAD_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class ModelReport:
-    """The last answers of the models."""
+    """The last answers."""
 
     checks: Sequence[Check] = ()
     asked_at: float = 0.0  # seconds since the epoch; 0: never
 
 
 class ModelHealth:
-    """The answers of the models and when they came. Safe to use from several threads."""
+    """The answers of the models, or of the stores, and when they came. Safe to use from several threads."""
 
-    def __init__(self, ask: Callable[[], Sequence[Check]], clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, ask: Callable[[], Sequence[Check]], clock: Callable[[], float] = time.time, what: str = "models"
+    ) -> None:
         self._ask = ask
+        self._what = what
         self._clock = clock
         self._changed = Condition()
         self._is_asking = False
@@ -39,7 +42,7 @@ class ModelHealth:
             self._report = ModelReport()
 
     def report(self, *, wait: bool = False) -> ModelReport:
-        """Return the last answers; have the models asked again where these are old. With `wait`, return new ones."""
+        """Return the last answers; have new ones asked for where these are old. With `wait`, return new ones."""
         with self._changed:
             if wait or self._is_old():
                 self._begin()
@@ -60,8 +63,9 @@ class ModelHealth:
         try:
             checks = self._ask()
         except Exception as error:  # a thread that ends in silence would leave its readers waiting
-            _log.exception("the models cannot be asked")
-            checks = (Check("models", False, f"the models cannot be asked: {error}", "see the log of the server"),)
+            _log.exception("the %s cannot be asked", self._what)
+            said = f"the {self._what} cannot be asked: {error}"
+            checks = (Check(self._what, False, said, "see the log of the server"),)
         with self._changed:
             self._report = ModelReport(checks, self._clock())
             self._is_asking = False

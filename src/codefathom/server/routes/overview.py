@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from codefathom.config.configuration import load_settings
-from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
+from codefathom.config.settings import DeclaredSetting, Settings, StoreSettings, declared_settings
 from codefathom.errors import FathomError
 from codefathom.project.roles import ROLES, ask_models
+from codefathom.project.stores.choice import shown_store
 from codefathom.server.http.auth import Caller
 from codefathom.server.live import Live
 from codefathom.server.projects.project_settings import in_haste
@@ -62,6 +63,29 @@ def models_of(projects: Projects, live: Live) -> tuple[Check, ...]:
         answers = ask_models(in_haste(settings), config.variables)
         checks += [replace(check, name=f"{where}{check.name}") for check in answers]
     return tuple(checks)
+
+
+def stores_of(projects: Projects) -> tuple[Check, ...]:
+    """Ask the vector stores of the indexed projects, each once."""
+    groups: dict[StoreSettings, tuple[list[str], str]] = {}  # the projects of a store, and what is wrong with it
+    for project in projects.listed():
+        with suppress(FathomError):  # the part "projects" says so
+            if not projects.summary(project).held:
+                continue
+            with projects.lease(project.id) as engine:
+                store = engine.stores.in_force
+                if store.vectors != "flat":
+                    ids, _ = groups.setdefault(store, ([], "" if store in groups else engine.stores.problem()))
+                    ids.append(project.id)
+    return tuple(_store_check(store, *group) for store, group in groups.items())
+
+
+def _store_check(store: StoreSettings, ids: Sequence[str], problem: str) -> Check:
+    name = f"{', '.join(ids)}: vector store"
+    if not problem:
+        return Check(name, True, shown_store(store))
+    detail = f"{problem}; meanwhile the vectors of the index answer"
+    return Check(name, False, detail, "`fathom store test` asks it again")
 
 
 def _model_names(settings: Settings) -> tuple[str, ...]:

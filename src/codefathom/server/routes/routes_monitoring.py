@@ -72,7 +72,8 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
                 return _services_out(state, engine.doctor(providers=ask_models))
         _needs_manager(caller.may_manage)
         report = state.model_health.report(wait=ask_models)
-        return _services_out(state, overview.services(state), report)
+        stores = state.store_health.report(wait=ask_models).checks
+        return _services_out(state, (*overview.services(state), *stores), report)
 
     @routes.get("/monitoring/stats", summary="Show the numbers of indexed files, requests and failures")
     def stats(caller: ManagerHere) -> StatsOut:

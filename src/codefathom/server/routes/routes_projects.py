@@ -85,6 +85,7 @@ def _add_single(routes: APIRouter, state: ServerState) -> None:
             state.watches.renew(project)
         state.cache.clear()
         state.model_health.forget()
+        state.store_health.forget()
         return project_out(state, project)
 
     @routes.delete("/projects/{project_id}", status_code=204, summary="Remove a project; its files and its index stay")

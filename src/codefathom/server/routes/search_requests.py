@@ -19,6 +19,7 @@ from codefathom.search.federation import ProjectHit, merge, questions_for, reach
 from codefathom.search.filter.filter_options import one_of, split_all
 from codefathom.search.filter.filter_parser import parse_filter
 from codefathom.server.http.auth import Caller
+from codefathom.server.http.client_address import counted_address
 from codefathom.server.http.problem_json import (
     LeftError,
     NotFoundError,
@@ -151,7 +152,7 @@ async def in_turn(state: ServerState, caller: Caller, request: Request, work: Ca
     """
     limit_s = state.config.search_timeout_s
     until = monotonic() + limit_s
-    client = caller.name or (request.client.host if request.client else "")
+    client = caller.name or counted_address(request.client.host if request.client else "")
     turn = asyncio.ensure_future(state.search_queue.run(client, lambda: work(until), limit_s))
     # The body is read: what comes now is that the client leaves.
     departure = asyncio.ensure_future(request.receive())

@@ -12,19 +12,22 @@ import pickle
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from importlib import import_module
 from threading import Lock
 from time import monotonic, process_time
 from traceback import print_exc
 from typing import Any, NamedTuple
 
-from codefathom.source.extraction.refusal import ExtractionLimits, Refusal, too_slow
+from codefathom.source.extraction.refusal import TOO_MUCH_MEMORY, ExtractionLimits, Refusal, too_slow
 from codefathom.system.children import end_at_once, received, start_python
 
 _READERS = {"pdf": "pdf_text", "docx": "word_text", "notebook": "notebook_text"}
 _BROKEN = {"pdf": "broken PDF", "docx": "broken Word document", "notebook": "broken notebook"}
 _IDLE_S = 30
+_TOO_SLOW = Refusal("too slow")
 _OUT_OF_TIME = -getattr(signal, "SIGPROF", 0)  # what a process ends with that has used up its computing time
 
 
@@ -46,17 +49,34 @@ class ExtractionChild:
         with self._lock:
             is_late = self._slow_s >= limits.slow_cpu_s and limits.usual_cpu_s < limits.cpu_s
             most = limits._replace(cpu_s=limits.usual_cpu_s) if is_late else limits
-            for _ in range(2):  # once may be somebody outside, or a rest that was too long; twice it is the document
-                began = monotonic()
-                answer = self._ask(kind, data, most)
-                if answer is not None:
-                    self._count(answer.cpu_s, limits)
-                    return answer.outcome
-                is_too_slow = self.stop() == _OUT_OF_TIME
-                self._count(most.cpu_s if is_too_slow else min(monotonic() - began, most.cpu_s), limits)
-                if is_too_slow:
+            # Once may be somebody outside, or a rest that was too long; twice it is the document, or too little memory.
+            few = most._replace(memory_bytes=min(most.memory_bytes, most.usual_memory_bytes))
+            for attempt in (few, few, most):
+                answer = self._attempt(kind, data, attempt, is_last=attempt is most)
+                if answer is None:
+                    continue
+                self._count(answer.cpu_s, limits)
+                if answer.outcome == _TOO_SLOW:
                     return too_slow(limits, is_late)
+                if answer.outcome != TOO_MUCH_MEMORY or attempt is most:
+                    return answer.outcome
         return Refusal("the reader crashed on it")
+
+    def _attempt(self, kind: str, data: bytes, limits: ExtractionLimits, *, is_last: bool) -> _Answer | None:
+        """Return the answer; None when the process died over the document for any other reason than its time.
+
+        The last attempt, which gets most memory, is made while no other process of this user makes one.
+        """
+        with _alone() if is_last else nullcontext():
+            began = monotonic()
+            answer = self._ask(kind, data, limits)
+            if answer is None and self.stop() == _OUT_OF_TIME:
+                return _Answer(_TOO_SLOW, limits.cpu_s)
+            if answer is None:
+                self._count(min(monotonic() - began, limits.cpu_s), limits)
+            elif is_last or answer.outcome == TOO_MUCH_MEMORY:
+                self.stop()  # which gives the memory back
+        return answer
 
     def begin_run(self) -> None:
         """Let the documents of another run take as long as those of the last one could."""
@@ -126,12 +146,34 @@ def _outcome(kind: str, data: bytes, limits: ExtractionLimits) -> str | Refusal:
         reader: Any = import_module(f"codefathom.source.extraction.{_READERS[kind]}")
         answer: str | Refusal = reader.text_of(data, limits)
     except MemoryError:
-        return Refusal("reading it takes too much memory")
+        return TOO_MUCH_MEMORY
     except ImportError as error:
         return Refusal(f"the library that reads it cannot be loaded: {error}")
     except Exception:  # a library says in many ways that a document is not what it should be
         return Refusal(_BROKEN[kind])
     return answer
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Wait until no other process of this user is inside; where that cannot be told, nobody waits."""
+    with ExitStack() as stack:
+        with suppress(ImportError, OSError):
+            flock: Any = import_module("fcntl")
+            place = os.path.join(tempfile.gettempdir(), f"fathom-extraction-{os.getuid()}.lock")
+            file = os.open(place, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            stack.callback(os.close, file)
+            flock.flock(file, flock.LOCK_EX)
+        yield
+
+
+def _address_space() -> int:
+    """Return the bytes that the addresses of this process span, by which its limit counts; 0 if it is not known."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0
 
 
 def _rest(seconds: int) -> None:
@@ -147,5 +189,5 @@ def _limit(limits: ExtractionLimits | None) -> None:
     with suppress(ImportError, OSError, ValueError):
         resource: Any = import_module("resource")
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        soft = limits.memory_bytes if limits else hard
+        soft = _address_space() + limits.memory_bytes if limits else hard
         resource.setrlimit(resource.RLIMIT_AS, (soft if hard < 0 else min(soft, hard), hard))

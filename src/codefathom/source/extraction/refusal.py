@@ -15,6 +15,7 @@ from codefathom.source.size_limits import (
     MAX_UNPACKED_BYTES,
     MAX_UNPACKED_RATIO,
     USUAL_EXTRACTION_CPU_S,
+    USUAL_EXTRACTION_MEMORY_BYTES,
 )
 
 
@@ -33,12 +34,16 @@ class ExtractionLimits(NamedTuple):
     unpacked_bytes: int = MAX_UNPACKED_BYTES  # of all its parts together
     unpacked_ratio: int = MAX_UNPACKED_RATIO  # of these to the bytes of the file
     cpu_s: float = MAX_EXTRACTION_CPU_S
-    memory_bytes: int = MAX_EXTRACTION_MEMORY_BYTES
+    memory_bytes: int = MAX_EXTRACTION_MEMORY_BYTES  # beyond what the process has before
+    usual_memory_bytes: int = USUAL_EXTRACTION_MEMORY_BYTES  # of one that others may be read beside
     usual_cpu_s: float = USUAL_EXTRACTION_CPU_S  # once slow documents have used up their time
     slow_cpu_s: float = MAX_SLOW_EXTRACTION_CPU_S  # of all documents of a run, beyond the usual time of each
 
 
 LIMITS = ExtractionLimits()
+
+
+TOO_MUCH_MEMORY = Refusal("reading it takes too much memory")
 
 
 def too_long(limits: ExtractionLimits) -> Refusal:

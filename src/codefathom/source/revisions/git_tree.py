@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ _SUBMODULE = 0o160000
 _STAMP_DIGITS = 15  # of a hash: 60 bits, which as a time stamp is always a past one
 # Trees can name each other so that a small repository lists more files than a disk can hold.
 _MOST_LISTED_BYTES = 500_000_000
+_MOST_LISTED_S = 120.0
+_COPIES_SHARE, _MOST_COPIES = 10, 20  # so many copies of each content may be in a tenth of the number of files
 _PIECE = 1 << 20
 _PROMISES = r"^(extensions\.partialclone|remote\..*\.promisor|remote\..*\.partialclonefilter)$"
 
@@ -62,6 +65,7 @@ class GitTree:
 
     def scan(self, rules: ScanRules) -> Scan:
         """List the files that count by the same rules as in a folder. Links and submodules are not followed."""
+        _check_number(self.folder, self.commit, rules.most_revision_files)
         if (self.folder, self.commit) in _incomplete:  # what was absent may have come since
             _incomplete.clear()
             _listing.cache_clear()
@@ -95,6 +99,21 @@ class _Listing(NamedTuple):
 
 
 _incomplete: set[tuple[str, str]] = set()  # folders and commits whose kept listing has absent files
+
+
+@lru_cache(maxsize=16)
+def _check_number(folder: str, commit: str, most: int) -> None:
+    """Raise SourceError for a commit of more files. Names alone are listed for that, which is soon done."""
+    contents: set[bytes] = set()
+    for n_files, line in enumerate(_lines(folder, commit), 1):
+        contents.add(line.partition(b"\t")[0])
+        n_copies = n_files // len(contents)
+        if n_files > most or (n_files > most / _COPIES_SHARE and n_copies > _MOST_COPIES):
+            copies = f", with only {len(contents):,} different contents" if n_copies > _MOST_COPIES else ""
+            raise SourceError(
+                f"the commit {commit} lists more than {n_files - 1:,} files{copies}",
+                hint=f"raise source.revision_files, which is {most:,}, or index a checkout of a part of it",
+            )
 
 
 @lru_cache(maxsize=4)
@@ -172,12 +191,16 @@ def _cannot_list(commit: str) -> SourceError:
 def _lines(folder: str, commit: str, *options: str) -> Iterator[bytes]:
     """Yield the lines of git for the files of a commit. Raises SourceError when it cannot list all."""
     with start_git(folder, "ls-tree", "-r", *options, "-z", "--full-tree", commit) as process:
-        rest, n_bytes = b"", 0
+        rest, n_bytes, until = b"", 0, time.monotonic() + _MOST_LISTED_S
         while piece := _piece(process, folder):
             n_bytes += len(piece)
-            if n_bytes > _MOST_LISTED_BYTES:
+            if n_bytes > _MOST_LISTED_BYTES or time.monotonic() > until:
                 process.kill()
-                raise SourceError(f"the commit {commit} lists too many files", hint="index a checkout of a part of it")
+                limit = f"{_MOST_LISTED_BYTES:,} bytes of names" if n_bytes > _MOST_LISTED_BYTES else "120 s"
+                raise SourceError(
+                    f"the files of the commit {commit} are not all listed after {limit}",
+                    hint="index a checkout of a part of it, or lower source.revision_files",
+                )
             *lines, rest = (rest + piece).split(b"\0")
             yield from lines
     if process.returncode:

@@ -8,25 +8,40 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import islice
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, urlsplit
 
 import httpx
 
-from codefathom.errors import StoreAwayError, StoreError, without_login
+from codefathom.errors import StoreAwayError, StoreError, StoreSilentError, without_login
 from codefathom.stores.vectors.candidates import Change, Label, Point, StoreSetup, Within
-from codefathom.stores.vectors.payload import pages, points_at_once, unit_lists
+from codefathom.stores.vectors.payload import (
+    MAX_ANSWER_BYTES,
+    WRONG_FORM,
+    key_of,
+    pages,
+    points_at_once,
+    similarity_of,
+    unit_lists,
+)
+from codefathom.system.bounded_http import AnswerLimits, broken_limit, keep_to, read_whole, silence
 
 USUAL_URL = "http://localhost:8000"
 _USUAL_PLACE = ("default_tenant", "default_database")
 _NAMESPACE = uuid.UUID("b3c1d0b8-8f0e-5a55-9a53-0b6f6a7f3c52")  # of the ids of labels
 _PAGE = 5_000  # rows that are listed at once
 _ATTEMPTS = 5  # to read a build that a writer may be replacing
-_REFUSED, _MISSING, _TOO_MANY, _BROKEN = (401, 403), 404, 429, 500
+_REFUSED, _MISSING, _OTHERS, _TOO_MANY, _BROKEN, _WRONG = (401, 403), 404, (404, 405, 410), 429, 500, 400
+_SHOWN = 200  # characters of an answer in an error
+_MOST_COLLECTIONS = 1_000_000
+_CHECK_URL = "check store.url; Chroma 1.0 or later is needed"
+_LIMIT = "check store.url, or raise store.timeout_s"
+_T = TypeVar("_T")
+
 _FOLLOWED = 256  # vectors that a search in the graph follows
 
 
@@ -79,35 +94,31 @@ class ChromaStore:
         start = 0
         while build is not None:
             body = {"limit": _PAGE, "offset": start, "include": ["metadatas"]}
-            rows = self._ask("POST", self._of(build.name, "get"), body)["metadatas"]
-            yield from (int(row["key"]) for row in rows)
-            start += len(rows)
-            if not rows:
+            keys = self._read("POST", self._of(build.name, "get"), _keys_of, body)
+            yield from keys
+            start += len(keys)
+            if not keys:
                 return
 
     def projects(self) -> dict[str, int]:
         """Return the projects whose labels are here with their numbers of rows."""
         try:
-            labels = self._ask("POST", self._of(self._labels, "get"), {"include": ["metadatas"]})["metadatas"]
+            builds = self._read("POST", self._of(self._labels, "get"), _names_of, {"include": ["metadatas"]})
         except _MissingError:
             return {}
-        return {label["project"]: self._n_rows(label["rows"]) for label in sorted(labels, key=lambda it: it["project"])}
+        return {project: self._n_rows(name) for project, name in sorted(builds.items())}
 
     def described(self) -> dict[str, str | int | bool]:
         """Return version and settings as the server says them. Raises StoreAwayError when it does not answer."""
         shown: dict[str, str | int | bool] = {
             "address": without_login(self._url),
-            "version": f"API of Chroma {self._ask('GET', '/api/v2/version')}",
+            "version": f"API of Chroma {self._read('GET', '/api/v2/version', _text)}",
         }
         build = self._build()
         shown["collection"] = build.name if build is not None else f"{self._begin}… (not made yet)"
         if build is not None:
-            hnsw = self._ask("GET", f"{self._path}/{build.name}")["configuration_json"]["hnsw"]
             shown["points"] = self._n_rows(build.name)
-            shown["distance"] = hnsw["space"]
-            shown["hnsw_m"] = hnsw["max_neighbors"]
-            shown["hnsw_ef_construct"] = hnsw["ef_construction"]
-            shown["hnsw_ef"] = hnsw["ef_search"]
+            shown |= self._read("GET", f"{self._path}/{quote(build.name)}", _graph_of)
         return shown
 
     def prepare(self) -> None:
@@ -157,7 +168,7 @@ class ChromaStore:
     def _make(self, name: str, configuration: Mapping[str, Any]) -> None:
         if name not in self._ids:
             body = {"name": name, "configuration": configuration, "get_or_create": True}
-            self._ids[name] = str(self._ask("POST", self._path, body)["id"])
+            self._ids[name] = self._read("POST", self._path, _id_of, body)
 
     def _put(self, name: str, page: Sequence[Point]) -> None:
         for point in page:
@@ -184,8 +195,10 @@ class ChromaStore:
         """Remove the collections that count no more, also those of writers that were killed."""
         start = 0
         names: list[str] = []
-        while page := self._ask("GET", f"{self._path}?limit={_PAGE}&offset={start}"):
-            names += [collection["name"] for collection in page]
+        while page := self._read("GET", f"{self._path}?limit={_PAGE}&offset={start}", _collections_of):
+            if start + len(page) > _MOST_COLLECTIONS:
+                raise StoreError(f"{self._place} lists more collections than it can have", hint=_CHECK_URL)
+            names += page
             start += len(page)
         for name in names:
             if name.startswith(self._begin) and name != but:
@@ -210,12 +223,9 @@ class ChromaStore:
             if build is None:
                 return []
             try:
-                answer = self._ask("POST", self._of(build.name, "query"), body)
+                return self._read("POST", self._of(build.name, "query"), _candidates_of, body)
             except _MissingError:  # replaced after its label was read
                 self._ids.pop(build.name, None)
-                continue
-            rows = zip(answer["metadatas"][0], answer["distances"][0], strict=True)
-            return [(int(row["key"]), 1.0 - float(distance)) for row, distance in rows]
         raise StoreAwayError(f"the collections of {self._project!r} in Chroma change all the time", hint="try again")
 
     # ---- the server
@@ -232,56 +242,125 @@ class ChromaStore:
         """Return the build that counts, None when there is none."""
         try:
             body = {"ids": [self._label_id], "include": ["metadatas"]}
-            rows = self._ask("POST", self._of(self._labels, "get"), body)["metadatas"]
+            return self._read("POST", self._of(self._labels, "get"), _build_of, body)
         except _MissingError:
             self._ids.pop(self._labels, None)
             return None
-        if not rows:
-            return None
-        return _Build(Label(str(rows[0]["owner"]), int(rows[0]["generation"])), str(rows[0]["rows"]))
 
     def _n_rows(self, name: str) -> int:
-        return int(self._ask("GET", self._of(name, "count")))
+        return self._read("GET", self._of(name, "count"), key_of)
 
     def _of(self, name: str, action: str) -> str:
         """Return the path of an action on a collection."""
         if name not in self._ids:
-            self._ids[name] = str(self._ask("GET", f"{self._path}/{quote(name)}")["id"])
-        return f"{self._path}/{self._ids[name]}/{action}"
+            self._ids[name] = self._read("GET", f"{self._path}/{quote(name)}", _id_of)
+        return f"{self._path}/{quote(self._ids[name], safe='')}/{action}"
+
+    @property
+    def _place(self) -> str:
+        return f"Chroma at {without_login(self._url)}"
 
     def _opened(self) -> httpx.Client:
         with self._lock:
             if self._http is None:
-                self._http = httpx.Client(base_url=self._server, headers=self._keys, timeout=self._options.timeout_s)
+                seconds = self._options.timeout_s
+                self._http = httpx.Client(base_url=self._server, headers=self._keys, timeout=seconds)
+                keep_to(self._http, AnswerLimits(seconds, MAX_ANSWER_BYTES))
             return self._http
 
-    def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        place = f"Chroma at {without_login(self._url)}"
+    def _read(self, method: str, path: str, read: Callable[[Any], _T], body: Mapping[str, Any] | None = None) -> _T:
+        """Return the value that a function reads from an answer. Raises StoreError, also for one of another form."""
+        answer = self._ask(method, path, body)
         try:
-            reply = self._opened().request(method, path, json=body)
-        except httpx.HTTPError as error:
+            return read(answer)
+        except WRONG_FORM as error:
+            raise self._foreign(json.dumps(answer)) from error
+
+    def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        try:
+            with self._opened().stream(method, path, json=body) as reply:
+                status, data = reply.status_code, read_whole(reply, MAX_ANSWER_BYTES)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            if silent := silence(error):
+                raise StoreSilentError(f"{self._place} cannot be reached: {silent}", hint=_LIMIT) from error
+            if limit := broken_limit(error):
+                raise StoreError(f"{self._place} cannot be used: {limit}", hint=_LIMIT) from error
             raise StoreAwayError(
-                f"{place} cannot be reached: {error or type(error).__name__}", hint="start it, or check store.url"
+                f"{self._place} cannot be reached: {error or type(error).__name__}", hint="start it, or check store.url"
             ) from error
-        text = reply.text[:200]
-        if reply.status_code == _MISSING:
-            raise _MissingError(f"{place} has no {path!r}", hint="run `fathom store init`")
-        if reply.status_code in _REFUSED:
-            raise StoreError(f"{place} refuses the key (HTTP {reply.status_code})", hint="set CHROMA_API_KEY")
-        if reply.status_code == _TOO_MANY or reply.status_code >= _BROKEN:
-            raise StoreAwayError(f"{place} fails (HTTP {reply.status_code}): {text}", hint="look into its log")
-        if reply.is_error:
+        text = data[:_SHOWN].decode("utf-8", "replace")
+        if status == _MISSING and b"NotFoundError" in data[:_SHOWN]:
+            raise _MissingError(f"{self._place} has no {path!r}", hint="run `fathom store init`")
+        if status in _REFUSED:
+            raise StoreError(f"{self._place} refuses the key (HTTP {status})", hint="set CHROMA_API_KEY")
+        if status == _TOO_MANY or status >= _BROKEN:
+            raise StoreAwayError(f"{self._place} fails (HTTP {status}): {text}", hint="look into its log")
+        if status in _OTHERS:
+            raise self._foreign(f"HTTP {status}: {text}")
+        if status >= _WRONG:
             raise StoreError(
-                f"{place} refuses a request (HTTP {reply.status_code}): {text}",
-                hint="check store.url and store.collection",
+                f"{self._place} refuses a request (HTTP {status}): {text}", hint="check store.url and store.collection"
             )
         try:
-            return json.loads(reply.content)
-        except ValueError as error:
-            raise StoreError(
-                f"{place} does not answer as Chroma does: {text!r}",
-                hint="check store.url; Chroma 1.0 or later is needed",
-            ) from error
+            return json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise self._foreign(text) from error
+
+    def _foreign(self, text: str) -> StoreError:
+        return StoreError(f"{self._place} does not answer as Chroma does: {text[:_SHOWN]!r}", hint=_CHECK_URL)
+
+
+def _build_of(answer: Any) -> _Build | None:
+    rows = _listed(answer["metadatas"])
+    if not rows:
+        return None
+    row = rows[0]
+    return _Build(Label(_text(row["owner"]), key_of(row["generation"])), _text(row["rows"]))
+
+
+def _keys_of(answer: Any) -> list[int]:
+    return [key_of(row["key"]) for row in _listed(answer["metadatas"])]
+
+
+def _names_of(answer: Any) -> dict[str, str]:
+    return {_text(row["project"]): _text(row["rows"]) for row in _listed(answer["metadatas"])}
+
+
+def _collections_of(answer: Any) -> list[str]:
+    return [_text(collection["name"]) for collection in _listed(answer)]
+
+
+def _candidates_of(answer: Any) -> list[tuple[int, float]]:
+    (rows,), (distances,) = answer["metadatas"], answer["distances"]
+    pairs = zip(_listed(rows), _listed(distances), strict=True)
+    return [(key_of(row["key"]), 1.0 - similarity_of(distance)) for row, distance in pairs]
+
+
+def _graph_of(answer: Any) -> dict[str, str | int | bool]:
+    hnsw = answer["configuration_json"]["hnsw"]
+    return {
+        "distance": _text(hnsw["space"]),
+        "hnsw_m": key_of(hnsw["max_neighbors"]),
+        "hnsw_ef_construct": key_of(hnsw["ef_construction"]),
+        "hnsw_ef": key_of(hnsw["ef_search"]),
+    }
+
+
+def _id_of(answer: Any) -> str:
+    return _text(answer["id"])
+
+
+def _listed(rows: Any) -> list[Any]:
+    if not isinstance(rows, list):
+        raise TypeError("no list")
+    return rows
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("no text")
+    value.encode()  # half a character is no text that could be sent again
+    return value
 
 
 class _MissingError(StoreError):

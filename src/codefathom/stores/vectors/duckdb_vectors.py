@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from codefathom.errors import StoreError
+from codefathom.errors import StoreDamagedError, StoreError
 from codefathom.stores.folder import File
 from codefathom.stores.vectors.candidates import Change, Label, Point, StoreSetup, Within
 from codefathom.stores.vectors.payload import unit_rows
@@ -216,6 +216,7 @@ class DuckdbStore:
             header = json.loads(self._folder.file(_CURRENT).read(10_000))
             name, label = header["file"], Label(header["owner"], header["generation"])
             is_ours = name.startswith(_FILES[0]) and name.endswith(_FILES[1])
+            is_ours = is_ours and isinstance(label.owner, str) and type(label.generation) is int
             return _Current(name, label, header["dimensions"]) if is_ours else None
         except (OSError, ValueError, KeyError, TypeError, AttributeError):  # missing, or not written by this store
             return None
@@ -232,8 +233,8 @@ class DuckdbStore:
                     return rows
             except duckdb.Error as error:
                 if self._current() == current:
-                    raise StoreError(
-                        f"DuckDB cannot read {current.name!r}: {error}", hint="run `fathom index --full`"
+                    raise StoreDamagedError(
+                        f"DuckDB cannot read {current.name!r}: {error}", hint="run `fathom index`, which makes it again"
                     ) from error
         raise StoreError(f"{self._folder.path!r} changes all the time", hint="try again")
 

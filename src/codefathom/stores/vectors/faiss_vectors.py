@@ -9,7 +9,7 @@ import json
 import mmap
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from importlib import import_module
 from itertools import islice
@@ -21,7 +21,7 @@ from zlib import crc32
 
 import numpy as np
 
-from codefathom.errors import StoreError
+from codefathom.errors import StoreDamagedError, StoreError
 from codefathom.stores.folder import File
 from codefathom.stores.vectors.candidates import Change, Label, Point, StoreSetup, Within
 from codefathom.stores.vectors.payload import FILTERED, unit_rows
@@ -36,6 +36,7 @@ _TABLE = np.dtype([("key", "<i8"), ("id", "V16"), *((name, "<u2") for name in FI
 _LEAST_IN_CELLS = 20_000  # with fewer rows, cells are not worth their making
 _PAGE = 10_000  # points, or rows, that are taken in at a time
 _TRAINED = 64  # rows for each cell of which cells are made; more make them no better
+_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RuntimeError)  # when a file is read that holds anything
 _PROBED, _LEAST_PROBED = 0.1, 8  # share and number of the cells that a query looks into
 
 
@@ -77,8 +78,8 @@ class FaissStore:
 
     @property
     def is_exact(self) -> bool:
-        """True without cells."""
-        return self._is_exact
+        """True without cells; those of the file count, whatever the settings have become since it was written."""
+        return not self._load().n_trained
 
     def label(self) -> Label | None:
         """Return the label of the file."""
@@ -107,7 +108,12 @@ class FaissStore:
         return shown
 
     def prepare(self) -> None:
-        """Make nothing: the first commit makes the file."""
+        """Make the index of the kind that the settings name, where the file has the other; a commit makes the file."""
+        state = self._load()
+        wants_cells = not self._is_exact and len(state.table) >= self._least_in_cells
+        if state.index is not None and bool(state.n_trained) != wants_cells:
+            index, n_trained = self._index(_nothing(self._dimensions), state.table["key"], state.rows)
+            self._write(replace(state, index=index, n_trained=n_trained))
 
     def candidates(self, vector: bytes, n: int, within: Within) -> list[tuple[int, float]]:
         """Return the n nearest by inner product of unit vectors."""
@@ -129,7 +135,9 @@ class FaissStore:
     def apply(self, change: Change) -> None:
         """Write a new file, and put it in the place of the old one."""
         old = _nothing(self._dimensions) if change.is_whole else self._load()
-        state = self._changed(old, change)
+        self._write(self._changed(old, change))
+
+    def _write(self, state: _State) -> None:
         header = {"owner": state.label.owner, "generation": state.label.generation, "dimensions": state.dimensions}
         header |= {"names": state.names, "n_trained": state.n_trained}
         contents: tuple[Any, ...] = (
@@ -219,9 +227,17 @@ class FaissStore:
         header = _header(data)
         if header is None:
             return _nothing(self._dimensions)
+        try:
+            return self._state_of(data, header)
+        except _DAMAGE as error:
+            raise StoreDamagedError(
+                f"{self._file.path!r} is damaged", hint="run `fathom index`, which makes it again"
+            ) from error
+
+    def _state_of(self, data: memoryview, header: Any) -> _State:
         _, n_header, n_rows, checksum = _START.unpack_from(data)
         if crc32(data[_START.size :]) != checksum:
-            raise StoreError(f"{self._file.path!r} is damaged", hint="run `fathom index --full`")
+            raise ValueError("another checksum")
         at_table = _START.size + n_header
         at_rows = at_table + n_rows * _TABLE.itemsize
         at_index = at_rows + n_rows * header["dimensions"]
@@ -280,8 +296,10 @@ def _header(data: memoryview) -> Any:
     if magic != _MAGIC or not 0 < n_header <= len(data):
         return None
     try:
-        return json.loads(bytes(data[_START.size : _START.size + n_header]))
-    except ValueError:
+        header = json.loads(bytes(data[_START.size : _START.size + n_header]))
+        is_ours = isinstance(header["owner"], str) and type(header["generation"]) is int
+        return header if is_ours else None
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from math import isfinite
+from typing import Any, cast
 
 from codefathom.stores.conditions import normalise, path_fields
 from codefathom.stores.vectors.candidates import Payload
 from codefathom.types import Chunk, Filter, Where
 
+# The errors raised when an answer is read whose form is not that of its protocol.
+WRONG_FORM = (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
+MAX_ANSWER_BYTES = 1 << 26  # of one answer of a server
+_MAX_NUMBER = 1 << 62
 _NAMESPACE = uuid.UUID("6f0b0f0e-2f5c-5d5f-9a44-0c6a3f6f5d10")  # of all ids
 # Of a request of JSON: servers take 32 MB (Qdrant) or 40 MB (Chroma) by default. A chunk may be longer, but few are.
 _MOST_BYTES, _BYTES_OF_NUMBER, _BYTES_OF_PAYLOAD = 20_000_000, 12, 4_000
@@ -42,6 +47,25 @@ def payload_of(project: str, chunk: Chunk, modified_s: float = 0.0) -> Payload:
         "mtime": modified_s,
         "content": _clean(chunk.text),
     }
+
+
+def key_of(value: object) -> int:
+    """Return a whole number that a server names, such as the key of a row. Raises TypeError, ValueError."""
+    if type(value) is not int:
+        raise TypeError("this is not a whole number")
+    if abs(value) > _MAX_NUMBER:
+        raise ValueError("this number is too large")
+    return value
+
+
+def similarity_of(value: object) -> float:
+    """Return a finite number that a server names. Raises TypeError, ValueError, OverflowError."""
+    if type(value) not in (int, float):
+        raise TypeError("this is not a number")
+    number = float(cast(float, value))
+    if not isfinite(number):
+        raise ValueError("this number is not finite")
+    return number
 
 
 def _clean(text: str) -> str:

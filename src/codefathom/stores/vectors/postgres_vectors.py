@@ -15,9 +15,10 @@ from threading import Lock
 from typing import Any
 from uuid import UUID
 
-from codefathom.errors import StoreAwayError, StoreError, without_login
+from codefathom.errors import StoreAwayError, StoreError, StoreSilentError, without_login
 from codefathom.stores.vectors.candidates import Change, Label, Point, StoreSetup, Within
-from codefathom.stores.vectors.payload import unit_rows
+from codefathom.stores.vectors.payload import MAX_ANSWER_BYTES, WRONG_FORM, key_of, similarity_of, unit_rows
+from codefathom.system.bounded_socket import WatchedSocket
 
 _psycopg: Any = import_module("psycopg")
 _sql: Any = import_module("psycopg.sql")
@@ -43,6 +44,7 @@ _WORTH_COUNTING = 1_000  # rows of a commit after which the planner gets new fig
 # Messages at connecting that waiting does not mend; there they come without a code.
 _REFUSALS = ("authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry")
 _NO_TABLE, _NO_EXTENSION, _NO_RIGHT = "42P01", ("0A000", "58P01"), "42501"
+_GRACE_S = 2.0  # after which the client ends a statement that the server should have ended
 _MAKING = 7_204_180_553  # number of the lock under which tables are made
 _PASSING = ("08", "40", "53", "57")  # classes of errors that pass: connection, conflict, resources, operator
 
@@ -67,16 +69,20 @@ class PostgresStore:
     def label(self) -> Label | None:
         """Return the label of the project, None without rows."""
         rows = self._rows("SELECT owner, generation FROM {labels} WHERE project = %s", [self._project])
-        return Label(*rows[0]) if rows else None
+        with self._of_our_form():
+            return next((Label(str(owner), key_of(generation)) for owner, generation in rows), None)
 
     def count(self) -> int:
         """Count the rows of the project."""
         rows = self._rows("SELECT count(*) FROM {table} WHERE project = %s", [self._project])
-        return int(rows[0][0]) if rows else 0
+        with self._of_our_form():
+            return key_of(rows[0][0]) if rows else 0
 
     def keys(self) -> list[int]:
         """Return the keys of the project's rows."""
-        return [key for (key,) in self._rows("SELECT key FROM {table} WHERE project = %s", [self._project])]
+        rows = self._rows("SELECT key FROM {table} WHERE project = %s", [self._project])
+        with self._of_our_form():
+            return [key_of(key) for (key,) in rows]
 
     def projects(self) -> dict[str, int]:
         """Return the projects of the table with their numbers of rows."""
@@ -84,10 +90,16 @@ class PostgresStore:
             "SELECT label.project, (SELECT count(*) FROM {table} AS row WHERE row.project = label.project) "
             "FROM {labels} AS label ORDER BY label.project"
         )
-        return dict(self._rows(statement))
+        rows = self._rows(statement)
+        with self._of_our_form():
+            return {str(project): key_of(n_rows) for project, n_rows in rows}
 
     def described(self) -> dict[str, str | int | bool]:
         """Return the state of the table as the server says it. Raises StoreAwayError when it does not answer."""
+        with self._of_our_form():
+            return self._description()
+
+    def _description(self) -> dict[str, str | int | bool]:
         ((version, extension),) = self._rows(
             "SELECT current_setting('server_version'), (SELECT extversion FROM pg_extension WHERE extname = 'vector')"
         )
@@ -110,7 +122,10 @@ class PostgresStore:
         return shown
 
     def prepare(self) -> None:
-        """Make the extension, the tables and their indexes, where they are missing."""
+        """Make the extension, the tables and their indexes, where they are missing.
+
+        An index that an exact search does not need stays: other projects of the table may use it.
+        """
         with self._connection() as db, db.transaction():
             self._make_tables(db)
             self._make_graph(db)
@@ -266,7 +281,8 @@ class PostgresStore:
             [str(unit), *values, str(unit), n],
             followed=0 if self.is_exact else self._followed(n),
         )
-        return [(key, float(similarity)) for key, similarity in rows]
+        with self._of_our_form():
+            return [(key_of(key), similarity_of(similarity)) for key, similarity in rows]
 
     def _followed(self, n: int) -> int:
         usual = min(max(_FOLLOWED * n, _LEAST_FOLLOWED), _MOST_FOLLOWED)
@@ -276,7 +292,7 @@ class PostgresStore:
 
     def _rows(self, statement: str, values: Sequence[object] = (), followed: int = 0) -> list[Any]:
         """Return the rows of a statement; none without the table."""
-        with suppress(_NoTableError), self._connection() as db:
+        with suppress(_NoTableError), self._connection() as db, self._watched(db):
             if not followed:
                 return list(db.execute(self._statement(statement), values).fetchall())
             with db.transaction():
@@ -284,6 +300,30 @@ class PostgresStore:
                 db.execute("SET LOCAL hnsw.iterative_scan = strict_order")  # so that a filter never empties the result
                 return list(db.execute(self._statement(statement), values).fetchall())
         return []
+
+    @contextmanager
+    def _watched(self, db: Any) -> Iterator[None]:
+        """Keep what comes over a connection to the limits of one answer. Raises StoreError beyond them."""
+        with WatchedSocket(db.fileno(), self._options.timeout_s + _GRACE_S, MAX_ANSWER_BYTES) as watch:
+            try:
+                yield
+            except _psycopg.Error as error:
+                if not watch.problem:
+                    raise
+                kind = StoreSilentError if watch.is_late else StoreError
+                raise kind(
+                    f"{self._place} cannot be used: {watch.problem}", hint="check store.url, or raise store.timeout_s"
+                ) from error
+
+    @contextmanager
+    def _of_our_form(self) -> Iterator[None]:
+        """Raise StoreError for rows of another form than those of our tables."""
+        try:
+            yield
+        except WRONG_FORM as error:
+            raise StoreError(
+                f"{self._place} does not answer as pgvector does: {error}", hint="check store.url and store.collection"
+            ) from error
 
     def _statement(self, text: str) -> Any:
         return _sql.SQL(text).format(table=self._table, labels=self._labels)
@@ -323,8 +363,12 @@ class PostgresStore:
             prepare_threshold=None,  # a pooler between may not keep prepared statements
         )
 
+    @property
+    def _place(self) -> str:
+        return f"PostgreSQL at {without_login(self._options.url)}" if self._options.url else "PostgreSQL"
+
     def _told(self, error: Any) -> StoreError:
-        place = f"PostgreSQL at {without_login(self._options.url)}" if self._options.url else "PostgreSQL"
+        place = self._place
         text, code = " ".join(str(error).split()), error.sqlstate or ""
         if code == _NO_TABLE:
             return _NoTableError(f"{place} has no table {self._options.collection!r}", hint="run `fathom store init`")

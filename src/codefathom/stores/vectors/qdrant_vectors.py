@@ -17,10 +17,20 @@ from itertools import islice
 from threading import Lock
 from typing import Any, TypeVar
 
-from codefathom.errors import StoreAwayError, StoreError, without_login
+from codefathom.errors import StoreAwayError, StoreError, StoreSilentError, without_login
 from codefathom.stores.vectors.candidates import Change, Label, Point, StoreSetup, Within
-from codefathom.stores.vectors.payload import FILTERED, pages, points_at_once, unit_lists
+from codefathom.stores.vectors.payload import (
+    FILTERED,
+    MAX_ANSWER_BYTES,
+    WRONG_FORM,
+    key_of,
+    pages,
+    points_at_once,
+    similarity_of,
+    unit_lists,
+)
 from codefathom.stores.vectors.qdrant_folder import LocalQdrant
+from codefathom.system.bounded_http import AnswerLimits, broken_limit, keep_to, silence
 
 _library: Any = import_module("qdrant_client")
 _models: Any = import_module("qdrant_client.models")
@@ -35,6 +45,8 @@ _NAMESPACE = uuid.UUID("0d3a4b5e-79a5-5b0e-a0c1-9c8f0a7a2f11")  # of the ids of 
 _KEYWORDS = (*FILTERED.values(), "chunk_type", "file_path", "file_dir", "build")
 _PAGE = 10_000  # points whose payload is listed at once
 _REFUSED, _MISSING, _TOO_MANY, _BROKEN = (401, 403), 404, 429, 500  # states of a reply
+_SHOWN = 200  # characters of an answer in an error
+_LIMIT = "check store.url, or raise store.timeout_s"
 _LEAST_FOLLOWED, _MOST_FOLLOWED, _FOLLOWED = 32, 256, 8  # of the vectors that a search in the graph follows
 
 
@@ -62,11 +74,14 @@ class QdrantStore:
 
     def label(self) -> Label | None:
         """Return the label of the project, None without rows."""
-        records = self._read(lambda client: client.retrieve(self._collection, [self._label_id]), [])
-        if not records:
-            return None
-        payload = records[0].payload or {}
-        return Label(str(payload.get("owner")), int(payload.get("generation", 0)))
+
+        def read(client: Any) -> Label | None:
+            records = client.retrieve(self._collection, [self._label_id])
+            payloads = (record.payload or {} for record in records)
+            return next((Label(str(it.get("owner")), key_of(it.get("generation", 0))) for it in payloads), None)
+
+        label: Label | None = self._read(read, None)
+        return label
 
     def count(self) -> int:
         """Count the rows of the project."""
@@ -74,13 +89,12 @@ class QdrantStore:
 
     def keys(self) -> Iterator[int]:
         """Yield the keys of the project's rows."""
-        for record in self._scrolled(self._own(), ["key"]):
-            yield int(record.payload["key"])
+        yield from self._scrolled(self._own(), "key", key_of)
 
     def projects(self) -> dict[str, int]:
         """Return the projects of the collection with their numbers of rows."""
         labels = _models.Filter(must=[_equals("chunk_type", _LABEL)])
-        names = sorted(str(record.payload["of"]) for record in self._scrolled(labels, ["of"]))
+        names = sorted(set(self._scrolled(labels, "of", str)))
         return {name: self._n_rows(_models.Filter(must=[_equals("project", name)])) for name in names}
 
     def described(self) -> dict[str, str | int | bool]:
@@ -214,18 +228,20 @@ class QdrantStore:
         (unit,) = unit_lists([vector], self._dimensions)
         followed = self._options.hnsw_ef or min(max(_FOLLOWED * n, _LEAST_FOLLOWED), _MOST_FOLLOWED)
         how = _models.SearchParams(exact=self.is_exact, hnsw_ef=max(followed, n))
-        answer = self._read(
-            lambda client: client.query_points(
+
+        def read(client: Any) -> list[tuple[int, float]]:
+            answer = client.query_points(
                 self._collection,
                 query=unit,
                 query_filter=self._own(*conditions),
                 search_params=how if self._place.has_graph else None,
                 limit=n,
                 with_payload=["key"],
-            ),
-            None,
-        )
-        return [] if answer is None else [(int(point.payload["key"]), float(point.score)) for point in answer.points]
+            )
+            return [(key_of(point.payload["key"]), similarity_of(point.score)) for point in answer.points]
+
+        candidates: list[tuple[int, float]] = self._read(read, [])
+        return candidates
 
     # ---- the client
 
@@ -237,16 +253,25 @@ class QdrantStore:
         counted = self._read(lambda client: client.count(self._collection, count_filter=where, exact=True), None)
         return 0 if counted is None else int(counted.count)
 
-    def _scrolled(self, where: Any, fields: list[str]) -> Iterator[Any]:
-        def page(client: Any) -> Any:
-            return client.scroll(self._collection, where, limit=_PAGE, offset=offset, with_payload=fields)
+    def _scrolled(self, where: Any, field: str, read: Callable[[Any], _T]) -> Iterator[_T]:
+        """Yield the values of a field of each point. Raises StoreError for a list that never ends."""
+
+        def page(client: Any) -> tuple[list[_T], Any]:
+            records, following = client.scroll(
+                self._collection, where, limit=_PAGE, offset=offset, with_payload=[field]
+            )
+            return [read(record.payload[field]) for record in records], following
 
         offset: Any = None
+        seen: set[str] = set()
         while True:
-            records, offset = self._read(page, ((), None))
-            yield from records
+            values, offset = self._read(page, ([], None))
+            yield from values
             if offset is None:
                 return
+            if str(offset) in seen:
+                raise self._foreign("its list of points never ends")
+            seen.add(str(offset))
 
     def _read(self, ask: Callable[[Any], Any], without: Any) -> Any:
         """Ask the client; without the collection, return what a store without rows would."""
@@ -260,7 +285,8 @@ class QdrantStore:
         try:
             return ask()
         except _failures.UnexpectedResponse as error:
-            if error.status_code == _MISSING:
+            text = bytes(error.content or b"")[:_SHOWN].decode("utf-8", "replace")
+            if error.status_code == _MISSING and "doesn't exist" in text:
                 raise _NoCollectionError(
                     f"Qdrant at {url} has no collection {self._collection!r}", hint="run `fathom store init`"
                 ) from error
@@ -268,7 +294,6 @@ class QdrantStore:
                 raise StoreError(
                     f"Qdrant at {url} refuses the key (HTTP {error.status_code})", hint="set QDRANT_API_KEY"
                 ) from error
-            text = bytes(error.content or b"").decode("utf-8", "replace")[:200]
             if error.status_code == _TOO_MANY or (error.status_code or 0) >= _BROKEN:
                 raise StoreAwayError(
                     f"Qdrant at {url} fails (HTTP {error.status_code}): {text}", hint="look into its log"
@@ -278,6 +303,13 @@ class QdrantStore:
                 hint="check store.url and store.collection",
             ) from error
         except (_failures.ResponseHandlingException, _limits.ResourceExhaustedResponse, OSError) as error:
+            cause = getattr(error, "source", error)
+            if silent := silence(cause):
+                raise StoreSilentError(f"Qdrant at {url} cannot be reached: {silent}", hint=_LIMIT) from error
+            if limit := broken_limit(cause):
+                raise StoreError(f"Qdrant at {url} cannot be used: {limit}", hint=_LIMIT) from error
+            if isinstance(cause, (*WRONG_FORM, AssertionError)):
+                raise self._foreign(str(cause)) from error
             raise StoreAwayError(
                 f"Qdrant at {url} cannot be reached: {error}", hint="start it, or check store.url"
             ) from error
@@ -285,6 +317,12 @@ class QdrantStore:
             if "not found" in str(error):
                 raise _NoCollectionError(str(error)) from error
             raise StoreError(f"Qdrant at {url}: {error}", hint="check the settings below store") from error
+        except (*WRONG_FORM, AssertionError) as error:
+            raise self._foreign(str(error)) from error
+
+    def _foreign(self, text: str) -> StoreError:
+        url, said = without_login(self._options.url or USUAL_URL), " ".join(text.split())[:_SHOWN]
+        return StoreError(f"Qdrant at {url} does not answer as Qdrant does: {said}", hint="check store.url")
 
 
 class _NoCollectionError(StoreError):
@@ -332,6 +370,9 @@ class _Server:
                         timeout=math.ceil(self._timeout_s),
                         check_compatibility=False,  # it would ask the server before it is needed
                     )
+                keep_to(
+                    self._client.http.client._client, AnswerLimits(self._timeout_s, MAX_ANSWER_BYTES), unpacks=False
+                )
             return self._client
 
 
