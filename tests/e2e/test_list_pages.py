@@ -24,6 +24,7 @@ from tests.many_places import (
     walked,
 )
 from tests.mcp_session import McpSession
+from tests.waiting import Started
 
 from codefathom.cli import main
 from codefathom.engine import Engine
@@ -108,10 +109,10 @@ def test_pages_of_a_search_join_up_to_the_list(engine: Engine, name: str, level:
 def test_an_expression_finds_what_python_and_ripgrep_find(project: Path, engine: Engine) -> None:
     lines = lines_with(project, NEEDLE)
     if rg := shutil.which("rg"):
-        out = subprocess.run(
-            [rg, "-n", "--no-heading", NEEDLE, "pack"], cwd=project, capture_output=True, text=True, check=True
-        )
-        found = [line.split(":") for line in out.stdout.splitlines()]
+        words = [rg, "-n", "--no-heading", NEEDLE, "pack"]
+        with Started(words, cwd=project, stdout=subprocess.PIPE, text=True) as process:
+            out, _ = process.communicate()
+        found = [line.split(":") for line in out.splitlines()]
         assert {(path, int(number)) for path, number, *_ in found} == lines
     pages = list(
         walked(lambda at: fathom(project, "search", "--mode", "regex", "-n", "20", *_at(at), NEEDLE), "next_offset")

@@ -31,7 +31,7 @@ from codefathom.types import FoundSymbol, LevelName, RelatedResult, SearchResult
 
 Search = Callable[[str, LevelName, int], SearchResult]  # question, what a hit is, most hits
 _MAX_EXCERPTS = 5
-
+_MOST_SYMBOLS = 10_000  # of one name
 
 # Of the window, for what is given with the question: the rest is for what the tools show.
 _GIVEN_PARTS = 2
@@ -182,7 +182,9 @@ def _visible(texts: Texts, search: Search, request: AnswerRequest) -> ToolProjec
     visible = frozenset(paths)
 
     def of_symbols(name: str) -> list[FoundSymbol]:
-        return [texts.of_symbol(symbol) for symbol in catalog.symbols(name) if symbol.path in visible]
+        return [
+            texts.of_symbol(symbol) for symbol in catalog.symbols(name, limit=_MOST_SYMBOLS) if symbol.path in visible
+        ]
 
     def near(target: str) -> RelatedResult:
         result = related(catalog, target)
