@@ -75,7 +75,7 @@ HOSTILE: dict[str, Change] = {
         "CREATE TABLE roots AS SELECT * FROM sqlite_master WHERE name = 'sqlite_autoindex_documents_1';"
         "DELETE FROM sqlite_master WHERE name = 'sqlite_autoindex_documents_1'",
         "INSERT INTO documents SELECT id + 1000, path, dir, name, ext, 'evil', fingerprint, size, mtime_ns, module, "
-        "sub_module, n_lines, parser, chunker, problems, generation FROM documents",
+        "sub_module, n_lines, parser, chunker, problems, generation, ctime_ns, inode FROM documents",
         "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = (SELECT sql FROM kept) WHERE name = 'documents';"
         "INSERT INTO sqlite_master SELECT * FROM roots; DROP TABLE kept; DROP TABLE roots",
     ),

@@ -54,7 +54,7 @@ FILES = {
 QUERIES = ("refresh the token", "retry with backoff", "deploy", "charge_invoice", "/issue/", "@@login")
 COLUMNS = {
     "documents": "id path dir name ext language fingerprint size mtime_ns module sub_module n_lines parser chunker "
-    "problems generation",
+    "problems generation ctime_ns inode",
     "chunks": "key document_id id kind symbol names start_line end_line start_column text signature doc text_hash "
     "generation checksum",
     "symbols": "id document_id kind name qualified_name start_line end_line name_line signature doc checksum",
@@ -113,7 +113,7 @@ ATTACKS = {
     "paused": "INSERT OR REPLACE INTO meta VALUES ('paused', 'evil')",
     "failures": "INSERT INTO failures VALUES ('evil\x1b]0;title\x07', 'evil')",
     "skipped": "INSERT INTO skipped VALUES ('../evil', 'evil\x1b[2J')",
-    "rejected": "INSERT INTO rejected SELECT path, 'evil', size, mtime_ns FROM documents WHERE path LIKE 'auth%';"
+    "rejected": "INSERT INTO rejected SELECT path, 'evil', size, mtime_ns, ctime_ns, inode FROM documents WHERE path LIKE 'auth%';"
     "DELETE FROM documents WHERE path LIKE 'auth%'",
     "removed": "INSERT INTO removed SELECT key, 99999999 FROM chunks",
     "swapped vectors": "CREATE TEMP TABLE v AS SELECT rowid AS n, vector FROM embeddings;"
