@@ -204,13 +204,13 @@ def test_whatever_fails_nothing_stops(
         monkeypatch.setenv(name, value.format(host=host))
     with Engine.open(str(shop)) as engine:
         assert all_places(engine) == before
-        notes = [note for note in engine.search(QUESTIONS[0], mode="vector").degraded if "PostgreSQL" in note]
+        notes = [note for note in engine.search(QUESTIONS[0], mode="vector").degraded if "index answer" in note]
         assert len(notes) == 1
         assert "; " in notes[0]
         report = engine.index()
         assert (report.failures, report.paused) == ((), "")
         assert "PostgreSQL" in report.store_problem
-        assert "PostgreSQL" in engine.status().store_problem
+        assert engine.status().store_problem
         (check,) = (check for check in engine.doctor() if check.name == "vector store")
         assert not check.ok
         assert engine.files.lines("shop/orders.py", 1, 2).text

@@ -19,9 +19,11 @@ import httpx
 from codefathom import __version__
 from codefathom.errors import SourceError, without_login
 from codefathom.source.size_limits import MAX_PAGE_BYTES
+from codefathom.system.bounded_http import AnswerLimits, keep_to
 from codefathom.system.extras import install_line
 
 _MAX_REDIRECTS = 5
+_MOST_SENT_BYTES = 1 << 30
 _HTML = ("text/html", "application/xhtml+xml")
 _TEXTS = ("text/", "application/json", "application/xml")
 _OF_TEXT = ("+json", "+xml")  # such as application/problem+json
@@ -66,7 +68,9 @@ def _client(url: str, timeout_s: float) -> httpx.Client:
             hint="write it with http:// or https://; a file is given with --doc",
         )
     # A proxy of the environment does not lead to this machine.
-    return httpx.Client(headers=_HEADERS, timeout=timeout_s, trust_env=not _is_this_machine(address.host))
+    client = httpx.Client(headers=_HEADERS, timeout=timeout_s, trust_env=not _is_this_machine(address.host))
+    keep_to(client, AnswerLimits(timeout_s, _MOST_SENT_BYTES))  # what a page may have is counted where it is read
+    return client
 
 
 def _final(client: httpx.Client, request: httpx.Request, deadline: float) -> httpx.Response:

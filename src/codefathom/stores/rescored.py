@@ -138,7 +138,9 @@ class RescoredStore:
         source, self._pause_ends_at = self._source, 0.0
         self._label = self._own(self._ask(self._store.label))
         row = next(iter(source.catalog.vectors(source.model)), None)
-        if self._label is not None and row is not None and any(row.vector):
+        if self._label is None and row is not None:
+            raise _nothing_yet()
+        if row is not None and any(row.vector):
             self._named(_Question(row.vector, 1, None), _MARGIN, Within())
 
     def drop(self) -> None:
@@ -269,7 +271,8 @@ class RescoredStore:
             if self._error is not None:
                 raise _again(self._error)
             if self._label is None:
-                raise StoreError("the store has nothing of this project yet", hint="run `fathom index`")
+                self._error = _nothing_yet()
+                raise _nothing_yet()
             return self._by_store(question, where)
         except StoreError as error:
             return nearest_rows(self._catalogue_rows(error), vector, k, inside)
@@ -407,6 +410,10 @@ class RescoredStore:
     def _fail(self, error: StoreError) -> None:
         """Do not ask the store for a while."""
         self._error, self._pause_ends_at = error, self._now() + _PAUSE_S
+
+
+def _nothing_yet() -> StoreError:
+    return StoreUntrueError("the store has nothing of this project yet", hint="run `fathom index`")
 
 
 def _again(error: StoreError) -> StoreError:

@@ -61,7 +61,7 @@ class WatchedSocket:
 
 
 def _n_received(connection: socket.socket) -> int:
-    """Return how many bytes have come over a connection; 0 where the system does not say."""
+    """Return the number of bytes that have come over a connection; 0 where the system does not say."""
     try:
         state = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _RECEIVED[1])
     except (OSError, AttributeError):  # another system, or a connection that is not TCP

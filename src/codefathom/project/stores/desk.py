@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 
 from codefathom.config.settings import StoreSettings
 from codefathom.errors import MismatchError, SettingsError, StoreError, StoreUntrueError, UsageError
@@ -43,9 +43,11 @@ class StoreDesk:
             return ""  # a file beside the index is never away
         with closing(self._opened.vector_store(self._opened.store)) as store:
             if isinstance(store, RescoredStore):
-                with suppress(StoreError):
+                try:
                     store.probe()
-            return store.problem
+                except StoreError as error:
+                    return "; ".join(filter(None, (str(error), error.hint)))
+        return ""
 
     def move(self, target: str) -> StoreReport:
         """Carry out `move_events`, and return the report."""
