@@ -234,7 +234,6 @@ def answer_result(answer: Answer, most: int) -> Mapping[str, Any]:
     if answer.failure:
         return tool_result(f"{cut(answer.failure, ERROR_CHARS)}. Use search instead.", {}, is_error=True)
     places = [{"path": one.path, "start_line": one.start_line, "end_line": one.end_line} for one in answer.citations]
-    trust = {"confidence": answer.confidence, "weak": answer.weak}
 
     def result_of(n_chars: int) -> Mapping[str, Any]:
         kept = places[: n_chars // _CHARS_OF_PLACE + 1]
@@ -242,7 +241,7 @@ def answer_result(answer: Answer, most: int) -> Mapping[str, Any]:
         listed = "\n".join(
             f"{json.dumps(one['path'], ensure_ascii=False)} {one['start_line']}-{one['end_line']}" for one in kept
         )
-        shape = {"answer": text, "places": kept, "left_out": len(places) - len(kept), **trust}
+        shape = {"answer": text, "places": kept, "left_out": len(places) - len(kept), "weak": answer.weak}
         return tool_result(f"{text}\n\n{listed}".strip(), shape)
 
     return within(most, result_of, max(len(answer.text), 1))
