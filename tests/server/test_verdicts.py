@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ import httpx
 import pytest
 from tests.server.agents import call, post
 from tests.server.conftest import SHOP, serving
-from tests.waiting import Started
+from tests.waiting import LONG_S, Started
 
 from codefathom import Engine, Federation
 from codefathom.answer.answer_types import AnswerRequest
@@ -99,7 +100,7 @@ def faces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faces]:
         for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
             patch.setenv(name, str(place / name))
         root = place / "shop"
-        subprocess.run(["cp", "-R", str(SHOP), str(root)], check=True)
+        shutil.copytree(SHOP, root)
         (root / "fathom.toml").touch()
         (root / "ledger.py").write_text(LEDGER)
         (root / "boxes.py").write_text(OTHERS)
@@ -108,7 +109,7 @@ def faces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faces]:
             engine.index()
         app = create_app(ServerConfig(data_dir=str(place / "data"), allowed_roots=(str(place),)))
         app.state.server.projects.find_or_add(str(root))
-        with serving(app) as address, httpx.Client(base_url=address, timeout=60) as client:
+        with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
             yield Faces(root, client, over_stdio(root))
 
 

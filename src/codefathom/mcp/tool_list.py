@@ -105,7 +105,11 @@ _ASK: ToolSpec = {
         "search, which is enough for most questions.",
         "question",
         {"question": _TEXT, "projects": _PROJECTS, "max_tokens": _MOST_TOKENS},
-        {"answer": _TEXT, **_TRUST, "places": {"type": "array", "items": {"type": "object", "properties": _PLACE}}},
+        {
+            "answer": _TEXT,
+            "weak": _FLAG,
+            "places": {"type": "array", "items": {"type": "object", "properties": _PLACE}},
+        },
     ),
     "annotations": _OF_MODEL,
 }

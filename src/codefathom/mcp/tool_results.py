@@ -292,7 +292,6 @@ def answer_result(answer: Answer, most: int) -> Mapping[str, Any]:
     if answer.failure:
         return tool_result(f"{cut(answer.failure, ERROR_CHARS)}. Use search instead.", {}, is_error=True)
     places = [{"path": one.path, "start_line": one.start_line, "end_line": one.end_line} for one in answer.citations]
-    trust = {"confidence": answer.confidence, "weak": answer.weak}
 
     def result_of(n_chars: int) -> Mapping[str, Any]:
         kept = places[: n_chars // _CHARS_OF_PLACE + 1]
@@ -302,7 +301,7 @@ def answer_result(answer: Answer, most: int) -> Mapping[str, Any]:
         )
         left = len(places) - len(kept)
         note = f"{left} places left out; raise max_tokens" if left else ""
-        shape = {"answer": text, "places": kept, "left_out": left, **trust}
+        shape = {"answer": text, "places": kept, "left_out": left, "weak": answer.weak}
         return tool_result("\n\n".join(filter(None, (text, listed, note))), shape)
 
     return within(most, result_of, max(len(answer.text), 1))
