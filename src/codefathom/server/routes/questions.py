@@ -24,7 +24,9 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import BusyError, NotFoundError
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.projects.served_paths import served_places
-from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed, no_project, path_federation
+from codefathom.server.routes.search_requests import chosen_projects, indexed, no_project, path_federation
+from codefathom.server.searches.search_end import SearchEnd, SearchLease
+from codefathom.server.searches.search_key import SearchLimits
 from codefathom.server.state import ServerState
 from codefathom.several.joined_projects import JoinedProjects
 
@@ -102,7 +104,8 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
     def source() -> AbstractContextManager[Engine | JoinedProjects]:
         if places is None:
             return _chosen(state, caller, projects, change, is_joined=is_joined)
-        return path_federation(state, caller, places, monotonic() + state.config.search_timeout_s, change)
+        lease = SearchLease(SearchEnd(), monotonic() + state.config.search_timeout_s)
+        return path_federation(state, caller, places, lease, change)
 
     try:
         return state.answers.begin(asker, lambda on_step: _opened(source, lambda opened: answered(opened, on_step)))

@@ -16,12 +16,9 @@ from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.problem_json import problem_of
 from codefathom.server.projects.served_paths import served_places
 from codefathom.server.routes.search_requests import (
-    ChangeWish,
     ContextBudget,
     FederatedResult,
     ProjectResult,
-    SearchKey,
-    SearchLimits,
     chosen_projects,
     context,
     federation,
@@ -48,6 +45,8 @@ from codefathom.server.schemas.search_schemas import (
     SignalOut,
     SignalsOut,
 )
+from codefathom.server.searches.search_end import SearchLease
+from codefathom.server.searches.search_key import ChangeWish, SearchKey, SearchLimits
 from codefathom.server.state import CallerHere, ServerState
 from codefathom.several.joined_projects import JoinedProjects
 from codefathom.shapes import hit_shape, impact_shape
@@ -70,11 +69,12 @@ def router(state: ServerState) -> APIRouter:
         if body.paths and body.files:
             raise UsageError("paths cannot be used with files", hint="name the files as paths")
 
-        def look(until: float) -> bytes:
+        def look(lease: SearchLease) -> bytes:
             if body.paths:
-                result = search_paths(state, caller, body.paths, key, until)
+                result = search_paths(state, caller, body.paths, key, lease)
             else:
-                result = search_several(state, caller, chosen_projects(state, caller, project_ids), key, until)
+                chosen = chosen_projects(state, caller, project_ids)
+                result = search_several(state, caller, chosen, key, lease)
             response = _search_out(body, result)
             # In this thread: with many hits this takes time.
             return within_tokens(len(response.hits), lambda n: _json(response, n, body), body.max_tokens).encode()
@@ -94,13 +94,13 @@ def router(state: ServerState) -> APIRouter:
     async def files_for_prompt(body: ContextIn, caller: CallerHere, request: Request) -> ContextOut:
         named = named_projects(body)
 
-        def collect(until: float) -> ContextOut:
+        def collect(lease: SearchLease) -> ContextOut:
             if body.paths:
                 places = served_places(state.projects, state.config, caller, body.paths)
-                with path_federation(state, caller, places, until) as joined:
+                with path_federation(state, caller, places, lease) as joined:
                     return _context_out(body, joined, "").model_copy(update={"roots": joined.roots})
             chosen = chosen_projects(state, caller, named)
-            with federation(state, caller, chosen) as projects:
+            with federation(state, caller, chosen, lease) as projects:
                 only = chosen[0] if len(chosen) == 1 else ""
                 return _context_out(body, projects.engines[only] if only else projects, only)
 
@@ -121,8 +121,8 @@ def _add_impact(routes: APIRouter, state: ServerState) -> None:
             raise UsageError("diff cannot be used with revisions", hint="give one of them")
         wish = ChangeWish(body.diff, body.revisions or "HEAD", body.depth, body.limit)
 
-        def look(until: float) -> bytes:
-            result = impact(state, caller, project_id, wish, until)
+        def look(lease: SearchLease) -> bytes:
+            result = impact(state, caller, project_id, wish, lease)
 
             def first(n: int) -> str:
                 return ImpactOut(project_id=project_id, **impact_shape(result, n)).model_dump_json()
