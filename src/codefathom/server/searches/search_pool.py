@@ -68,6 +68,11 @@ class SearchPool:
         for process in processes:
             process.end()
 
+    def kill(self) -> None:
+        """End all processes at once and wait for nothing, as a signal needs it."""
+        for process in tuple(self._all):
+            process.kill()
+
     # ---- inside
 
     def _result(self, task: Task, end: SearchEnd) -> Outcome:
