@@ -11,6 +11,7 @@ from time import monotonic
 from typing import Any, NamedTuple, TypeVar, cast
 
 from fastapi import Request
+from starlette.requests import ClientDisconnect
 
 from codefathom.config.settings import NOTHING, Settings
 from codefathom.engine import Engine
@@ -153,19 +154,26 @@ async def in_turn(
     limit_s = state.config.search_timeout_s * patience
     lease = SearchLease(SearchEnd(), monotonic() + limit_s)
     client = caller.name or (request.client.host if request.client else "")
-    await request.body()  # what comes after it is that the client leaves
+    try:
+        await request.body()  # what comes after it is that the client leaves
+    except ClientDisconnect as error:
+        raise _left() from error
     turn = asyncio.ensure_future(state.search_queue.run(client, lambda: work(lease), limit_s))
     departure = asyncio.ensure_future(request.receive())
     try:
         await asyncio.wait((turn, departure), return_when=asyncio.FIRST_COMPLETED)
         if not turn.done():
-            raise LeftError("the client has disconnected", hint="send the request again")
+            raise _left()
         return turn.result()
     finally:
         departure.cancel()
         turn.cancel()  # no more than a word to one that is done
         lease.end.come()
         asyncio.get_running_loop().call_later(LET_FINISH_S, lease.end.enforce)
+
+
+def _left() -> LeftError:
+    return LeftError("the client has disconnected", hint="send the request again")
 
 
 def search(
@@ -489,11 +497,3 @@ def _loose_project(
         return LooseIndexTask(places.loose, state.config.routes, places.apart, settings, folder, limit_s)
 
     return loose_project(state.search_pool, task, lease.end)
-
-
-def no_project(places: ServedPlaces) -> UsageError:
-    """Return the error for paths that belong to no project."""
-    paths = (*places.loose, *(item.path for item in places.left_out))
-    return UsageError(
-        f"no project of this server is in {', '.join(map(repr, paths))}", hint="POST /index makes a folder a project"
-    )
