@@ -28,6 +28,7 @@ test-trust: $(INSTALLED)
 	$(BIN)/python -m evals.damage --changes 1000
 	$(BIN)/python -m evals.trials.kills --points 500
 	$(BIN)/python -m evals.trials.crowd --processes 12 --minutes 10
+	$(BIN)/python -m evals.trials.served --clients 8 --minutes 10
 	$(BIN)/python -m evals.secrets
 	$(BIN)/pytest tests/server/test_hostile_requests.py tests/e2e/test_terminal.py
 

@@ -313,6 +313,7 @@ Below `/v1`, an error has the form of OpenAI instead: `error` with `message`, `t
 | 501 | `not_installed` | a library is missing; `hint` has the command that installs it |
 | 502 | `provider` | a model failed |
 | 503 | `index`, `busy` | the index cannot be read or written; too many requests at the moment |
+| 503 | `worker_died` | the process that worked on the request has died; another one answers the next request |
 | 504 | `too_slow` | the search takes longer than its time limit |
 
 Names in request bodies may be written in snake_case and in camelCase. `/openapi.json` has the meaning and the limits of

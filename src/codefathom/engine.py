@@ -894,7 +894,10 @@ class Engine:
                 return checked.snapshot
 
     def close(self) -> None:
-        """Release files. Closing twice is no error."""
+        """Release files. Closing twice is no error.
+
+        A question of another thread ends with IndexClosedError; a run that writes the index is waited for.
+        """
         with self._lock:
             if self._opened is not None:
                 self._opened.close()

@@ -6,6 +6,7 @@ FathomError
 ├── SettingsError   a setting with a value that cannot be used                     exit 2
 ├── IndexingError   the index cannot be made, read or written                      exit 2
 │   ├── LockedError     another process is writing
+│   ├── IndexClosedError     another thread has closed the index
 │   ├── DamagedError    a file of the index holds something else than was written
 │   ├── UnwritableError  where the index lies, nothing can be written: no room, no right
 │   ├── MismatchError   index and embedding model differ
@@ -50,6 +51,10 @@ class IndexingError(FathomError):
 
 class LockedError(IndexingError):
     """Another process is writing this index."""
+
+
+class IndexClosedError(IndexingError):
+    """Another thread has closed the index while it was used."""
 
 
 class DamagedError(IndexingError):

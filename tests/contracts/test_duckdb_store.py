@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Thread
 
 import duckdb
 import pytest
 from tests.contracts.candidate_stores import StoreContract
+from tests.waiting import comes, join
 
 from codefathom.errors import StoreError
 from codefathom.stores.base import Row
@@ -57,3 +59,28 @@ def test_damage_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     assert "run `fathom index`" in error.value.hint
     (tmp_path / "store" / "duckdb.json").write_text('{"file": "../../secret", "owner": "", "generation": 1}')
     assert contract.connect(contract._setup(tmp_path)).label() is None
+
+
+def test_it_is_closed_while_another_thread_reads(tmp_path: Path) -> None:
+    contract = TestDuckdb()
+    contract.open(tmp_path).commit(1)
+    store, outcomes = DuckdbStore(contract._setup(tmp_path)), list[object]()
+
+    def read() -> None:
+        try:
+            outcomes.extend(store._rows("SELECT sum(sqrt(a.range * b.range)) FROM range(30000) a, range(30000) b"))
+        except StoreError as error:
+            outcomes.append(str(error))
+
+    reader = Thread(target=read)
+    reader.start()
+    assert comes(lambda: store._used or outcomes)
+    store.close()
+    join(reader)
+    assert len(outcomes) == 1
+    assert isinstance(outcomes[0], tuple) or "was closed while it was read" in str(outcomes[0])
+    (file,) = (tmp_path / "store").glob("*.duckdb")
+    file.chmod(0o600)
+    with duckdb.connect(str(file)) as db:  # which needs the file for itself
+        assert db.execute("SELECT count(*) FROM rag").fetchone() == (0,)
+    assert store.count() == 0

@@ -22,6 +22,7 @@ from codefathom.config.settings import declared_settings
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.metrics.counters import BUCKETS_S, RequestRecord, ServerCounters
 from codefathom.server.metrics.model_health import ModelHealth
+from codefathom.server.searches.search_pool import SearchPool
 from codefathom.server.server_config import ServerConfig
 from codefathom.types import Check
 
@@ -137,10 +138,11 @@ def test_what_breaks_is_told_without_its_inside(
     with serve(config) as server:
         add(server, shop)
         index(shop)
-        monkeypatch.setattr(Engine, "related", broken)
+        monkeypatch.setattr(SearchPool, "ask", broken)
         answer = server.get("/related", params={"project_id": "shop", "target": "x"})
         assert (answer.status_code, answer.json()["code"]) == (500, "internal")
         assert "secret" not in answer.text
+        monkeypatch.undo()
         (failed,) = server.get("/monitoring/stats").json()["failed"]
         assert (failed["method"], failed["route"], failed["status"]) == ("GET", "/related", 500)
         assert "log of the server" in failed["detail"]

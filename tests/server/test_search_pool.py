@@ -61,6 +61,16 @@ def test_its_errors_are_those_of_the_engine(shop: Path, search_pool: SearchPool)
     assert len(search_pool._all) == 1
 
 
+def test_a_fault_of_the_program_is_told_with_its_trace_and_the_process_goes_on(
+    shop: Path, search_pool: SearchPool
+) -> None:
+    index(shop)
+    with pytest.raises(RuntimeError, match="unexpected keyword argument 'bogus'"):
+        search_pool.ask(replace(wanted(shop, "price", bogus=1), call="related"), SearchEnd())
+    assert search_pool.search(wanted(shop)).hits
+    assert len(search_pool._all) == 1
+
+
 def test_a_search_that_nobody_waits_for_ends_with_its_process(shop: Path, search_pool: SearchPool) -> None:
     (shop / "victim.py").write_text(VICTIM)
     index(shop)

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from codefathom.errors import FathomError
+from codefathom.system.interruption import INTERRUPTED, INTERRUPTION
 from codefathom.system.isolation import leave_relative_places_out, leave_working_directory_out
 
 TYPE_CHECKING = False  # the library typing takes a fifth of the time until the first answer of `fathom mcp`
@@ -12,33 +13,50 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 _ERROR = 2
-_INTERRUPTED = 130
 _BROKEN_PIPE = 141  # what a shell reports for grep when the reader is gone
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 found, 1 nothing found, 2 error, 130 interrupted."""
-    if argv is None:
-        leave_working_directory_out()
-        leave_relative_places_out()
+    INTERRUPTION.begin()
+    try:
+        if argv is None:
+            leave_working_directory_out()
+            leave_relative_places_out()
+        return _code(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:
+        from codefathom.cli.display.output import complain
+
+        INTERRUPTION.tell(complain)
+        return INTERRUPTED
+    finally:
+        if argv is not None:  # else the process ends, which a second Ctrl-C must not make noisy
+            INTERRUPTION.end()
+
+
+def _code(words: list[str]) -> int:
+    """Return the exit code of a command. Raises KeyboardInterrupt where it was interrupted, wherever that struck."""
     from codefathom.cli.display.output import Output, complain
 
-    words = list(sys.argv[1:] if argv is None else argv)
     _open_streams()
     try:
         code = _run(words)
         Output(sys.stdout, {}).flush()
-    except KeyboardInterrupt:
-        complain("interrupted")
-        return _INTERRUPTED
     except BrokenPipeError:
+        code = _BROKEN_PIPE
         _settle()
-        return _BROKEN_PIPE
     except Exception as error:
+        _raise_interrupted()
         complain(*_explained(error), below=_trace([] if isinstance(error, FathomError) else words))
         _settle()
         return _ERROR
+    _raise_interrupted()
     return code
+
+
+def _raise_interrupted() -> None:
+    if INTERRUPTION.has_come():
+        raise KeyboardInterrupt
 
 
 def _run(words: Sequence[str]) -> int:
@@ -64,8 +82,10 @@ def _run(words: Sequence[str]) -> int:
         return 0
     from codefathom.cli.commands.short_commands import RUN
     from codefathom.cli.face import Face
+    from codefathom.system.stopping import stopping
 
-    return RUN[parsed.command](parsed.options, Face(parsed.options.common, sys.stdout, sys.stderr, os.environ))
+    with stopping(INTERRUPTION.has_come):
+        return RUN[parsed.command](parsed.options, Face(parsed.options.common, sys.stdout, sys.stderr, os.environ))
 
 
 def _open_streams() -> None:

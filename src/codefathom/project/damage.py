@@ -18,18 +18,22 @@ def reading(opened: OpenedProject, *, whole: bool = False, is_old_shown: bool = 
     """Give an index to a question. What breaks because files are damaged raises DamagedError that says so.
 
     So does, with `whole`, an answer that had to leave something out and has no place to say it, and, unless
-    `is_old_shown`, a catalogue that is older than its views.
+    `is_old_shown`, a catalogue that is older than its views. An index that another thread closes raises
+    IndexClosedError.
     """
     soundness = opened.catalog.soundness
     try:
         if not is_old_shown and opened.views.is_ahead:
             raise soundness.damaged("it is older than what was made from it")
         yield opened
+        opened.catalog.check_open()  # views that are closed find nothing
         if whole and soundness.damaged_paths:
             raise soundness.damaged(f"what it holds of {min(soundness.damaged_paths)} is wrong")
     except FathomError:
+        opened.catalog.check_open()  # if it is closed, that is the cause
         raise
     except Exception as error:
+        opened.catalog.check_open()
         # Whatever a library makes of bytes that are not what was written; anything else is a fault of ours.
         problem = opened.damage_of_files()
         if not problem:

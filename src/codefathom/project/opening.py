@@ -374,13 +374,13 @@ class OpenedProject:
         return {**({"catalogue": problem} if problem else {}), **views}
 
     def close(self) -> None:
-        """Release files and connections; the engine cannot be used afterwards."""
+        """Release files and connections. What another thread asks at this moment ends with IndexClosedError."""
+        self.catalog.close()  # first: no question may take views that are closed for views that hold nothing
         if self._connections is not None:
             self._connections.close()
         if self._upgrade is not None:
             self._upgrade.close()
         self.views.close()
-        self.catalog.close()
         self._use.release()
 
 

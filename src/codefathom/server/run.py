@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -17,6 +19,7 @@ from codefathom.server.http.auth import is_loopback
 from codefathom.server.metrics.logs import start_log
 from codefathom.server.server_config import ServerConfig
 from codefathom.server.state import ServerState
+from codefathom.system.interruption import INTERRUPTION
 
 _GRACE_S = 10  # for requests that are under way when the server is told to stop
 # Longer than clients keep an idle connection: one closed in the moment of a request looks like a failed request.
@@ -29,7 +32,8 @@ def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callab
     """Answer requests until the process is told to stop.
 
     `load` reads the settings, now and when they change; `folders` are added as projects; `tell` takes the address.
-    Raises UsageError when the address cannot be listened on, and RequestError for a folder that cannot be a project.
+    Raises KeyboardInterrupt after Ctrl-C, UsageError when the address cannot be listened on, and RequestError for a
+    folder that cannot be a project.
     """
     config = load()
     start_log(config.log)
@@ -44,7 +48,10 @@ def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callab
         )
         for project in projects:
             tell(f"project {project.id}: {project.root}")
-        _Server(options_of(app), app.state.server).run(sockets=[listener])
+        server = _Server(options_of(app), app.state.server)
+        server.run(sockets=[listener])
+        if server.is_interrupted:  # not raised in the middle of the loop, as uvicorn does
+            raise KeyboardInterrupt
 
 
 def options_of(app: FastAPI, grace_s: int = _GRACE_S) -> uvicorn.Config:
@@ -79,6 +86,17 @@ class _Server(uvicorn.Server):
     def __init__(self, options: uvicorn.Config, state: ServerState) -> None:
         super().__init__(options)
         self._state = state
+        self.is_interrupted = False
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin the end; a second Ctrl-C ends the process at once, with its searches."""
+        if sig != signal.SIGINT:
+            super().handle_exit(sig, frame)
+            return
+        if self.should_exit:
+            self._state.search_pool.kill()
+            INTERRUPTION.end_now()
+        self.should_exit = self.is_interrupted = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let what is under way end, for a while."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 from fastapi import Depends, Request
 
@@ -54,6 +54,17 @@ def caller_of(request: Request) -> Caller:
     return caller
 
 
+class Client(NamedTuple):
+    """The caller of a request that is waited for, and the request, which tells when the client leaves."""
+
+    caller: Caller
+    request: Request
+
+
+def _client_of(request: Request) -> Client:
+    return Client(caller_of(request), request)
+
+
 def manager_of(request: Request) -> Caller:
     """Return the caller, who must be allowed to use all projects. Raises ForbiddenError."""
     caller = caller_of(request)
@@ -67,3 +78,4 @@ def manager_of(request: Request) -> Caller:
 # As types of parameters: `caller: CallerHere` is who asks.
 CallerHere: TypeAlias = Annotated[Caller, Depends(caller_of)]
 ManagerHere: TypeAlias = Annotated[Caller, Depends(manager_of)]
+ClientHere: TypeAlias = Annotated[Client, Depends(_client_of)]

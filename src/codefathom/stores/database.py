@@ -8,11 +8,12 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from threading import Lock, RLock, get_ident, local
+from threading import Lock, RLock, local
 from typing import Any, BinaryIO
 
-from codefathom.errors import DamagedError, IndexingError, LockedError, UnwritableError, UsageError
+from codefathom.errors import DamagedError, IndexClosedError, IndexingError, LockedError, UnwritableError, UsageError
 from codefathom.stores.folder import File, file_at
+from codefathom.stores.lent_connections import LentConnection, LentConnections
 from codefathom.stores.lock import writer_lock
 from codefathom.stores.seal import damaged_blocks, logged_blocks, new_seal, read_seal, write_seal
 from codefathom.stores.sqlite import connect
@@ -23,11 +24,13 @@ _WAIT_S = 30.0  # for another writer's transaction; readers never wait in WAL mo
 _WAIT_FOR_READERS_MS = 1_000  # until all of a log can be moved; the rest is moved the next time
 _DAMAGED = {11, 26}  # SQLITE_CORRUPT, SQLITE_NOTADB
 _NOT_TEXT = "Could not decode to UTF-8"  # message of Python for a text that is not UTF-8; we write UTF-8 only
+_INTERRUPTED = 9  # SQLITE_INTERRUPT, by `close`
 _FULL = 13  # SQLITE_FULL
 _UNWRITABLE = {8, 10, 14}  # SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN: also where a full disk takes no file beside
 _NEEDED = 100_000  # bytes that SQLite takes beside a file before anything is written
 _MARK = ".damaged"
 _SEAL = ".seal"
+_ROWS_AT_A_TIME = 1_000
 _LONG_LOG = 40_000_000  # bytes after which a log is moved into the file, in the middle of a run
 # synchronous = NORMAL, by choice: in WAL mode a power cut may cost the last transactions, which the next run makes
 # again from the tree, and never breaks the file; FULL would cost a disk flush for each batch. A killed process
@@ -47,15 +50,18 @@ _users_lock = Lock()
 
 
 class Database:
-    """A connection for each thread; one transaction at a time. Every error of SQLite becomes an IndexingError."""
+    """A connection for each thread; one transaction at a time. Every error of SQLite becomes an IndexingError.
+
+    Safe to close while other threads use it.
+    """
 
     def __init__(self, file: File | str, *, read_only: bool = False) -> None:
         self.file = file_at(file)
         self.path = self.file.path
         self.read_only = read_only
-        self._connections: dict[int, sqlite3.Connection] = {}  # by thread; a dead thread's number is used again
-        self._lock = RLock()
-        self._closed = False
+        self._connections = LentConnections(self._connect)
+        self._is_released = False
+        self._lock = RLock()  # of a transaction, and while a connection is opened
         self._reader: BinaryIO | None = None  # of the bytes of the file
         self._seal_lock = RLock()  # while the file is compared with its seal, nothing moves into it
         self._seal = self.file.with_ending(_SEAL)
@@ -69,17 +75,19 @@ class Database:
     def close(self) -> None:
         """Close the connections of all threads; the last one to close a file moves its log into it.
 
-        No other thread may be reading at this moment.
+        What another thread reads or writes at this moment is interrupted, and raises IndexClosedError there; no
+        connection is closed under it. A transaction that is interrupted leaves nothing.
         """
-        with self._lock:
-            if self._closed:
+        with self._connections.closing() as is_first:
+            if not is_first:
                 return
             self.settle_alone()
-            self._closed = True
-            for connection in self._connections.values():
-                connection.close()
-            self._connections.clear()
-        _release(self._place, self._reader)
+        self._release_when_unused()
+
+    def check_open(self) -> None:
+        """Raise IndexClosedError if another thread closes the file, or has closed it."""
+        if self._connections.is_closing:
+            raise self._closed()
 
     @property
     def is_replaced(self) -> bool:
@@ -89,24 +97,52 @@ class Database:
 
     def read(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query. Raises SlowExpressionError for an expression in it that takes too long."""
+        own = self._take("read")
         try:
-            return self.connection().execute(statement, parameters).fetchall()
+            return own.connection.execute(statement, parameters).fetchall()
         except (sqlite3.DatabaseError, OSError) as error:
             raise _refused.__dict__.pop("error", None) or self._failure("read", error) from error
+        finally:
+            self._give_back(own)
 
     def rows(self, statement: str) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query that may have very many; later writes are not seen."""
+        own = self._take("read")
         try:
-            yield from self.connection().cursor().execute(statement)
+            cursor = own.connection.cursor().execute(statement)
         except sqlite3.DatabaseError as error:
             raise self._failure("read", error) from error
+        finally:
+            self._give_back(own)
+        while page := self._page(own, cursor):
+            yield from page
+
+    def _page(self, own: LentConnection, cursor: sqlite3.Cursor) -> list[tuple[Any, ...]]:
+        if not self._connections.take_again(own):
+            raise self._closed()
+        try:
+            return cursor.fetchmany(_ROWS_AT_A_TIME)
+        except sqlite3.DatabaseError as error:
+            raise self._failure("read", error) from error
+        finally:
+            self._give_back(own)
+
+    @contextmanager
+    def lent(self) -> Iterator[sqlite3.Connection]:
+        """Lend this thread's connection, which `close` does not close before the end of the block."""
+        own = self._take("read")
+        try:
+            yield own.connection
+        finally:
+            self._give_back(own)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Hold the write lock; all of the block is visible at its end, or nothing of it."""
         with self._lock:
+            own = self._take("written")
+            db = own.connection
             try:
-                db = self.connection()
                 db.execute("BEGIN IMMEDIATE")
                 try:
                     yield db
@@ -117,6 +153,8 @@ class Database:
                     raise
             except (sqlite3.DatabaseError, OSError) as error:
                 raise self._failure("written", error) from error
+            finally:
+                self._give_back(own)
 
     # ---- the seal
 
@@ -187,18 +225,21 @@ class Database:
                     self.settle()
 
     def _move_log(self) -> None:
-        db = self.connection()
-        db.execute(f"PRAGMA busy_timeout = {_WAIT_FOR_READERS_MS}")
-        try:
-            db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        finally:
-            db.execute(f"PRAGMA busy_timeout = {int(_WAIT_S * 1_000)}")
+        with self.lent() as db:
+            db.execute(f"PRAGMA busy_timeout = {_WAIT_FOR_READERS_MS}")
+            try:
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                db.execute(f"PRAGMA busy_timeout = {int(_WAIT_S * 1_000)}")
 
     def _log_size(self) -> int:
         status = self._log.status()
         return 0 if status is None else status.st_size
 
     def _raw(self) -> int:
+        """Return the descriptor of the file, open as long as the lock of the seal is held. Raises IndexClosedError."""
+        if self._connections.is_refused:
+            raise self._closed()
         if self._reader is None:
             self._reader = self.file.open()
         return self._reader.fileno()
@@ -213,15 +254,47 @@ class Database:
         )
 
     def connection(self) -> sqlite3.Connection:
-        """Return this thread's connection. Raises OSError, sqlite3.Error for the first one; see `sqlite.connect`."""
-        connection = self._connections.get(get_ident())
-        if connection is None:
+        """Return this thread's connection, for one that has just opened the file, and that alone may close it.
+
+        Raises OSError, sqlite3.Error for the first one; see `sqlite.connect`.
+        """
+        own = self._opened()
+        self._give_back(own)
+        return own.connection
+
+    def _take(self, action: str) -> LentConnection:
+        try:
+            return self._connections.take() or self._opened()
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise self._failure(action, error) from error
+
+    def _opened(self) -> LentConnection:
+        """Return the lent connection of this thread. Raises as `connection`, and IndexClosedError."""
+        own = self._connections.take()
+        if own is None:
             with self._lock:
-                if self._closed:
-                    raise IndexingError(f"the catalogue {self.path!r} was closed", hint="open the project again")
-                connection = self._connections[get_ident()] = self._connect()
-                self._number = self._number or _number(self.file)
-        return connection
+                own = self._connections.add()
+            if own is None:
+                raise self._closed()
+            self._number = self._number or _number(self.file)
+        return own
+
+    def _give_back(self, own: LentConnection) -> None:
+        if self._connections.give_back(own):
+            self._release_when_unused()
+
+    def _release_when_unused(self) -> None:
+        """Release the file once it is closed; a thread that still uses a connection does it when it gives that back."""
+        with self._seal_lock:
+            if not self._connections.n_open and not self._is_released:
+                self._is_released = True
+                _release(self._place, self._reader)
+
+    def _closed(self) -> IndexClosedError:
+        return IndexClosedError(
+            f"the index {self.file.folder.path!r} was closed while it was used",
+            hint="ask again; in a program, close an engine when none of its threads uses it any more",
+        )
 
     def _connect(self) -> sqlite3.Connection:
         # Threads have a connection each; only `close` comes from another one.
@@ -237,7 +310,8 @@ class Database:
         with suppress(OSError):
             self.file.forget_aside()
         try:
-            self.connection().execute("VACUUM")
+            with self.lent() as db:
+                db.execute("VACUUM")
         except sqlite3.OperationalError:  # another process reads; it is tried again in the next run
             return False
         self.settle()
@@ -250,6 +324,8 @@ class Database:
     def _failure(self, action: str, error: sqlite3.DatabaseError | OSError) -> IndexingError:
         if isinstance(error, OSError):
             return writing_error(f"the catalogue {self.path!r} cannot be {action}", self.file.folder, error)
+        if self._connections.is_closing and getattr(error, "sqlite_errorcode", 0) & 0xFF == _INTERRUPTED:
+            return self._closed()
         if is_damage(error):
             return self.damaged(str(error))
         return failure(f"the catalogue {self.path!r} cannot be {action}", self.file, error)

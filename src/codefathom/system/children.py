@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import IO, Any, BinaryIO, NoReturn
@@ -40,15 +40,33 @@ def start_python(
 
     `has_own_session`: the process leads a group of its own, to be ended with all that it has started.
     """
-    return subprocess.Popen(
-        [os.path.abspath(sys.executable), "-P", "-c", _PROGRAM.format(module, function), json.dumps(trusted_path())],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        cwd=neutral_folder(),
-        env=environment(),
-        start_new_session=has_own_session,
-    )
+    words = [os.path.abspath(sys.executable), "-P", "-c", _PROGRAM.format(module, function), json.dumps(trusted_path())]
+    with _no_interrupts():
+        return subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            cwd=neutral_folder(),
+            env=environment(),
+            start_new_session=has_own_session,
+        )
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Have a process that starts in the block never get an interrupt of the terminal, also while it begins.
+
+    The parent gets it, and ends its children; one that had just begun would print a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def start_program(

@@ -35,6 +35,7 @@ export const serverText = texts(
     "problem.unauthorized": "A token is required",
     "problem.unsupported_media_type": "The server does not read this form",
     "problem.usage": "The question cannot be understood",
+    "problem.worker_died": "The process that worked on this has died",
     "problem.unknown": "Something did not work",
 
     "kind.class": "class",
@@ -87,6 +88,7 @@ export const serverText = texts(
     "problem.unauthorized": "需要令牌",
     "problem.unsupported_media_type": "服务器不支持这种格式",
     "problem.usage": "无法理解这个问题",
+    "problem.worker_died": "处理此请求的进程已终止",
     "problem.unknown": "操作未成功",
 
     "kind.class": "类",

@@ -29,11 +29,12 @@ from codefathom.cli.face import Face
 from codefathom.cli.options import AskOptions
 from codefathom.cli.token_budget import write_items
 from codefathom.engine import Engine
-from codefathom.errors import FathomError, UsageError
+from codefathom.errors import FathomError, StoppedError, UsageError
 from codefathom.project.answer_setup import recent
 from codefathom.providers.base import Message
 from codefathom.several.joined_projects import JoinedProjects
 from codefathom.shapes import answer_shape, trace_shape
+from codefathom.system.interruption import INTERRUPTION
 from codefathom.text.printable import escape_json
 
 SUCCESS, ERROR = 0, 2
@@ -95,7 +96,8 @@ class _Conversation:
             # Closing the events ends the call of the model.
             with closing(ask_events(question, self._inputs, self._engine, self._history)) as events:
                 self._answer(question, self._recorded(events))
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, StoppedError):
+            INTERRUPTION.forget()
             self._end_line()
             self._face.note("stopped")
         except FathomError as error:
@@ -165,6 +167,7 @@ def _typed(face: Face) -> Iterator[str]:
         try:
             line = read()
         except (EOFError, KeyboardInterrupt) as reason:
+            INTERRUPTION.forget()
             face.ask("\n")
             if was_interrupted or isinstance(reason, EOFError):
                 return

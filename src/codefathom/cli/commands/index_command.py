@@ -16,6 +16,7 @@ from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.project.stores.revision_indexes import RevisionIndex
 from codefathom.shapes import plain_shape, to_json
+from codefathom.system.interruption import INTERRUPTION
 from codefathom.text.printable import show_line, show_name, size
 from codefathom.types import IndexReport
 
@@ -40,7 +41,7 @@ def run(options: IndexOptions, face: Face) -> int:
             return _say(engine.index(full=options.full, keep_rules=True), face)
         if options.full:
             engine.index(full=True)
-        for report in engine.watch(lambda: False, read_settings=face.settings):
+        for report in engine.watch(INTERRUPTION.has_come, read_settings=face.settings):
             _say(report, face)
     return 0
 

@@ -101,6 +101,14 @@ class MapParts(NamedTuple):
     n_files: int
     verdict: Verdict | None = None  # on the question, where there is one
     offset: int = 0  # parts that earlier pages have shown
+    n_behind: tuple[int, int] = (0, 0)  # files and symbols behind these parts
+
+    def first(self, most: int) -> MapParts:
+        """Return at most so many parts; those behind them are counted."""
+        behind = self.parts[most:]
+        n_files = sum(part.symbol is None for part in behind)
+        n_behind = (self.n_behind[0] + n_files, self.n_behind[1] + len(behind) - n_files)
+        return self._replace(parts=self.parts[:most], n_behind=n_behind)
 
     def behind(self, offset: int) -> MapParts:
         """Return the parts behind the first ones. Raises UsageError where there are none."""
@@ -138,17 +146,15 @@ def fitted(query: str, content: MapParts, max_tokens: int, count: Callable[[str]
 
 def first_parts(query: str, content: MapParts, n: int, count: Callable[[str], int]) -> ProjectMap:
     """Return the map of the first `n` parts."""
-    files, behind = _files(content.parts[:n]), content.parts[n:]
-    n_left_out = sum(part.symbol is None for part in behind)
+    files, n_behind = _files(content.parts[:n]), content.first(n).n_behind
     return ProjectMap(
         query,
         files,
         content.n_files,
         count(map_text(files)),
         _COMPLETENESS,
-        n_left_out,
-        len(behind) - n_left_out,
-        content.offset + n if n and behind else None,
+        *n_behind,
+        content.offset + n if n and any(n_behind) else None,
         content.verdict,
     )
 
@@ -167,7 +173,8 @@ def joined(projects: Mapping[str, MapParts]) -> MapParts:
     ordered = tuple(part for _, part in sorted(turns, key=lambda item: item[0]))
     n_files = sum(content.n_files for content in projects.values())
     verdicts = [content.verdict for content in projects.values() if content.verdict]
-    return MapParts(ordered, n_files, of_several(verdicts) if verdicts else None)
+    n_behind = tuple(map(sum, zip(*(content.n_behind for content in projects.values()), strict=True))) or (0, 0)
+    return MapParts(ordered, n_files, of_several(verdicts) if verdicts else None, n_behind=(n_behind[0], n_behind[1]))
 
 
 def _trust(content: MapParts) -> float:

@@ -109,6 +109,13 @@ class BusyError(RequestError):
     code = "busy"
 
 
+class WorkerDiedError(RequestError):
+    """The process that worked on the request has died; the server has another one for the next."""
+
+    status = 503
+    code = "worker_died"
+
+
 class LeftError(RequestError):
     """The client has disconnected, and does not see this error."""
 

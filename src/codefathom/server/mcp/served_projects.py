@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
-from typing import NamedTuple
 
-from codefathom.engine import Engine, OnFile
+from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
-from codefathom.project.opening import OpenedProject
-from codefathom.search.graph.impact import Impact
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotIndexedError
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.project_table import ServedProject
-from codefathom.server.routes.routes_search import ChangeWish, impact
-from codefathom.server.routes.search_requests import SearchKey, indexed, search
-from codefathom.server.searches.search_end import SearchEnd
+from codefathom.server.routes.search_requests import engine_for
+from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import ServerState
-from codefathom.types import LevelName, Mode, Progress, SearchResult, Where
+from codefathom.types import Progress
 
 _MOST_CHOICES = 50  # projects that an error names
 _SHOWN_CHARS = 80
-
-
-class SearchLease(NamedTuple):
-    """The limits within which a search may go on."""
-
-    end: SearchEnd  # of whoever waits
-    until: float  # by `monotonic`
 
 
 class ServedProjects:
@@ -54,10 +42,8 @@ class ServedProjects:
         with ExitStack() as stack:
             for project in resolve_projects(names or self._owners(), visible):
                 try:
-                    engine = stack.enter_context(indexed(self._state, project.id, self._caller))
-                    engines[project.id] = _SearchedElsewhere(
-                        engine, partial(self._search, project.id), partial(self._impact, project.id)
-                    )
+                    engine = stack.enter_context(engine_for(self._state, project.id, self._caller, self._lease))
+                    engines[project.id] = engine
                 except NotIndexedError as error:
                     if (first := self._first_index(project, stack)) is None:
                         failed[project.id] = error
@@ -84,12 +70,6 @@ class ServedProjects:
             return None
         engine = stack.enter_context(self._state.projects.lease(project.id, self._caller))
         return FirstIndex(engine.unindexed, Progress(job.step.phase, job.step.current, job.step.total))
-
-    def _search(self, project_id: str, key: SearchKey) -> SearchResult:
-        return search(self._state, self._caller, project_id, key, self._lease.until, end=self._lease.end)
-
-    def _impact(self, project_id: str, wish: ChangeWish) -> Impact:
-        return impact(self._state, self._caller, project_id, wish, self._lease.until, end=self._lease.end)
 
 
 def resolve_projects(names: Sequence[str], visible: Sequence[ServedProject]) -> list[ServedProject]:
@@ -120,54 +100,3 @@ def first_job(state: ServerState, project: ServedProject) -> IndexJob | None:
     if job is None and state.jobs.latest(project.id) is None:
         return state.jobs.submit(project.id, project.root, settings=project.settings)
     return job
-
-
-class _SearchedElsewhere(Engine):
-    """An opened project that is searched by the processes of the server, also for the reach of a change.
-
-    All else is read here.
-    """
-
-    def __init__(
-        self,
-        engine: Engine,
-        search_elsewhere: Callable[[SearchKey], SearchResult],
-        impact_elsewhere: Callable[[ChangeWish], Impact],
-    ) -> None:
-        super().__init__(engine.place)
-        self._engine = engine
-        self._search_elsewhere = search_elsewhere
-        self._impact_elsewhere = impact_elsewhere
-
-    @property
-    def opened(self) -> OpenedProject:
-        """The index, which the other engine closes."""
-        return self._engine.opened
-
-    def refresh(self) -> bool:
-        """See `Engine`."""
-        return self._engine.refresh()
-
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        offset: int = 0,
-        level: LevelName | None = None,
-        mode: Mode | None = None,
-        where: Where | None = None,
-        min_score: float = 0.0,
-        files: Sequence[str] = (),
-        on_file: OnFile = lambda _: None,
-    ) -> SearchResult:
-        """See `Engine`; `on_file` is told nothing."""
-        del on_file
-        key = SearchKey(query, limit, level, mode, min_score, where=where, files=tuple(files), offset=offset)
-        return self._search_elsewhere(key)
-
-    def impact(
-        self, revisions: str = "HEAD", *, diff: str = "", depth: int = 3, limit: int = 200, offset: int = 0
-    ) -> Impact:
-        """See `Engine`."""
-        return self._impact_elsewhere(ChangeWish(diff, revisions, depth, limit, offset))

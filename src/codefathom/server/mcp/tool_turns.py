@@ -19,16 +19,16 @@ from codefathom.mcp.tool_list import tool_named, tools
 from codefathom.mcp.tool_results import indexing_result, refusal_result
 from codefathom.server.http.auth import Caller
 from codefathom.server.mcp.index_wait import first_steps, wait_for_index
-from codefathom.server.mcp.served_projects import SearchLease, ServedProjects
+from codefathom.server.mcp.served_projects import ServedProjects
 from codefathom.server.mcp.tool_answers import Report, answered, has_model
-from codefathom.server.searches.search_end import SearchEnd
+from codefathom.server.routes.search_requests import LET_FINISH_S
+from codefathom.server.searches.search_end import SearchEnd, SearchLease
 from codefathom.server.state import ServerState
 from codefathom.types import Progress
 
 if TYPE_CHECKING:
     from codefathom.mcp.tool_list import ToolSpec
 
-_LET_FINISH_S = 1.0  # a search that needs no longer costs less than the process that would have to be replaced
 # Arguments that hold paths, also under the names that other tools of this kind use.
 _PATHS = {"path", "file_path", "filePath", "target", "paths", "files", "directory_filter", "directoryFilter"}
 
@@ -101,7 +101,7 @@ class ToolTurns:
             return await self._state.search_queue.run(request.client, work, limit_s)
         finally:
             end.come()
-            asyncio.get_running_loop().call_later(_LET_FINISH_S, end.enforce)
+            asyncio.get_running_loop().call_later(LET_FINISH_S, end.enforce)
 
     async def _has_model(self, caller: Caller) -> bool:
         return await to_thread.run_sync(has_model, self._state, caller)

@@ -12,13 +12,15 @@ from dataclasses import dataclass, replace
 from codefathom.config.configuration import load_settings
 from codefathom.config.settings import DeclaredSetting, Settings, StoreSettings, declared_settings
 from codefathom.errors import FathomError
-from codefathom.project.roles import ROLES, ask_models
+from codefathom.project.roles import ROLES, ask_models, check_models
 from codefathom.project.stores.choice import shown_store
 from codefathom.server.http.auth import Caller
+from codefathom.server.http.problem_json import LeftError, SlowError
 from codefathom.server.live import Live
 from codefathom.server.projects.project_settings import in_haste
 from codefathom.server.projects.project_table import Projects, ServedProject
-from codefathom.server.routes.search_requests import indexed
+from codefathom.server.routes.search_requests import engine_for
+from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.served_settings import open_hosts
 from codefathom.server.state import ServerState
 from codefathom.system.memory import resident_bytes
@@ -88,6 +90,12 @@ def _store_check(store: StoreSettings, ids: Sequence[str], problem: str) -> Chec
     return Check(name, False, detail, "`fathom store test` asks it again")
 
 
+def models_of_project(state: ServerState, caller: Caller, project_id: str) -> tuple[Check, ...]:
+    """Ask the models of a project for one word each. Raises NotFoundError."""
+    with state.projects.lease(project_id, caller) as engine:
+        return check_models(engine.opened)
+
+
 def _model_names(settings: Settings) -> tuple[str, ...]:
     llm, embed, rerank = settings.llm, settings.embed, settings.rerank
     return (*map(llm.of, ROLES), llm.base_url, embed.model, embed.base_url, rerank.model, rerank.base_url)
@@ -151,24 +159,36 @@ def gauges(state: ServerState) -> dict[str, float]:
     return values
 
 
-def stores(state: ServerState, caller: Caller) -> tuple[Store, ...]:
+def stores(state: ServerState, caller: Caller, lease: SearchLease) -> tuple[Store, ...]:
     """Return the state of the index of each project that the caller may see."""
-    return tuple(_store(state, caller, project) for project in state.projects.listed(caller))
+    return tuple(_store(state, caller, project, lease) for project in state.projects.listed(caller))
 
 
-def _store(state: ServerState, caller: Caller, project: ServedProject) -> Store:
+def _store(state: ServerState, caller: Caller, project: ServedProject, lease: SearchLease) -> Store:
     try:
-        with indexed(state, project.id, caller) as engine:
+        with engine_for(state, project.id, caller, lease) as engine:
             return Store(project, engine.status())
+    except (LeftError, SlowError):
+        raise
     except FathomError as error:
         return Store(project, None, str(error))
 
 
-def modules(state: ServerState, caller: Caller, project_id: str) -> dict[str, int]:
-    """Return the number of files in each first folder, the largest first."""
-    with indexed(state, project_id, caller) as engine:
-        counted = Counter(path.partition("/")[0] if "/" in path else "" for path, *_ in engine.files.listed())
-    return dict(counted.most_common())
+def modules(state: ServerState, caller: Caller, lease: SearchLease) -> dict[str, dict[str, int]]:
+    """Return, for each project with an index, the number of files in each first folder, the largest first."""
+    counted: dict[str, dict[str, int]] = {}
+    for project in state.projects.listed(caller):
+        if not state.projects.summary(project).held:
+            continue
+        counted[project.id] = {}
+        try:
+            with engine_for(state, project.id, caller, lease) as engine:
+                counted[project.id] = engine.modules()
+        except (LeftError, SlowError):
+            raise
+        except FathomError:  # removed or gone in this moment
+            continue
+    return counted
 
 
 def settings_of_server(state: ServerState) -> Settings:

@@ -23,8 +23,10 @@ from codefathom.server.answers.conversations import Conversation, history
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import BusyError, NotFoundError
 from codefathom.server.projects.served_engine import ServedEngine
-from codefathom.server.projects.served_paths import served_places
-from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed, no_project, path_federation
+from codefathom.server.projects.served_paths import ServedPlaces, served_places
+from codefathom.server.routes.search_requests import chosen_projects, indexed, path_federation
+from codefathom.server.searches.search_end import SearchEnd, SearchLease
+from codefathom.server.searches.search_key import SearchLimits
 from codefathom.server.state import ServerState
 from codefathom.several.joined_projects import JoinedProjects
 
@@ -65,7 +67,7 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
         named = question.projects or (conversation.projects if conversation else ())
         projects, left_out = _projects(state, caller, named)
     elif not places.projects and not places.unserved and not places.loose:
-        raise no_project(places)
+        raise _no_project(places)
     else:
         projects, left_out = _usable(state, caller, tuple(places.projects), places.unserved, bool(places.loose))
     if question.agent and only_contexts:
@@ -109,7 +111,8 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
     def source() -> AbstractContextManager[Engine | JoinedProjects]:
         if places is None:
             return _chosen(state, caller, projects, change, is_joined=is_joined)
-        return path_federation(state, caller, places, monotonic() + state.config.search_timeout_s, change)
+        lease = SearchLease(SearchEnd(), monotonic() + state.config.search_timeout_s)
+        return path_federation(state, caller, places, lease, change)
 
     try:
         return state.answers.begin(asker, lambda on_step: _opened(source, lambda opened: answered(opened, on_step)))
@@ -117,6 +120,14 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
         if not question.conversation_id and asker.conversation_id:  # nothing was said in the one just begun
             state.conversations.delete(asker.conversation_id, caller.name)
         raise
+
+
+def _no_project(places: ServedPlaces) -> UsageError:
+    """Return the error for paths that belong to no project."""
+    paths = (*places.loose, *(item.path for item in places.left_out))
+    return UsageError(
+        f"no project of this server is in {', '.join(map(repr, paths))}", hint="POST /index makes a folder a project"
+    )
 
 
 def _check_rounds(question: ClientQuestion, settings: Settings) -> None:

@@ -20,8 +20,9 @@ from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.sse import follow
 from codefathom.server.routes.questions import ClientQuestion, begin
 from codefathom.server.routes.routes_search import named_projects
-from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed
+from codefathom.server.routes.search_requests import chosen_projects, indexed
 from codefathom.server.schemas.ask_schemas import AnswerOut, AskIn, FinalAnswerOut, FinalSourceOut, QueryIn
+from codefathom.server.searches.search_key import SearchLimits
 from codefathom.server.state import CallerHere, ServerState
 
 AnswerId: TypeAlias = Annotated[str, Path(max_length=100, examples=["0c4be1d2a7f8936155d0e3b1c2a49f70"])]

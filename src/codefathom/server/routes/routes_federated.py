@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, NamedTuple, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi.concurrency import run_in_threadpool
 
 from codefathom.answer.tokens import counter
 from codefathom.errors import FathomError, UsageError
-from codefathom.search.graph.project_map import MapParts, first_parts
+from codefathom.search.graph.project_map import first_parts
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import problem_of
@@ -23,6 +22,7 @@ from codefathom.server.routes.routes_files import (
     NameIn,
     Offset,
     PageIn,
+    PageQuery,
     Path,
     Tokens,
     edge_out,
@@ -37,8 +37,9 @@ from codefathom.server.schemas.file_schemas import (
     ProjectSymbolOut,
 )
 from codefathom.server.schemas.search_schemas import ProblemOut, RefusedOut
+from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import CallerHere, ServerState
-from codefathom.several.joined_projects import FederatedRelated, FederatedSymbols, JoinedProjects
+from codefathom.several.joined_projects import FederatedRelated, JoinedProjects
 from codefathom.shapes import map_shape, rest_shape
 from codefathom.types import RelatedResult
 
@@ -76,23 +77,19 @@ def _places(caller: CallerHere, request: Request, project_id: ProjectIds = (), p
 PlacesIn: TypeAlias = Annotated[ClientPlaces, Depends(_places)]
 
 
-async def _result(state: ServerState, places: ClientPlaces, ask: Callable[[JoinedProjects], _T]) -> _T:
-    """Return the result of `ask`, for paths in turn with the searches: loose files are indexed first."""
+async def _answer(state: ServerState, places: ClientPlaces, ask: Callable[[JoinedProjects], _T]) -> _T:
+    """Return the value of `ask`, which is called when it is the client's turn."""
     caller, request, project_ids, paths = places
 
-    def of_projects() -> _T:
-        with federation(state, caller, project_ids) as projects:
-            return ask(projects)
-
-    def of_paths(until: float) -> _T:
+    def look(lease: SearchLease) -> _T:
+        if not paths:
+            with federation(state, caller, project_ids, lease) as projects:
+                return ask(projects)
         scopes = served_places(state.projects, state.config, caller, paths)
-        with path_federation(state, caller, scopes, until) as projects:
+        with path_federation(state, caller, scopes, lease) as projects:
             return ask(projects)
 
-    if not paths:
-        return await run_in_threadpool(of_projects)
-    await request.body()  # what comes after it is that the client leaves
-    return await in_turn(state, caller, request, of_paths)
+    return await in_turn(state, caller, request, look)
 
 
 class _Where(NamedTuple):
@@ -121,22 +118,22 @@ def router(state: ServerState) -> APIRouter:
         *,
         page: PageIn,
     ) -> FederatedSymbolsOut:
-        def ask(projects: JoinedProjects) -> tuple[FederatedSymbols, _Where]:
-            symbols = projects.symbols(name.query, path=path, kind=name.kind, limit=limit, offset=page.offset)
-            return symbols, _where(places, projects)
+        def ask(projects: JoinedProjects) -> FederatedSymbolsOut:
+            result = projects.symbols(name.query, path=path, kind=name.kind, limit=limit, offset=page.offset)
+            where, failed = _where(places, projects), _problems(result.failed)
+            answer = FederatedSymbolsOut(query=name.query, symbols=[], failed=failed, **where._asdict())
 
-        result, where = await _result(state, places, ask)
-        answer = FederatedSymbolsOut(query=name.query, symbols=[], failed=_problems(result.failed), **where._asdict())
+            def first(n: int) -> FederatedSymbolsOut:
+                listed = [
+                    ProjectSymbolOut(project_id=project, **symbol_out(item).model_dump())
+                    for project, item in result.first(n)
+                ]
+                rest = result.rest.plus(len(result.symbols) - len(listed))
+                return answer.model_copy(update={"symbols": listed, **rest_shape(rest, page.offset, n)})
 
-        def first(n: int) -> FederatedSymbolsOut:
-            listed = [
-                ProjectSymbolOut(project_id=project, **symbol_out(item).model_dump())
-                for project, item in result.first(n)
-            ]
-            rest = result.rest.plus(len(result.symbols) - len(listed))
-            return answer.model_copy(update={"symbols": listed, **rest_shape(rest, page.offset, n)})
+            return within_tokens(result.n_rows, first, page.max_tokens)
 
-        return within_tokens(result.n_rows, first, page.max_tokens)
+        return await _answer(state, places, ask)
 
     @routes.get("/related", summary="Show what a file or symbol is connected with, in each project that has it")
     async def related(
@@ -147,48 +144,44 @@ def router(state: ServerState) -> APIRouter:
         *,
         page: PageIn,
     ) -> FederatedRelatedOut:
-        def ask(projects: JoinedProjects) -> tuple[FederatedRelated, _Where]:
-            return projects.related(target, depth=depth, limit=limit, offset=page.offset), _where(places, projects)
+        def ask(projects: JoinedProjects) -> FederatedRelatedOut:
+            result = projects.related(target, depth=depth, limit=limit, offset=page.offset)
+            return _all_related(target, result, _where(places, projects), page)
 
-        result, where = await _result(state, places, ask)
-        failed = _problems(result.failed)
-
-        def first(n: int) -> FederatedRelatedOut:
-            kept = [_related_out(project, item, page.offset) for project, item in result.first(n).items()]
-            rest = result.rest.plus(result.n_in(result.n_rows) - result.n_in(n))
-            return FederatedRelatedOut(
-                target=target, projects=kept, failed=failed, **rest_shape(rest, page.offset, n), **where._asdict()
-            )
-
-        return within_tokens(result.n_rows, first, page.max_tokens)
+        return await _answer(state, places, ask)
 
     @routes.get("/map", summary="Outline the most central files of several projects, within one number of tokens")
     async def map_projects(
         places: PlacesIn, wish: MapQueryIn, max_tokens: Tokens = 4_000, offset: Offset = 0
     ) -> FederatedMapOut:
-        def ask(projects: JoinedProjects) -> _MapOfSeveral:
-            content, errors = projects.map_parts(wish.query, files=wish.files, folders=wish.folders)
+        def ask(projects: JoinedProjects) -> FederatedMapOut:
+            all_parts, errors = projects.map_parts(wish.query, files=wish.files, folders=wish.folders)
+            content = all_parts.behind(offset)
             count = counter(projects.settings.context.tokenizer_path)
-            return _MapOfSeveral(content.behind(offset), errors, count, _where(places, projects))
+            failed, where = _problems(errors), _where(places, projects)
 
-        content, errors, count, where = await _result(state, places, ask)
-        failed = _problems(errors)
+            def first(n: int) -> FederatedMapOut:
+                outline = first_parts(wish.query, content, n, count)
+                return FederatedMapOut(**map_shape(outline), failed=failed, **where._asdict())
 
-        def first(n: int) -> FederatedMapOut:
-            return FederatedMapOut(
-                **map_shape(first_parts(wish.query, content, n, count)), failed=failed, **where._asdict()
-            )
+            return within_tokens(min(len(content.parts), max_tokens), first, max_tokens)
 
-        return within_tokens(min(len(content.parts), max_tokens), first, max_tokens)
+        return await _answer(state, places, ask)
 
     return routes
 
 
-class _MapOfSeveral(NamedTuple):
-    content: MapParts
-    errors: Mapping[str, FathomError]
-    count: Callable[[str], int]
-    where: _Where
+def _all_related(target: str, result: FederatedRelated, where: _Where, page: PageQuery) -> FederatedRelatedOut:
+    failed = _problems(result.failed)
+
+    def first(n: int) -> FederatedRelatedOut:
+        kept = [_related_out(project, item, page.offset) for project, item in result.first(n).items()]
+        rest = result.rest.plus(result.n_in(result.n_rows) - result.n_in(n))
+        return FederatedRelatedOut(
+            target=target, projects=kept, failed=failed, **rest_shape(rest, page.offset, n), **where._asdict()
+        )
+
+    return within_tokens(result.n_rows, first, page.max_tokens)
 
 
 def _related_out(project_id: str, item: RelatedResult, offset: int) -> ProjectRelatedOut:

@@ -16,7 +16,7 @@ from codefathom.project.location import path_within
 from codefathom.search.graph.project_map import first_parts
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
-from codefathom.server.routes.search_requests import chosen_projects, indexed
+from codefathom.server.routes.search_requests import chosen_projects, engine_for, in_turn
 from codefathom.server.schemas.file_schemas import (
     EdgeOut,
     FileLinesOut,
@@ -29,9 +29,10 @@ from codefathom.server.schemas.file_schemas import (
     TreeEntryOut,
     TreeOut,
 )
-from codefathom.server.state import CallerHere, ServerState
+from codefathom.server.searches.search_end import SearchLease
+from codefathom.server.state import ClientHere, ServerState
 from codefathom.shapes import map_shape, rest_shape
-from codefathom.types import FoundSymbol, IndexedFile, Related, Rest
+from codefathom.types import FoundSymbol, IndexedFile, Related, RelatedResult, Rest
 
 ProjectId: TypeAlias = Annotated[
     str, Query(max_length=200, examples=["shop"], description="may be left out where there is only one project")
@@ -151,47 +152,56 @@ def router(state: ServerState) -> APIRouter:
 
 def _add_files(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/files", summary="List indexed files")
-    def files(
-        caller: CallerHere, folder: FolderPathIn, project_id: ProjectId = "", limit: Many = 1_000, offset: Offset = 0
+    async def files(
+        client: ClientHere, folder: FolderPathIn, project_id: ProjectId = "", limit: Many = 1_000, offset: Offset = 0
     ) -> FilesOut:
-        project_id = project_id or _only_project(state, caller)
-        with indexed(state, project_id, caller) as engine:
-            listed = engine.files.listed(_inside(folder, engine))
-        shown = [_file_out(file) for file in listed[offset : offset + limit]]
-        end = rest_shape(Rest(max(len(listed) - offset - len(shown), 0)), offset, len(shown))
-        return FilesOut(project_id=project_id, n_files=len(listed), files=shown, **end)
+        def look(lease: SearchLease) -> FilesOut:
+            name = project_id or _only_project(state, client.caller)
+            with engine_for(state, name, client.caller, lease) as engine:
+                page = engine.files.page(_inside(folder, engine), offset=offset, limit=limit)
+            end = rest_shape(Rest(max(page.n_files - offset - len(page.files), 0)), offset, len(page.files))
+            shown = [_file_out(file) for file in page.files]
+            return FilesOut(project_id=name, n_files=page.n_files, files=shown, **end)
+
+        return await in_turn(state, *client, look)
 
     @routes.get("/file", summary="Show lines of an indexed file, as they are now")
-    def file(
-        path: FilePathIn, caller: CallerHere, project_id: ProjectId = "", start_line: Line = 1, end_line: LastLine = 0
+    async def file(
+        path: FilePathIn, client: ClientHere, project_id: ProjectId = "", start_line: Line = 1, end_line: LastLine = 0
     ) -> FileLinesOut:
-        project_id = project_id or _only_project(state, caller)
-        if not path:
-            raise UsageError("no file is named", hint="give its path in the project as path or file_path")
-        with indexed(state, project_id, caller) as engine:
-            excerpt = engine.files.lines(_inside(path, engine), start_line, end_line)
-        return FileLinesOut(
-            **excerpt.file._asdict(),
-            project_id=project_id,
-            start_line=excerpt.start_line,
-            end_line=excerpt.end_line,
-            content=excerpt.text,
-            stale=excerpt.stale,
-        )
+        def look(lease: SearchLease) -> FileLinesOut:
+            name = project_id or _only_project(state, client.caller)
+            if not path:
+                raise UsageError("no file is named", hint="give its path in the project as path or file_path")
+            with engine_for(state, name, client.caller, lease) as engine:
+                excerpt = engine.files.lines(_inside(path, engine), start_line, end_line)
+            return FileLinesOut(
+                **excerpt.file._asdict(),
+                project_id=name,
+                start_line=excerpt.start_line,
+                end_line=excerpt.end_line,
+                content=excerpt.text,
+                stale=excerpt.stale,
+            )
+
+        return await in_turn(state, *client, look)
 
     @routes.get("/file-tree", summary="List the contents of a folder")
-    def file_tree(caller: CallerHere, folder: FolderPathIn, project_id: ProjectId = "") -> TreeOut:
-        project_id = project_id or _only_project(state, caller)
-        with indexed(state, project_id, caller) as engine:
-            folder = _inside(folder, engine)
-            entries = engine.files.entries(folder)
-        return TreeOut(project_id=project_id, folder=folder, entries=[_entry_out(entry) for entry in entries])
+    async def file_tree(client: ClientHere, folder: FolderPathIn, project_id: ProjectId = "") -> TreeOut:
+        def look(lease: SearchLease) -> TreeOut:
+            name = project_id or _only_project(state, client.caller)
+            with engine_for(state, name, client.caller, lease) as engine:
+                below = _inside(folder, engine)
+                entries = engine.files.entries(below)
+            return TreeOut(project_id=name, folder=below, entries=[_entry_out(entry) for entry in entries])
+
+        return await in_turn(state, *client, look)
 
 
 def _add_symbols(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/symbols", summary="Find definitions by name, or list those of a file")
-    def symbols(
-        caller: CallerHere,
+    async def symbols(
+        client: ClientHere,
         name: NameIn,
         path: FilePathIn,
         project_id: ProjectId = "",
@@ -199,68 +209,86 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         *,
         page: PageIn,
     ) -> SymbolsOut:
-        project_id = project_id or _only_project(state, caller)
-        with indexed(state, project_id, caller) as engine:
-            path = _inside(path, engine)
-            if path and not name.query and not name.kind:
-                outline = engine.files.outline(path)
-                symbols, n_symbols = outline[page.offset : page.offset + limit], len(outline)
-            else:
-                symbols = engine.symbols(name.query, path=path, kind=name.kind, limit=limit, offset=page.offset)
-                n_symbols = len(symbols)
-                if page.offset or n_symbols == limit:
-                    n_symbols = engine.n_symbols(name.query, path=path, kind=name.kind)
-        listed = list(map(symbol_out, symbols))
-        answer = SymbolsOut(project_id=project_id, query=name.query, symbols=listed, n_symbols=n_symbols)
+        def look(lease: SearchLease) -> SymbolsOut:
+            project = project_id or _only_project(state, client.caller)
+            with engine_for(state, project, client.caller, lease) as engine:
+                symbols, n_symbols = _symbols(engine, name, _inside(path, engine), page.offset, limit)
+            listed = list(map(symbol_out, symbols))
+            answer = SymbolsOut(project_id=project, query=name.query, symbols=listed, n_symbols=n_symbols)
 
-        def first(n: int) -> SymbolsOut:
-            end = rest_shape(Rest(max(n_symbols - page.offset - n, 0)), page.offset, n)
-            return answer.model_copy(update={"symbols": listed[:n], **end})
+            def first(n: int) -> SymbolsOut:
+                end = rest_shape(Rest(max(n_symbols - page.offset - n, 0)), page.offset, n)
+                return answer.model_copy(update={"symbols": listed[:n], **end})
 
-        return within_tokens(len(listed), first, page.max_tokens)
+            return within_tokens(len(listed), first, page.max_tokens)
+
+        return await in_turn(state, *client, look)
 
     @routes.get("/related", summary="Show the files and symbols that a file or symbol is connected with")
-    def related(
+    async def related(
         target: Path,
-        caller: CallerHere,
+        client: ClientHere,
         project_id: ProjectId = "",
         depth: Depth = 1,
         limit: Many = 200,
         *,
         page: PageIn,
     ) -> RelatedOut:
-        project_id = project_id or _only_project(state, caller)
-        with indexed(state, project_id, caller) as engine:
-            result = engine.related(target, depth=depth, limit=limit, offset=page.offset)
-        edges = list(map(edge_out, result.edges))
-        answer = RelatedOut(
-            project_id=project_id,
-            target=result.target,
-            edges=edges,
-            completeness=result.completeness,
-            n_unresolved=result.n_unresolved,
-        )
+        def look(lease: SearchLease) -> RelatedOut:
+            name = project_id or _only_project(state, client.caller)
+            with engine_for(state, name, client.caller, lease) as engine:
+                result = engine.related(target, depth=depth, limit=limit, offset=page.offset)
+            return _related_out(name, result, page)
 
-        def first(n: int) -> RelatedOut:
-            return answer.model_copy(
-                update={"edges": edges[:n], **rest_shape(result.rest.plus(len(edges) - n), page.offset, n)}
-            )
-
-        return within_tokens(len(edges), first, page.max_tokens)
+        return await in_turn(state, *client, look)
 
     @routes.get("/map", summary="Outline the most central files, within a number of tokens")
-    def map_project(
-        wish: MapQueryIn, caller: CallerHere, project_id: ProjectId = "", max_tokens: Tokens = 4_000, offset: Offset = 0
+    async def map_project(
+        wish: MapQueryIn, client: ClientHere, project_id: ProjectId = "", max_tokens: Tokens = 4_000, offset: Offset = 0
     ) -> MapOut:
-        project_id = project_id or _only_project(state, caller)
-        with indexed(state, project_id, caller) as engine:
-            content = engine.map_parts(wish.query, files=wish.files, folders=wish.folders).behind(offset)
-            count = counter(engine.settings.context.tokenizer_path)
+        def look(lease: SearchLease) -> MapOut:
+            name = project_id or _only_project(state, client.caller)
+            with engine_for(state, name, client.caller, lease) as engine:
+                most = offset + max_tokens  # each part has at least one token
+                content = engine.map_parts(wish.query, files=wish.files, folders=wish.folders, most=most).behind(offset)
+                count = counter(engine.settings.context.tokenizer_path)
 
-        def first(n: int) -> MapOut:
-            return MapOut(project_id=project_id, **map_shape(first_parts(wish.query, content, n, count)))
+            def first(n: int) -> MapOut:
+                return MapOut(project_id=name, **map_shape(first_parts(wish.query, content, n, count)))
 
-        return within_tokens(min(len(content.parts), max_tokens), first, max_tokens)
+            return within_tokens(min(len(content.parts), max_tokens), first, max_tokens)
+
+        return await in_turn(state, *client, look)
+
+
+def _symbols(
+    engine: Engine, name: SymbolQuery, path: str, offset: int, limit: int
+) -> tuple[Sequence[FoundSymbol], int]:
+    """Return the symbols of a page, and the number of all."""
+    if path and not name.query and not name.kind:
+        outline = engine.files.outline(path)
+        return outline[offset : offset + limit], len(outline)
+    symbols = engine.symbols(name.query, path=path, kind=name.kind, limit=limit, offset=offset)
+    if not offset and len(symbols) < limit:
+        return symbols, len(symbols)
+    return symbols, engine.n_symbols(name.query, path=path, kind=name.kind)
+
+
+def _related_out(project_id: str, result: RelatedResult, page: PageQuery) -> RelatedOut:
+    edges = list(map(edge_out, result.edges))
+    answer = RelatedOut(
+        project_id=project_id,
+        target=result.target,
+        edges=edges,
+        completeness=result.completeness,
+        n_unresolved=result.n_unresolved,
+    )
+
+    def first(n: int) -> RelatedOut:
+        end = rest_shape(result.rest.plus(len(edges) - n), page.offset, n)
+        return answer.model_copy(update={"edges": edges[:n], **end})
+
+    return within_tokens(len(edges), first, page.max_tokens)
 
 
 def _only_project(state: ServerState, caller: Caller) -> str:

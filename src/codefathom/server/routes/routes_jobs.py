@@ -165,7 +165,9 @@ def _add_update_route(routes: APIRouter, state: ServerState) -> None:
     )
     async def update(project_id: ProjectId, body: PathsIn, caller: CallerHere, request: Request) -> PathReportOut:
         content = NamedContent(body.paths, body.texts)
-        report = await in_turn(state, caller, request, lambda until: take_in(state, caller, project_id, content, until))
+        report = await in_turn(
+            state, caller, request, lambda lease: take_in(state, caller, project_id, content, lease.until)
+        )
         refused = [RefusedOut(path=item.path, reason=item.reason) for item in report.refused]
         return PathReportOut(
             project_id=project_id,

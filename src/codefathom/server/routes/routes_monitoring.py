@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Path, Query
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
 from codefathom import __version__
-from codefathom.errors import FathomError
 from codefathom.server.http.problem_json import ForbiddenError
 from codefathom.server.metrics.model_health import ModelReport
 from codefathom.server.projects.project_settings import closed, names_host
+from codefathom.server.projects.project_table import ServedProject
 from codefathom.server.routes import overview
+from codefathom.server.routes.search_requests import any_engine, in_turn
 from codefathom.server.schemas.monitoring_schemas import (
     CacheOut,
     CheckOut,
@@ -30,7 +33,8 @@ from codefathom.server.schemas.monitoring_schemas import (
     StoresOut,
 )
 from codefathom.server.schemas.project_schemas import TrialIn
-from codefathom.server.state import CallerHere, ManagerHere, ServerState
+from codefathom.server.searches.search_end import SearchLease
+from codefathom.server.state import CallerHere, ClientHere, ManagerHere, ServerState
 from codefathom.types import Check, Status
 
 OfProject: TypeAlias = Annotated[
@@ -44,6 +48,7 @@ AskModels: TypeAlias = Annotated[
         "while somebody looks",
     ),
 ]
+_OF_CHECKS = 10  # all files of an index are read
 _KINDS: dict[type, Literal["switch", "number", "fraction", "text", "list"]] = {
     bool: "switch",
     int: "number",
@@ -66,34 +71,32 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
     @routes.get(
         "/monitoring/services", summary="Check the parts of the server, or of a project, on request with its models"
     )
-    def services(caller: CallerHere, project_id: OfProject = "", ask_models: AskModels = False) -> ServicesOut:
-        if project_id:
-            with state.projects.lease(project_id, caller) as engine:
-                return _services_out(state, engine.doctor(providers=ask_models))
-        _needs_manager(caller.may_manage)
-        report = state.model_health.report(wait=ask_models)
-        stores = state.store_health.report(wait=ask_models).checks
-        return _services_out(state, (*overview.services(state), *stores), report)
+    async def services(client: ClientHere, project_id: OfProject = "", ask_models: AskModels = False) -> ServicesOut:
+        if not project_id:
+            _needs_manager(client.caller.may_manage)
+            return await run_in_threadpool(_services_of_server, state, ask_models=ask_models)
+
+        def look(lease: SearchLease) -> tuple[Check, ...]:
+            with any_engine(state, project_id, client.caller, lease) as engine:
+                return engine.checks()
+
+        checks = await in_turn(state, *client, look, patience=_OF_CHECKS)
+        if ask_models:
+            checks += await run_in_threadpool(overview.models_of_project, state, client.caller, project_id)
+        return _services_out(state, checks)
 
     @routes.get("/monitoring/stats", summary="Show the numbers of indexed files, requests and failures")
-    def stats(caller: ManagerHere) -> StatsOut:
-        measures = state.measures
-        return StatsOut(
-            projects=[_stats_out(state, caller, project_id) for project_id in _indexed_ids(state)],
-            routes=[RouteTimesOut.model_validate(item) for item in measures.routes()],
-            minutes=[MinuteOut.model_validate(item) for item in measures.minutes()],
-            failed=[FailedOut.model_validate(item) for item in measures.failed()],
-            cache=CacheOut.model_validate(state.cache.counts()),
-            n_in_flight=measures.n_in_flight,
-            n_opened=len(state.projects.opened),
-        )
+    async def stats(client: ClientHere, caller: ManagerHere) -> StatsOut:
+        modules = await in_turn(state, *client, lambda lease: overview.modules(state, caller, lease))
+        return await run_in_threadpool(_stats, state, modules)
 
     @routes.get("/monitoring/store", summary="Show the folders and the state of the indexes")
-    def store(caller: ManagerHere) -> StoresOut:
+    async def store(client: ClientHere, caller: ManagerHere) -> StoresOut:
         folder = state.config.data_dir
+        stores = await in_turn(state, *client, lambda lease: overview.stores(state, caller, lease))
         listed = [
             StoreOut(project_id=item.project.id, problem=item.problem, **(_kept(item.status) if item.status else {}))
-            for item in overview.stores(state, caller)
+            for item in stores
         ]
         return StoresOut(data_dir=folder, free_bytes=overview.free_bytes(folder), stores=listed)
 
@@ -105,9 +108,12 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
 
 def _add_settings(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/projects/{project_id}/status", summary="Show the files that are not in the index, with the reasons")
-    def status(project_id: ProjectId, caller: CallerHere) -> ProjectStatusOut:
-        with state.projects.lease(project_id, caller) as engine:
-            report = engine.status()
+    async def status(project_id: ProjectId, client: ClientHere) -> ProjectStatusOut:
+        def look(lease: SearchLease) -> Status:
+            with any_engine(state, project_id, client.caller, lease) as engine:
+                return engine.status()
+
+        report = await in_turn(state, *client, look)
         return ProjectStatusOut(
             project_id=project_id,
             root=report.root,
@@ -140,20 +146,31 @@ def _needs_manager(may_manage: bool) -> None:
         raise ForbiddenError("this token is limited to some projects", hint="give project_id")
 
 
-def _indexed_ids(state: ServerState) -> list[str]:
-    projects = state.projects.listed()
-    return [project.id for project in projects if state.projects.summary(project).held]
+def _services_of_server(state: ServerState, *, ask_models: bool) -> ServicesOut:
+    report = state.model_health.report(wait=ask_models)
+    stores = state.store_health.report(wait=ask_models).checks
+    return _services_out(state, (*overview.services(state), *stores), report)
 
 
-def _stats_out(state: ServerState, caller: ManagerHere, project_id: str) -> ProjectStatsOut:
-    held = state.projects.summary(state.projects.get(project_id)).held
-    try:
-        modules = overview.modules(state, caller, project_id)
-    except FathomError:  # removed or gone in this moment
-        modules = {}
+def _stats(state: ServerState, modules: Mapping[str, Mapping[str, int]]) -> StatsOut:
+    measures = state.measures
+    projects = [project for project in state.projects.listed() if project.id in modules]
+    return StatsOut(
+        projects=[_stats_out(state, project, modules[project.id]) for project in projects],
+        routes=[RouteTimesOut.model_validate(item) for item in measures.routes()],
+        minutes=[MinuteOut.model_validate(item) for item in measures.minutes()],
+        failed=[FailedOut.model_validate(item) for item in measures.failed()],
+        cache=CacheOut.model_validate(state.cache.counts()),
+        n_in_flight=measures.n_in_flight,
+        n_opened=len(state.projects.opened),
+    )
+
+
+def _stats_out(state: ServerState, project: ServedProject, modules: Mapping[str, int]) -> ProjectStatsOut:
+    held = state.projects.summary(project).held
     values = held._asdict() if held else {}
     values.pop("generation", None)
-    return ProjectStatsOut.model_validate({"project_id": project_id, "modules": modules, **values})
+    return ProjectStatsOut.model_validate({"project_id": project.id, "modules": modules, **values})
 
 
 def _services_out(state: ServerState, checks: tuple[Check, ...], models: ModelReport | None = None) -> ServicesOut:

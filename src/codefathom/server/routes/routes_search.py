@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Path, Request, Response
@@ -10,30 +9,25 @@ from fastapi import APIRouter, Path, Request, Response
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.search.federation import ProjectHit
-from codefathom.search.graph.impact import Impact
 from codefathom.search.graph.impact_part import n_items
 from codefathom.search.ranking.explain import MEANING
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.search.verdict import of_several
 from codefathom.server.http.answer_size import within_tokens
-from codefathom.server.http.auth import Caller
-from codefathom.server.http.problem_json import ForbiddenError, problem_of
+from codefathom.server.http.problem_json import problem_of
 from codefathom.server.projects.served_paths import served_places
 from codefathom.server.routes.search_requests import (
     ContextBudget,
     FederatedResult,
     ProjectResult,
-    SearchKey,
-    SearchLimits,
     chosen_projects,
     context,
     federation,
+    impact,
     in_turn,
-    indexed,
     path_federation,
     search_paths,
     search_several,
-    task_of,
 )
 from codefathom.server.schemas.ask_schemas import AskIn
 from codefathom.server.schemas.impact_schemas import ImpactIn, ImpactOut
@@ -52,63 +46,15 @@ from codefathom.server.schemas.search_schemas import (
     SignalOut,
     SignalsOut,
 )
-from codefathom.server.searches.search_end import SearchEnd
+from codefathom.server.searches.search_end import SearchLease
+from codefathom.server.searches.search_key import ChangeWish, SearchKey, SearchLimits
 from codefathom.server.state import CallerHere, ServerState
 from codefathom.several.joined_projects import JoinedProjects
 from codefathom.shapes import hit_shape, impact_shape, rest_shape
-from codefathom.source.revisions.revision import checked_range
-from codefathom.telemetry import span
 from codefathom.types import Rest
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
 _MAX_FILE_LINES = 24  # of a hit that is a whole file, around its best line
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeWish:
-    """The reach of a change that is asked for: of a diff, or of revisions where it is ""."""
-
-    diff: str = ""
-    revisions: str = "HEAD"
-    depth: int = 3
-    limit: int = 200
-    offset: int = 0
-
-
-def impact(
-    state: ServerState,
-    caller: Caller,
-    project_id: str,
-    wish: ChangeWish,
-    until: float,
-    *,
-    end: SearchEnd | None = None,
-) -> Impact:
-    """Return the reach of a change in a project, found by a process that the system ends when it takes too long.
-
-    Raises as `search`, UsageError for what is no diff and no name of revisions, SourceError without such a revision,
-    and ForbiddenError where the caller, or the server itself, may not read the history of the repository.
-    """
-    with indexed(state, project_id, caller) as engine:
-        if not wish.diff:
-            _check_history(state, caller, project_id)
-        engine.refresh()
-        options = {"diff": wish.diff, "depth": wish.depth, "limit": wish.limit, "offset": wish.offset}
-        task = replace(
-            task_of(state, engine, until), query=checked_range(wish.revisions), options=options, is_impact=True
-        )
-        with span("impact", project=project_id):
-            return state.search_pool.impact(task, end)
-
-
-def _check_history(state: ServerState, caller: Caller, project_id: str) -> None:
-    """Raise ForbiddenError unless the caller may read all revisions of a project; so it is with adding one, too."""
-    if not caller.may_manage:
-        raise ForbiddenError(
-            f"the token {caller.name!r} is limited to some projects, and may not compare revisions",
-            hint="send the text of a diff, or use a token for all projects",
-        )
-    state.projects.check_repository(state.projects.get(project_id, caller))
 
 
 def router(state: ServerState) -> APIRouter:
@@ -128,11 +74,12 @@ def router(state: ServerState) -> APIRouter:
         if body.paths and body.files:
             raise UsageError("paths cannot be used with files", hint="name the files as paths")
 
-        def look(until: float) -> bytes:
+        def look(lease: SearchLease) -> bytes:
             if body.paths:
-                result = search_paths(state, caller, body.paths, key, until)
+                result = search_paths(state, caller, body.paths, key, lease)
             else:
-                result = search_several(state, caller, chosen_projects(state, caller, project_ids), key, until)
+                chosen = chosen_projects(state, caller, project_ids)
+                result = search_several(state, caller, chosen, key, lease)
             response = _search_out(body, result)
 
             def first(n: int) -> str:
@@ -156,13 +103,13 @@ def router(state: ServerState) -> APIRouter:
     async def files_for_prompt(body: ContextIn, caller: CallerHere, request: Request) -> ContextOut:
         named = named_projects(body)
 
-        def collect(until: float) -> ContextOut:
+        def collect(lease: SearchLease) -> ContextOut:
             if body.paths:
                 places = served_places(state.projects, state.config, caller, body.paths)
-                with path_federation(state, caller, places, until) as joined:
+                with path_federation(state, caller, places, lease) as joined:
                     return _context_out(body, joined, "").model_copy(update={"roots": joined.roots})
             chosen = chosen_projects(state, caller, named)
-            with federation(state, caller, chosen) as projects:
+            with federation(state, caller, chosen, lease) as projects:
                 only = chosen[0] if len(chosen) == 1 else ""
                 return _context_out(body, projects.engines[only] if only else projects, only)
 
@@ -183,8 +130,8 @@ def _add_impact(routes: APIRouter, state: ServerState) -> None:
             raise UsageError("diff cannot be used with revisions", hint="give one of them")
         wish = ChangeWish(body.diff, body.revisions or "HEAD", body.depth, body.limit, body.offset)
 
-        def look(until: float) -> bytes:
-            result = impact(state, caller, project_id, wish, until)
+        def look(lease: SearchLease) -> bytes:
+            result = impact(state, caller, project_id, wish, lease)
 
             def first(n: int) -> str:
                 return ImpactOut(project_id=project_id, **impact_shape(result, n)).model_dump_json()

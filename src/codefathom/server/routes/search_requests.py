@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from fastapi import Request
+from starlette.requests import ClientDisconnect
 
 from codefathom.config.settings import NOTHING, Settings
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, UsageError
 from codefathom.search.federation import ProjectHit, merge, questions_for, reach
-from codefathom.search.filter.filter_options import one_of, split_all
-from codefathom.search.filter.filter_parser import parse_filter
+from codefathom.search.graph.impact import Impact
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.client_address import counted_address
 from codefathom.server.http.problem_json import (
+    ForbiddenError,
     LeftError,
     NotFoundError,
     NotIndexedError,
@@ -30,68 +31,26 @@ from codefathom.server.http.problem_json import (
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.projects.served_paths import ServedPlaces, served_places
+from codefathom.server.searches.engine_elsewhere import EngineElsewhere
 from codefathom.server.searches.loose_project import IndexedLooseFiles, loose_project
 from codefathom.server.searches.loose_search import LooseIndexTask, LooseTask, PlacedResult
 from codefathom.server.searches.search_child import SearchTask
-from codefathom.server.searches.search_end import SearchEnd
+from codefathom.server.searches.search_end import SearchEnd, SearchLease
+from codefathom.server.searches.search_key import ChangeWish, SearchKey
 from codefathom.server.state import ServerState
 from codefathom.several.joined_projects import JoinedProjects
 from codefathom.several.kept_project import KeptProject
 from codefathom.several.named_files import files_by_project
 from codefathom.several.side_by_side import outcomes
-from codefathom.source.revisions.revision import Revision
+from codefathom.source.revisions.revision import Revision, checked_range
 from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
-from codefathom.types import NO_REST, Context, LevelName, Mode, PathReport, Rest, SearchResult, Skipped, Where
+from codefathom.types import NO_REST, Context, PathReport, Rest, SearchResult, Skipped, Where
 
 USUAL_LIMIT = 10
+LET_FINISH_S = 1.0  # work that needs no longer costs less than the process that would have to be replaced
 _MOST_AT_ONCE = 2  # projects: each takes a process, and others want to search, too
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class SearchLimits:
-    """The limits of a search; several values of one limit are alternatives, different limits must all hold."""
-
-    folders: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    expression: str = ""
-
-    def where(self) -> Where | None:
-        """Return this as one condition. Raises UsageError for an expression that cannot be read."""
-        fields = {"dir": self.folders, "language": self.languages, "kind": self.kinds}
-        values = {name: split_all(texts) for name, texts in fields.items()}
-        conditions = [one_of(name, texts) for name, texts in values.items() if texts]
-        return combine(*conditions, *([parse_filter(self.expression)] if self.expression.strip() else []))
-
-    def check(self, engines: Iterable[Engine]) -> None:
-        """Raise UsageError for a folder that none of these projects has in its index."""
-        folders = split_all(self.folders)
-        problems: list[UsageError] = []
-        for engine in engines if folders else ():
-            try:
-                engine.files.check_folders(folders)
-                return
-            except UsageError as error:
-                problems.append(error)
-        if problems:
-            raise problems[0]
-
-
-@dataclass(frozen=True, slots=True)
-class SearchKey:
-    """One search. As a value it is also the key under which its result is kept."""
-
-    query: str
-    limit: int | None = None
-    level: LevelName | None = None
-    mode: Mode | None = None
-    min_score: float = 0.0
-    limits: SearchLimits = SearchLimits()
-    files: tuple[str, ...] = ()  # only these, with what has changed in them
-    where: Where | None = None  # holds beside the limits
-    offset: int = 0  # places that are passed by
 
 
 class ProjectResult(NamedTuple):
@@ -131,6 +90,47 @@ def indexed(state: ServerState, project_id: str, caller: Caller) -> Iterator[Eng
         yield engine
 
 
+@contextmanager
+def engine_for(state: ServerState, project_id: str, caller: Caller, lease: SearchLease) -> Iterator[EngineElsewhere]:
+    """Give the engine of a project that has an index, as the processes of the searches read it. Raises as `indexed`."""
+    with indexed(state, project_id, caller) as engine:
+        yield _elsewhere(state, caller, project_id, lease, engine)
+
+
+@contextmanager
+def any_engine(state: ServerState, project_id: str, caller: Caller, lease: SearchLease) -> Iterator[EngineElsewhere]:
+    """Give the engine of a project, also of one without an index, as `engine_for` does. Raises NotFoundError."""
+    with state.projects.lease(project_id, caller) as engine:
+        yield _elsewhere(state, caller, project_id, lease, engine)
+
+
+def _elsewhere(
+    state: ServerState, caller: Caller, project_id: str, lease: SearchLease, engine: Engine
+) -> EngineElsewhere:
+    return EngineElsewhere(engine, _Processes(state, caller, project_id, lease, engine))
+
+
+class _Processes(NamedTuple):
+    """The processes of the searches, for one project and one client; see `Elsewhere`."""
+
+    state: ServerState
+    caller: Caller
+    project_id: str
+    lease: SearchLease
+    engine: Engine
+
+    def search(self, key: SearchKey) -> SearchResult:
+        return search(self.state, self.caller, self.project_id, key, self.lease)
+
+    def impact(self, wish: ChangeWish) -> Impact:
+        return impact(self.state, self.caller, self.project_id, wish, self.lease)
+
+    def ask(self, call: str, query: str, **options: Any) -> Any:
+        task = replace(_task(self.state, self.engine, self.lease.until), call=call, query=query, options=options)
+        with span(call, project=self.project_id):
+            return self.state.search_pool.ask(task, self.lease.end)
+
+
 def chosen_projects(state: ServerState, caller: Caller, project_ids: Sequence[str]) -> tuple[str, ...]:
     """Return the projects a question goes to: those that it names, each once, else all that the caller may see.
 
@@ -145,25 +145,37 @@ def chosen_projects(state: ServerState, caller: Caller, project_ids: Sequence[st
     return tuple(dict.fromkeys(project_ids)) or tuple(visible)
 
 
-async def in_turn(state: ServerState, caller: Caller, request: Request, work: Callable[[float], _T]) -> _T:
-    """Run `work` when it is the client's turn, and return its value; its argument is its time limit, by `monotonic`.
+async def in_turn(
+    state: ServerState, caller: Caller, request: Request, work: Callable[[SearchLease], _T], *, patience: int = 1
+) -> _T:
+    """Run `work` when it is the client's turn, and return its value; the limit is `patience` times that of a search.
 
-    A client that has left is not waited for. Raises BusyError and SlowError.
+    A client that has left is not waited for: what has not begun for it is left undone, what goes on for long is ended.
+    Raises BusyError and SlowError.
     """
-    limit_s = state.config.search_timeout_s
-    until = monotonic() + limit_s
+    limit_s = state.config.search_timeout_s * patience
+    lease = SearchLease(SearchEnd(), monotonic() + limit_s)
     client = caller.name or counted_address(request.client.host if request.client else "")
-    turn = asyncio.ensure_future(state.search_queue.run(client, lambda: work(until), limit_s))
-    # The body is read: what comes now is that the client leaves.
+    try:
+        await request.body()  # what comes after it is that the client leaves
+    except ClientDisconnect as error:
+        raise _left() from error
+    turn = asyncio.ensure_future(state.search_queue.run(client, lambda: work(lease), limit_s))
     departure = asyncio.ensure_future(request.receive())
     try:
         await asyncio.wait((turn, departure), return_when=asyncio.FIRST_COMPLETED)
         if not turn.done():
-            raise LeftError("the client has disconnected", hint="send the request again")
+            raise _left()
         return turn.result()
     finally:
         departure.cancel()
         turn.cancel()  # no more than a word to one that is done
+        lease.end.come()
+        asyncio.get_running_loop().call_later(LET_FINISH_S, lease.end.enforce)
+
+
+def _left() -> LeftError:
+    return LeftError("the client has disconnected", hint="send the request again")
 
 
 def search(
@@ -171,21 +183,20 @@ def search(
     caller: Caller,
     project_id: str,
     request: SearchKey,
-    until: float,
-    *,
-    end: SearchEnd | None = None,
+    lease: SearchLease,
 ) -> SearchResult:
     """Return the result of a search in a project, from the cache if the index has not changed since.
 
-    Raises LeftError when `end` comes before the result.
+    Raises LeftError when the client leaves before the result.
     """
     where = combine(request.limits.where(), request.where)
     refused: tuple[str, ...] = ()
     if request.files and not state.projects.get(project_id, caller).revision:  # the look at a branch comes below
-        report = take_in(state, caller, project_id, NamedContent(request.files), until)
+        report = take_in(state, caller, project_id, NamedContent(request.files), lease.until)
         refused = tuple(f"{item.path}: {item.reason}" for item in report.refused)
     with indexed(state, project_id, caller) as engine:
-        request.limits.check([engine])
+        if request.limits.folders:
+            request.limits.check([_elsewhere(state, caller, project_id, lease, engine)])
         if request.files:
             where = combine(where, engine.kept_to(request.files))
         stale = engine.refresh()
@@ -193,7 +204,7 @@ def search(
 
         def look() -> SearchResult:
             with span("search", project=project_id) as under_way:
-                result = state.search_pool.search(_search_task(state, engine, request, where, until), end)
+                result = state.search_pool.search(_search_task(state, engine, request, where, lease.until), lease.end)
                 under_way.note(mode=result.mode, n_hits=len(result.hits))
                 return result
 
@@ -205,6 +216,40 @@ def search(
         # Also where nothing is known to have changed: a change of this moment is taken in some seconds later.
         hits = engine.marked(result.hits)
         return replace(result, stale=stale, hits=hits, degraded=(*result.degraded, *refused))
+
+
+def impact(
+    state: ServerState,
+    caller: Caller,
+    project_id: str,
+    wish: ChangeWish,
+    lease: SearchLease,
+) -> Impact:
+    """Return the reach of a change in a project, found by a process that the system ends when it takes too long.
+
+    Raises as `search`, UsageError for what is no diff and no name of revisions, SourceError without such a revision,
+    and ForbiddenError where the caller, or the server itself, may not read the history of the repository.
+    """
+    with indexed(state, project_id, caller) as engine:
+        if not wish.diff:
+            _check_history(state, caller, project_id)
+        engine.refresh()
+        options = {"diff": wish.diff, "depth": wish.depth, "limit": wish.limit, "offset": wish.offset}
+        task = replace(
+            _task(state, engine, lease.until), query=checked_range(wish.revisions), options=options, call="impact"
+        )
+        with span("impact", project=project_id):
+            return cast(Impact, state.search_pool.ask(task, lease.end))
+
+
+def _check_history(state: ServerState, caller: Caller, project_id: str) -> None:
+    """Raise ForbiddenError unless the caller may read all revisions of a project; so it is with adding one, too."""
+    if not caller.may_manage:
+        raise ForbiddenError(
+            f"the token {caller.name!r} is limited to some projects, and may not compare revisions",
+            hint="send the text of a diff, or use a token for all projects",
+        )
+    state.projects.check_repository(state.projects.get(project_id, caller))
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,10 +286,10 @@ def _search_task(
     state: ServerState, engine: Engine, request: SearchKey, where: Where | None, until: float
 ) -> SearchTask:
     """Return the task for the process of a search. Raises SlowError when the time is over already."""
-    return replace(task_of(state, engine, until), query=request.query, options=_options(request, where))
+    return replace(_task(state, engine, until), query=request.query, options=_options(request, where))
 
 
-def task_of(state: ServerState, engine: Engine, until: float) -> SearchTask:
+def _task(state: ServerState, engine: Engine, until: float) -> SearchTask:
     """Return a task for another process, without the question. Raises SlowError when the time is over already."""
     return SearchTask(
         root=engine.root,
@@ -277,7 +322,7 @@ def _left_s(state: ServerState, until: float) -> float:
 
 
 def search_several(
-    state: ServerState, caller: Caller, project_ids: Sequence[str], request: SearchKey, until: float
+    state: ServerState, caller: Caller, project_ids: Sequence[str], request: SearchKey, lease: SearchLease
 ) -> FederatedResult:
     """Return the results of a search in projects, merged; an error in one project does not stop the others.
 
@@ -289,7 +334,7 @@ def search_several(
     own = request if len(questions) == 1 else _of_each(request)
     requests = {name: replace(own, query=query, files=files.get(name, ())) for name, query in questions.items()}
     results, failed = outcomes(
-        lambda part: search(state, caller, *part, until),
+        lambda part: search(state, caller, *part, lease),
         {name: (name, wish) for name, wish in requests.items()},
         most_at_once=_MOST_AT_ONCE,
     )
@@ -308,7 +353,7 @@ def _of_each(request: SearchKey) -> SearchKey:
 
 
 def search_paths(
-    state: ServerState, caller: Caller, paths: Sequence[str], request: SearchKey, until: float
+    state: ServerState, caller: Caller, paths: Sequence[str], request: SearchKey, lease: SearchLease
 ) -> FederatedResult:
     """Return the results of a search in files and folders, merged; see `served_places`. What is named is taken in.
 
@@ -322,10 +367,10 @@ def search_paths(
     def look(item: tuple[str, str]) -> PlacedResult:
         name, query = item
         if name == loose:
-            return _search_loose(state, places, replace(of_each, query=query), until)
+            return _search_loose(state, places, replace(of_each, query=query), lease)
         own = replace(of_each, query=query, files=places.projects[name])
         root = state.projects.get(name, caller).root.replace(os.sep, "/")
-        return PlacedResult(search(state, caller, name, own, until), root, ())
+        return PlacedResult(search(state, caller, name, own, lease), root, ())
 
     placed, failed = outcomes(look, {item[0]: item for item in questions.items()}, most_at_once=_MOST_AT_ONCE)
     results = {name: item.result for name, item in placed.items() if item.result is not None}
@@ -339,7 +384,7 @@ def search_paths(
     return FederatedResult(hits, answered, roots, left_out, rest)
 
 
-def _search_loose(state: ServerState, places: ServedPlaces, request: SearchKey, until: float) -> PlacedResult:
+def _search_loose(state: ServerState, places: ServedPlaces, request: SearchKey, lease: SearchLease) -> PlacedResult:
     task = LooseTask(
         places=places.loose,
         routes=state.config.routes,
@@ -347,9 +392,9 @@ def _search_loose(state: ServerState, places: ServedPlaces, request: SearchKey, 
         settings=state.projects.settings_outside(),
         query=request.query,
         options=_options(request, request.limits.where()),
-        limit_s=_left_s(state, until),
+        limit_s=_left_s(state, lease.until),
     )
-    return state.search_pool.search_loose(task)
+    return state.search_pool.search_loose(task, lease.end)
 
 
 def _nothing(paths: Sequence[str], left_out: Sequence[Skipped]) -> UsageError:
@@ -390,8 +435,12 @@ def context(projects: JoinedProjects | Engine, request: SearchKey, budget: Conte
 
 
 @contextmanager
-def federation(state: ServerState, caller: Caller, project_ids: Sequence[str]) -> Iterator[JoinedProjects]:
+def federation(
+    state: ServerState, caller: Caller, project_ids: Sequence[str], lease: SearchLease
+) -> Iterator[JoinedProjects]:
     """Give the named projects, or all that the caller may see, as one; those without an index are told as failed.
+
+    They are read by the processes of the searches.
 
     Raises NotFoundError for an unknown one, and the first error where none can be asked.
     """
@@ -400,7 +449,7 @@ def federation(state: ServerState, caller: Caller, project_ids: Sequence[str]) -
     with ExitStack() as stack:
         for project_id in chosen_projects(state, caller, project_ids):
             try:
-                engines[project_id] = stack.enter_context(indexed(state, project_id, caller))
+                engines[project_id] = stack.enter_context(engine_for(state, project_id, caller, lease))
             except FathomError as error:
                 failed[project_id] = error
         if not engines:
@@ -413,13 +462,14 @@ def path_federation(
     state: ServerState,
     caller: Caller,
     places: ServedPlaces,
-    until: float,
+    lease: SearchLease,
     change: Callable[[Settings], Settings] | None = None,
 ) -> Iterator[JoinedProjects]:
     """Give the projects that paths belong to as one, kept to these paths, with what has changed there taken in.
 
     What belongs to none is one more of them, with an index for this question only. `change` makes the settings of the
-    questions. Raises UsageError where nothing can be asked, and the first error where no project can be.
+    questions of an answer, which are asked here; without it, the processes of the searches read the projects. Raises
+    UsageError where nothing can be asked, and the first error where no project can be.
     """
     projects: dict[str, KeptProject] = {}
     failed: dict[str, FathomError] = dict(places.unserved)
@@ -429,13 +479,16 @@ def path_federation(
             try:
                 engine = stack.enter_context(indexed(state, project_id, caller))
                 if inside:
-                    left_out += take_in(state, caller, project_id, NamedContent(inside), until).refused
-                engine = engine if change is None else engine.with_settings(change(engine.settings))
+                    left_out += take_in(state, caller, project_id, NamedContent(inside), lease.until).refused
+                if change is None:
+                    engine = _elsewhere(state, caller, project_id, lease, engine)
+                else:
+                    engine = engine.with_settings(change(engine.settings))
                 projects[project_id] = KeptProject(engine, inside, takes_in=False)
             except FathomError as error:
                 failed[project_id] = error
         try:
-            loose = stack.enter_context(_loose_project(state, places, until))
+            loose = stack.enter_context(_loose_project(state, places, lease))
             left_out += loose.left_out
             if loose.engine is not None:
                 settings = loose.engine.settings
@@ -448,21 +501,15 @@ def path_federation(
         yield JoinedProjects(projects, failed, here=None, left_out=left_out)
 
 
-def _loose_project(state: ServerState, places: ServedPlaces, until: float) -> AbstractContextManager[IndexedLooseFiles]:
+def _loose_project(
+    state: ServerState, places: ServedPlaces, lease: SearchLease
+) -> AbstractContextManager[IndexedLooseFiles]:
     """Return the files of no project, indexed for one question. Raises FathomError."""
     if not places.loose:
         return nullcontext(IndexedLooseFiles(None, ()))
-    settings, limit_s = state.projects.settings_outside(), _left_s(state, until)
+    settings, limit_s = state.projects.settings_outside(), _left_s(state, lease.until)
 
     def task(folder: str) -> LooseIndexTask:
         return LooseIndexTask(places.loose, state.config.routes, places.apart, settings, folder, limit_s)
 
-    return loose_project(state.search_pool, task)
-
-
-def no_project(places: ServedPlaces) -> UsageError:
-    """Return the error for paths that belong to no project."""
-    paths = (*places.loose, *(item.path for item in places.left_out))
-    return UsageError(
-        f"no project of this server is in {', '.join(map(repr, paths))}", hint="POST /index makes a folder a project"
-    )
+    return loose_project(state.search_pool, task, lease.end)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from codefathom.engine import Engine
 from codefathom.providers.stoppable import Stoppable
 from codefathom.server.searches.loose_search import LooseIndexTask
+from codefathom.server.searches.search_end import SearchEnd
 from codefathom.server.searches.search_pool import SearchPool
 from codefathom.several.held_folder import HeldFolder
 from codefathom.several.loose_files import USUAL_BUDGET, loose_place
@@ -24,11 +25,13 @@ class IndexedLooseFiles(NamedTuple):
 
 
 @contextmanager
-def loose_project(pool: SearchPool, task: Callable[[str], LooseIndexTask]) -> Iterator[IndexedLooseFiles]:
+def loose_project(
+    pool: SearchPool, task: Callable[[str], LooseIndexTask], end: SearchEnd
+) -> Iterator[IndexedLooseFiles]:
     """Give the files of a task, which is made for a folder that is removed after the block. Raises FathomError."""
     with closing(HeldFolder()) as folder:
         work = task(folder.path)
-        index = pool.index_loose(work)
+        index = pool.index_loose(work, end)
         if not index.files:
             yield IndexedLooseFiles(None, index.left_out)
             return

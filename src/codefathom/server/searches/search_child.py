@@ -14,57 +14,55 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from traceback import format_exc
+from typing import Any, NamedTuple, TypeAlias
 
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
 from codefathom.project.location import locate
 from codefathom.project.stores.revised_place import with_revision
+from codefathom.server.searches.engine_calls import CALLS
 from codefathom.server.searches.loose_search import (
-    LooseIndex,
     LooseIndexTask,
     LooseTask,
-    PlacedResult,
     index_loose,
     search_loose,
 )
 from codefathom.source.revisions.revision import Revision
 from codefathom.telemetry import Past, recording
-from codefathom.types import SearchResult
-
-if TYPE_CHECKING:
-    from codefathom.search.graph.impact import Impact
 
 
 @dataclass(frozen=True, slots=True)
 class SearchTask:
-    """One search. Another `version` of a project means that its index or its settings are others now.
-
-    Where `is_impact`, the reach of a change is asked for; what is asked are then revisions, unless a diff is among the
-    options.
-    """
+    """One question to an engine. Another `version` of a project means that its index or its settings are others now."""
 
     root: str
     version: int
     settings: Settings
     query: str = ""
-    options: dict[str, Any] = field(default_factory=dict)  # of `Engine.search` or `Engine.impact`
+    options: dict[str, Any] = field(default_factory=dict)  # of the call
     limit_s: float = 0.0  # after which the process is to end
     most_opened: int = 8
     is_traced: bool = False  # the stages are told too
     revision: Revision | None = None  # whose files these are; None: those of the folder
-    is_impact: bool = False
+    call: str = "search"  # one of `CALLS`
 
 
 Task: TypeAlias = SearchTask | LooseTask | LooseIndexTask
-Outcome: TypeAlias = "SearchResult | PlacedResult | LooseIndex | Impact"
+Outcome: TypeAlias = Any  # what the call returns, PlacedResult or LooseIndex
+
+
+class Broken(NamedTuple):
+    """The end of a search that a fault of this program has broken."""
+
+    trace: str
 
 
 class SearchOutcome(NamedTuple):
     """The result or the error of a search, and the spans of its stages."""
 
-    outcome: Outcome | FathomError
+    outcome: Outcome  # also FathomError or Broken
     spans: tuple[Past, ...] = ()
 
 
@@ -100,16 +98,17 @@ def answer(task: Task, opened: RecentEngines) -> SearchOutcome:
     return SearchOutcome(outcome, tuple(spans))
 
 
-def _outcome(task: Task, opened: RecentEngines) -> Outcome | FathomError:
+def _outcome(task: Task, opened: RecentEngines) -> Outcome:
     try:
         if isinstance(task, LooseTask):
             return search_loose(task)
         if isinstance(task, LooseIndexTask):
             return index_loose(task)
-        engine = opened.engine(task)
-        return (engine.impact if task.is_impact else engine.search)(task.query, **task.options)
+        return CALLS[task.call](opened.engine(task), task.query, **task.options)
     except FathomError as error:
         return error
+    except Exception:  # the process is sound, and the server logs it
+        return Broken(format_exc())
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import NamedTuple
 
 
 class SearchEnd:
@@ -45,3 +46,10 @@ class SearchEnd:
         finally:
             with self._lock:
                 self._ends.remove(end)
+
+
+class SearchLease(NamedTuple):
+    """The limits within which the work for a client may go on."""
+
+    end: SearchEnd  # of whoever waits
+    until: float  # by `monotonic`

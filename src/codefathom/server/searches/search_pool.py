@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import signal
 from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
+from typing import Any
 
 from codefathom.errors import FathomError, IndexingError
-from codefathom.search.graph.impact import Impact
-from codefathom.server.http.problem_json import LeftError, SlowError
+from codefathom.server.http.problem_json import LeftError, SlowError, WorkerDiedError
 from codefathom.server.searches.loose_search import LooseIndex, LooseIndexTask, LooseTask, PlacedResult
-from codefathom.server.searches.search_child import Outcome, SearchOutcome, SearchTask, Task
+from codefathom.server.searches.search_child import Broken, Outcome, SearchOutcome, SearchTask, Task
 from codefathom.server.searches.search_end import SearchEnd
 from codefathom.system.children import start_python
 from codefathom.telemetry import is_collected, take_over
 from codefathom.types import SearchResult
+
+_log = logging.getLogger(__name__)
 
 
 class SearchPool:
@@ -33,29 +36,28 @@ class SearchPool:
     def search(self, task: SearchTask, end: SearchEnd | None = None) -> SearchResult:
         """Return the result of a search.
 
-        Raises its FathomError, SlowError when it takes too long, and LeftError when `end` comes before the result.
+        Raises its FathomError, SlowError when it takes too long, LeftError when `end` comes before the result, and
+        WorkerDiedError when the process dies, which is logged.
         """
         result = self._result(task, end or SearchEnd())
         assert isinstance(result, SearchResult)  # what a search in a project gives
         return result
 
-    def search_loose(self, task: LooseTask) -> PlacedResult:
+    def search_loose(self, task: LooseTask, end: SearchEnd) -> PlacedResult:
         """Return the result of a search in files of no project. Raises as `search`."""
-        result = self._result(task, SearchEnd())
+        result = self._result(task, end)
         assert isinstance(result, PlacedResult)
         return result
 
-    def index_loose(self, task: LooseIndexTask) -> LooseIndex:
+    def index_loose(self, task: LooseIndexTask, end: SearchEnd) -> LooseIndex:
         """Make an index of files of no project, and return its files. Raises as `search`."""
-        result = self._result(task, SearchEnd())
+        result = self._result(task, end)
         assert isinstance(result, LooseIndex)
         return result
 
-    def impact(self, task: SearchTask, end: SearchEnd | None = None) -> Impact:
-        """Return the reach of a change, of which a stranger may have made the text. Raises as `search`."""
-        result = self._result(task, end or SearchEnd())
-        assert isinstance(result, Impact)
-        return result
+    def ask(self, task: SearchTask, end: SearchEnd) -> Any:
+        """Return the answer to any question of `CALLS`. Raises as `search`."""
+        return self._result(task, end)
 
     def close(self) -> None:
         """End all processes; a search that is under way fails."""
@@ -66,36 +68,53 @@ class SearchPool:
         for process in processes:
             process.end()
 
+    def kill(self) -> None:
+        """End all processes at once and wait for nothing, as a signal needs it."""
+        for process in tuple(self._all):
+            process.kill()
+
     # ---- inside
 
     def _result(self, task: Task, end: SearchEnd) -> Outcome:
         if end.has_come():
-            raise _left()
+            raise LeftError("nobody waits for this search any more", hint="send the request again")
         process = self._take()
         try:
             with end.reaching(process.kill):
                 answer = process.ask(task)
         except BaseException as error:
             self._forget(process)
-            if isinstance(error, IndexingError) and end.has_come():
-                raise _left() from error
+            if isinstance(error, WorkerDiedError):
+                self._tell(error, task, end)
             raise
         with self._lock:
             self._idle.append(process)
         take_over(answer.spans)
         if isinstance(answer.outcome, FathomError):
             raise answer.outcome
+        if isinstance(answer.outcome, Broken):
+            raise RuntimeError(f"in a process of the searches:\n{answer.outcome.trace}")
         return answer.outcome
+
+    def _tell(self, error: WorkerDiedError, task: Task, end: SearchEnd) -> None:
+        """Log that a process has died by itself. Raises another error where this server has ended it."""
+        if end.has_come():
+            raise LeftError("nobody waits for this search any more", hint="send the request again") from error
+        if self._is_closed:
+            raise _shutting_down() from error
+        _log.error("%s; it worked on %s", error, _named(task))
 
     def _take(self) -> _Process:
         with self._lock:
             if self._is_closed:
-                raise IndexingError("the server is shutting down", hint="try again when it has started again")
+                raise _shutting_down()
             # The last one that was used: with few searches the others stay as they are, and are swapped out.
             while self._idle and (process := self._idle.pop()):
                 if process.is_running:
                     return process
                 self._all.discard(process)
+                process.end()
+                _log.error("an idle process of the searches has died: %s", process.how)
             self._all.add(process := _Process())
             return process
 
@@ -114,6 +133,11 @@ class _Process:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
+    @property
+    def how(self) -> str:
+        """The signal or status with which it has ended."""
+        return _how(self._process.wait())
+
     def ask(self, task: Task) -> SearchOutcome:
         """Return the outcome of a search. Raises SlowError, and IndexingError when the process has ended."""
         process = self._process
@@ -129,8 +153,9 @@ class _Process:
             self.kill()
             if process.wait() == -getattr(signal, "SIGALRM", 0):
                 raise SlowError(task.limit_s) from error
-            raise IndexingError(
-                f"the process of a search ended with status {process.returncode}", hint="try again"
+            raise WorkerDiedError(
+                f"the process of a search died: {self.how}",
+                hint="send the request again: another process answers it; the log of the server names the project",
             ) from error
         return outcome
 
@@ -154,5 +179,17 @@ class _Process:
         self._process.wait()
 
 
-def _left() -> LeftError:
-    return LeftError("nobody waits for this search any more", hint="send the request again")
+def _shutting_down() -> IndexingError:
+    return IndexingError("the server is shutting down", hint="try again when it has started again")
+
+
+def _named(task: Task) -> str:
+    """Return the subject of a task, for the log. What a client asks may be secret, and is left out."""
+    return f"{task.call!r} in {task.root!r}" if isinstance(task, SearchTask) else "files of no project"
+
+
+def _how(status: int) -> str:
+    """Return the signal or status with which a process has ended, from the number that `Popen` gives."""
+    with suppress(ValueError):
+        return f"signal {-status} ({signal.Signals(-status).name})" if status < 0 else f"status {status}"
+    return f"signal {-status}"

@@ -119,8 +119,12 @@ class Catalog:
         return Catalog.open(file)
 
     def close(self) -> None:
-        """Close the file, in all threads."""
+        """Close the file, in all threads; what they read at this moment ends with IndexClosedError there."""
         self._database.close()
+
+    def check_open(self) -> None:
+        """Raise IndexClosedError if another thread has closed the file."""
+        self._database.check_open()
 
     def separate(self) -> sqlite3.Connection:
         """Return a connection of its own, which the caller closes."""
@@ -184,13 +188,13 @@ class Catalog:
 
     def flush(self) -> None:
         """Make all writes survive a power cut. A view that is ahead of its catalogue would be wrong."""
-        connection = self._database.connection()
-        connection.execute("PRAGMA synchronous = FULL")
-        try:
-            with self._database.transaction() as db:
-                put_meta(db, {"flushed": self.get_meta("generation", "0")})
-        finally:
-            connection.execute("PRAGMA synchronous = NORMAL")
+        with self._database.lent() as connection:
+            connection.execute("PRAGMA synchronous = FULL")
+            try:
+                with self._database.transaction() as db:
+                    put_meta(db, {"flushed": self.get_meta("generation", "0")})
+            finally:
+                connection.execute("PRAGMA synchronous = NORMAL")
 
     # ---- a catalogue that was made elsewhere
 

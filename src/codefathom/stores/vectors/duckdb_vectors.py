@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from importlib import import_module
 from itertools import islice
 from threading import Lock
@@ -64,9 +64,11 @@ class DuckdbStore:
         self._dimensions = setup.dimensions
         self._project = setup.options.project
         self._batch = setup.options.batch
-        self._lock = Lock()  # of the two below
+        self._lock = Lock()  # of all below
         self._opened = ""
         self._connection: Any = None
+        self._used: list[Any] = []  # cursors that work, each in a thread of its own
+        self._n_closed = 0  # times
 
     def label(self) -> Label | None:
         """Return the label of the file that counts."""
@@ -137,11 +139,14 @@ class DuckdbStore:
             self._remove_files(but="")
 
     def close(self) -> None:
-        """Release the file."""
+        """Release the file. What another thread reads at this moment is interrupted, and releases it later."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection, self._opened = None, ""
+            self._n_closed += 1
+            connection, self._connection, self._opened = self._connection, None, ""
+            for cursor in self._used:  # DuckDB refuses to close the connection of a cursor that works
+                cursor.interrupt()
+            if connection is not None and not self._used:
+                connection.close()
 
     # ---- write
 
@@ -227,21 +232,35 @@ class DuckdbStore:
             current = self._current()
             if current is None:
                 return []
+            n_closed = self._n_closed
             try:
-                with closing(self._cursor(current)) as cursor:
+                with self._cursor(current) as cursor:
                     rows: list[Any] = cursor.execute(statement, list(values)).fetchall()
                     return rows
             except duckdb.Error as error:
+                if self._n_closed != n_closed:
+                    raise StoreError(
+                        f"{self._folder.path!r} was closed while it was read", hint="ask the question again"
+                    ) from error
                 if self._current() == current:
                     raise StoreDamagedError(
                         f"DuckDB cannot read {current.name!r}: {error}", hint="run `fathom index`, which makes it again"
                     ) from error
         raise StoreError(f"{self._folder.path!r} changes all the time", hint="try again")
 
-    def _cursor(self, current: _Current) -> Any:
+    @contextmanager
+    def _cursor(self, current: _Current) -> Iterator[Any]:
+        """Lend a cursor, which `close` does not close; a file that was replaced stays open until its end."""
         with self._lock:
-            if self._opened != current.name:  # the old one stays open as long as another thread reads it
+            if self._opened != current.name:
                 path = self._folder.file(current.name).path
                 self._connection = duckdb.connect(path, read_only=True, config=_CLOSED)
                 self._opened = current.name
-            return self._connection.cursor()
+            cursor = self._connection.cursor()
+            self._used.append(cursor)
+        try:
+            yield cursor
+        finally:
+            with self._lock:
+                self._used.remove(cursor)
+            cursor.close()

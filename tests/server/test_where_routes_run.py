@@ -1,0 +1,208 @@
+"""Where the work of each route is done: in the server's own process only what is short.
+
+A new route must be put into the table. What the table calls "search" is shown to run in a process of the searches, and
+to end when its client leaves.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from tests.server.conftest import serving
+from tests.server.test_projects import add, index
+from tests.waiting import LONG_S, comes
+
+from codefathom.server.app import create_app
+from codefathom.server.http import page
+from codefathom.server.searches.search_pool import SearchPool, _Process
+from codefathom.server.server_config import ServerConfig
+
+# "own": short, in the server's own process; "search": in its turn in a process of the searches, which ends when the
+# client leaves or the time is over; "job": in a process of a job, which goes on when the client leaves; "answer": in
+# the thread of an answer, which ends when its last reader leaves; "wait": a coroutine that waits for one of them;
+# "manager": in the server's own process, for managers only, at most 12 at a time.
+TABLE = {
+    "GET /": "own",
+    "HEAD /": "own",
+    "GET /assets/{name}": "own",
+    "HEAD /assets/{name}": "own",
+    "GET /health": "own",
+    "GET /version": "own",
+    "GET /signals": "own",
+    "GET /metrics": "own",
+    "GET /config": "own",
+    "GET /projects": "own",
+    "POST /projects": "own",
+    "GET /projects/indexed": "own",
+    "POST /projects/validate-path": "own",
+    "POST /validate-path": "own",
+    "GET /projects/{project_id}": "own",
+    "PATCH /projects/{project_id}": "own",
+    "DELETE /projects/{project_id}": "own",
+    "POST /projects/{project_id}/test": "manager",
+    "GET /projects/{project_id}/store": "manager",
+    "POST /projects/{project_id}/store/init": "manager",
+    "POST /projects/{project_id}/store/verify": "manager",
+    "POST /projects/{project_id}/store/remove": "manager",
+    "POST /projects/{project_id}/store/move": "job",
+    "GET /projects/{project_id}/status": "search",
+    "POST /projects/{project_id}/impact": "search",
+    "POST /projects/{project_id}/files": "job",
+    "GET /projects/{project_id}/index": "wait",
+    "POST /projects/{project_id}/index": "job",
+    "DELETE /projects/{project_id}/index": "own",
+    "GET /projects/{project_id}/watch": "own",
+    "POST /projects/{project_id}/watch": "own",
+    "DELETE /projects/{project_id}/watch": "own",
+    "POST /search": "search",
+    "POST /federated/search": "search",
+    "POST /context": "search",
+    "GET /files": "search",
+    "GET /file": "search",
+    "GET /file-tree": "search",
+    "GET /symbols": "search",
+    "GET /related": "search",
+    "GET /map": "search",
+    "GET /federated/symbols": "search",
+    "GET /federated/related": "search",
+    "GET /federated/map": "search",
+    "GET /monitoring/services": "search",
+    "GET /monitoring/stats": "search",
+    "GET /monitoring/store": "search",
+    "POST /index": "job",
+    "GET /jobs": "own",
+    "GET /jobs/{job_id}": "own",
+    "GET /jobs/{job_id}/events": "wait",
+    "POST /jobs/{job_id}/cancel": "own",
+    "POST /ask": "answer",
+    "POST /ask/stream": "answer",
+    "POST /ask/agent": "answer",
+    "POST /query": "answer",
+    "GET /answers/{answer_id}/events": "wait",
+    "POST /answers/{answer_id}/stop": "own",
+    "GET /conversations": "own",
+    "POST /conversations": "own",
+    "GET /conversations/{conversation_id}": "own",
+    "PATCH /conversations/{conversation_id}": "own",
+    "DELETE /conversations/{conversation_id}": "own",
+    "GET /conversations/{conversation_id}/export": "own",
+    "GET /v1/models": "own",
+    "POST /v1/chat/completions": "answer",
+    "POST /mcp": "search",  # each call of a tool but `ask`; see test_mcp_calls.py
+    "DELETE /mcp": "own",
+}
+# What is asked of each of these: the query of a GET, the body of a POST.
+ASKED: dict[str, dict[str, object]] = {
+    "GET /projects/{project_id}/status": {},
+    "POST /projects/{project_id}/impact": {"diff": "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"},
+    "POST /search": {"query": "where are orders priced"},
+    "POST /federated/search": {"query": "how are orders shipped"},
+    "POST /context": {"query": "where are orders priced"},
+    "GET /files": {},
+    "GET /file": {"path": "shop/pricing.py"},
+    "GET /file-tree": {},
+    "GET /symbols": {"query": "price"},
+    "GET /related": {"target": "shop/pricing.py"},
+    "GET /map": {},
+    "GET /federated/symbols": {"query": "price"},
+    "GET /federated/related": {"target": "shop/pricing.py"},
+    "GET /federated/map": {},
+    "GET /monitoring/services": {"project_id": "shop"},
+    "GET /monitoring/stats": {},
+    "GET /monitoring/store": {},
+}
+
+
+def routes_of(app: FastAPI) -> set[str]:
+    described = app.openapi()["paths"]
+    listed = {f"{method.upper()} {path}" for path, methods in described.items() for method in methods}
+    # The page is not described.
+    return listed | {f"{method} {route.path}" for route in page.router().routes for method in route.methods or ()}
+
+
+def test_the_table_has_every_route(config: ServerConfig) -> None:
+    assert routes_of(create_app(config)) == set(TABLE)
+
+
+def test_every_route_that_searches_is_tried() -> None:
+    assert set(ASKED) == {route for route, where in TABLE.items() if where == "search"} - {"POST /mcp"}
+
+
+@contextmanager
+def leaving(address: str, route: str) -> Iterator[None]:
+    """Send a request, and close its connection after the block without an answer."""
+    method, _, path = route.partition(" ")
+    path = path.replace("{project_id}", "shop")
+    with socket.create_connection((urlsplit(address).hostname, urlsplit(address).port)) as connection:
+        if method == "GET":
+            request = httpx.Request("GET", f"{address}{path}?{urlencode(ASKED[route])}")
+        else:
+            request = httpx.Request("POST", f"{address}{path}", json=ASKED[route])
+        lines = [f"{method} {request.url.raw_path.decode()} HTTP/1.1"]
+        lines += [f"{name}: {value}" for name, value in request.headers.items()]
+        connection.sendall("\r\n".join([*lines, "", ""]).encode() + request.content)
+        yield
+
+
+def stopped(pool: SearchPool, n: int) -> list[_Process]:
+    """Give the pool processes that never answer, which the next searches take."""
+    processes = [_Process() for _ in range(n)]
+    for process in processes:
+        os.kill(process._process.pid, signal.SIGSTOP)
+    pool._idle.extend(processes)
+    pool._all.update(processes)
+    return processes
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no signal that stops a process")
+def test_the_work_of_a_client_that_leaves_ends_and_health_answers_meanwhile(config: ServerConfig, shop: Path) -> None:
+    config = replace(config, search_processes=len(ASKED), search_timeout_s=LONG_S)
+    app = create_app(config)
+    pool: SearchPool = app.state.server.search_pool
+    with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
+        add(client, shop)
+        index(shop)
+        processes = stopped(pool, len(ASKED))
+        with ExitStack() as clients:
+            for route in ASKED:
+                clients.enter_context(leaving(address, route))
+            assert comes(lambda: not pool._idle), "each works in a process of its own"
+            assert client.get("/health").json()["status"] == "ok"
+        assert comes(lambda: not pool._all), "all have ended"
+        assert all(not process.is_running for process in processes)
+        assert client.get("/related", params=ASKED["GET /related"]).json()["edges"], "the server goes on"
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no signal that stops a process")
+def test_a_process_that_dies_is_told_logged_and_replaced(
+    config: ServerConfig, shop: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = create_app(config)
+    pool: SearchPool = app.state.server.search_pool
+    with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
+        add(client, shop)
+        index(shop)
+        (process,) = stopped(pool, 1)
+        with leaving(address, "GET /related"):
+            assert comes(lambda: not pool._idle)
+            os.kill(process._process.pid, signal.SIGKILL)
+            assert comes(lambda: not pool._all)
+        assert comes(lambda: "died: signal 9 (SIGKILL)" in caplog.text)
+        assert "it worked on 'related' in" in caplog.text
+        stopped(pool, 1)[0]._process.kill()
+        answer = client.get("/related", params=ASKED["GET /related"])
+        problem = answer.json()
+        if answer.status_code != 200:  # it had been taken before it had ended
+            assert (answer.status_code, problem["code"]) == (503, "worker_died")
+            assert problem["detail"] == "the process of a search died: signal 9 (SIGKILL)"
+        assert client.get("/related", params=ASKED["GET /related"]).json()["edges"]
