@@ -12,6 +12,7 @@ FathomError
 │   └── StoreError      a vector store of other makers refuses or fails
 │       └── StoreAwayError   it cannot be reached now
 ├── SourceError     a file or folder that cannot be read                           exit 2
+│   └── MovedError      a project's folder, or one above it, is a link now
 ├── StoppedError    whoever asked does not wait any more                           exit 2
 └── ProviderError   an embedding, chat or rerank endpoint failed                   exit 2
 """
@@ -71,6 +72,10 @@ class StoreAwayError(StoreError):
 
 class SourceError(FathomError):
     """A file or folder cannot be read."""
+
+
+class MovedError(SourceError):
+    """The real path of a project leads elsewhere now: its folder, or one above it, is a link."""
 
 
 class StoppedError(FathomError):
