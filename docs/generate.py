@@ -308,7 +308,7 @@ Below `/v1`, an error has the form of OpenAI instead: `error` with `message`, `t
 | 401, 403 | `unauthorized`, `forbidden` | the token is missing or not valid for this; an unknown host or page |
 | 404 | `not_found`, `source` | no such route, project, job, file or conversation |
 | 408, 413, 429 | `timeout`, `too_large`, `too_many_requests` | a limit of `server.*`; 429 has `Retry-After` |
-| 409 | `not_indexed`, `conflict`, `locked`, `mismatch`, `settings` | not possible in the present state |
+| 409 | `not_indexed`, `conflict`, `locked`, `mismatch`, `moved`, `settings` | not possible in the present state |
 | 422 | `invalid` | the body or a parameter does not have the expected form |
 | 501 | `not_installed` | a library is missing; `hint` has the command that installs it |
 | 502 | `provider` | a model failed |

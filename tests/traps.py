@@ -25,6 +25,14 @@ class Elsewhere:
             (path / name).write_bytes(CONTENT)
         self._before = self._state()
 
+    @classmethod
+    def of(cls, path: Path) -> Elsewhere:
+        """Take a folder as it is now."""
+        folder = cls.__new__(cls)
+        folder.path = path
+        folder.look_again()
+        return folder
+
     def is_untouched(self) -> bool:
         """Whether names, bytes, times and rights are the same as before."""
         return self._state() == self._before

@@ -39,7 +39,7 @@ from codefathom.index.plan import incompleteness, plan
 from codefathom.project import kept_rules
 from codefathom.project.damage import again_when_damaged, lines_of, reading
 from codefathom.project.kept_rules import scan_rules
-from codefathom.project.location import Location, locate
+from codefathom.project.location import Location, locate, locate_registered
 from codefathom.project.opening import OpenedProject, fusion, is_slow
 from codefathom.search.filter.filter_options import IMPORT, kind_named
 from codefathom.search.pipeline import search
@@ -50,6 +50,7 @@ from codefathom.source.languages import is_extracted
 from codefathom.source.masks import MASK
 from codefathom.stores.conditions import combine
 from codefathom.stores.lock import held_lock, writer_lock
+from codefathom.system.real_paths import refuse_moved
 from codefathom.system.stopping import check_stopped
 from codefathom.text.kept_names import kept_path
 from codefathom.text.printable import is_text
@@ -208,7 +209,8 @@ class Engine:
 
     @property
     def opened(self) -> OpenedProject:
-        """The opened index, for callers that ask several projects at once, measure or test."""
+        """The opened index, for callers that ask several projects at once, measure or test. Raises MovedError."""
+        refuse_moved(self.place.root)
         with self._lock:
             # One that is replaced stays open: another thread may be reading it.
             if self._opened is None or self._opened.catalog.is_replaced or self._opened.is_moved:
@@ -444,7 +446,7 @@ class Engine:
             for text in settings.refused.values():
                 self._on_wait(text)
             with self._lock:
-                self.place = locate(self.root, settings, is_root=True)
+                self.place = locate_registered(self.root, settings)
                 self._opened = None  # another thread may be reading the one that was open
             rules = self.opened.recipe.rules
         return rules
@@ -797,7 +799,7 @@ class Engine:
         opened = self._believed()
         count = counter(self.settings.context.tokenizer_path)
         purposes = opened.purposes([document.path for document in opened.catalog.documents()])
-        return lines_of(opened, export(opened.catalog, opened.recipe.root, kind, count, purposes))
+        return lines_of(opened, export(opened.catalog, opened.recipe.tree, kind, count, purposes))
 
     def export_faiss(self, folder: str) -> int:
         """Write `file_index.faiss`, `function_index.faiss` and `metadata.json`, and return their number of rows.
@@ -820,7 +822,7 @@ class Engine:
         from codefathom.index.by_path import take_over
         from codefathom.project.exchange import read_export
 
-        texts = read_export(lines, self.opened.recipe.root, kind)
+        texts = read_export(lines, self.opened.recipe.tree, kind)
         if not self.opened.is_known:
             self._report(self._run(full=False, retry=False, wait_s=self.settings.index.wait_s))
         with self._writing(self.settings.index.wait_s) as stages:
@@ -930,6 +932,7 @@ class Engine:
 
     def _believed(self, opened: OpenedProject | None = None) -> OpenedProject:
         """Return the opened index. Raises IndexingError for one that was made elsewhere and is not checked yet."""
+        refuse_moved(self.place.root)
         opened = opened or self._opened or self.opened  # `refresh` has looked whether it was replaced
         if not opened.is_known:
             raise IndexingError(
@@ -945,8 +948,17 @@ class Engine:
             lock = self.opened.lock()
             for event in _waits(lock, wait_s, self.opened):
                 self._on_progress(event)
-            with held_lock(lock), self._believed(self.opened).writing(lock) as stages:
+            with held_lock(lock), self._in_place(), self._believed(self.opened).writing(lock) as stages:
                 yield stages
+
+    @contextmanager
+    def _in_place(self) -> Iterator[None]:
+        """Raise MovedError for each error that comes of a root that has become a link meanwhile."""
+        try:
+            yield
+        except FathomError:
+            refuse_moved(self.place.root)
+            raise
 
     def _run(
         self, *, full: bool, retry: bool, wait_s: float = 0.0, keep_rules: bool = False
@@ -956,7 +968,7 @@ class Engine:
                 self._opened = None  # there may be room again; another thread may be reading the one that was open
             lock = self.opened.lock()
             yield from _waits(lock, wait_s, self.opened)
-            with held_lock(lock):
+            with held_lock(lock), self._in_place():
                 if not full and self.settings.index.siblings:
                     self._begin_with_sibling()
                 yield from self._write(lock, full=full, retry=retry, keep_rules=keep_rules)

@@ -16,6 +16,7 @@ FathomError
 │       ├── StoreDamagedError   its own file is damaged
 │       └── StoreUntrueError   it does not give what was written to it
 ├── SourceError     a file or folder that cannot be read                           exit 2
+│   └── MovedError      a project's folder, or one above it, is a link now
 ├── StoppedError    whoever asked does not wait any more                           exit 2
 └── ProviderError   an embedding, chat or rerank endpoint failed                   exit 2
 """
@@ -91,6 +92,10 @@ class StoreUntrueError(StoreError):
 
 class SourceError(FathomError):
     """A file or folder cannot be read."""
+
+
+class MovedError(SourceError):
+    """The real path of a project leads elsewhere now: its folder, or one above it, is a link."""
 
 
 class StoppedError(FathomError):

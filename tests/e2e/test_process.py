@@ -110,6 +110,16 @@ def test_an_interactive_index_takes_patterns_and_asks(project: Path, surrounding
     assert "chunks in the index" in rest
 
 
+def test_patterns_are_not_written_through_a_link(project: Path, surroundings: dict[str, str]) -> None:
+    elsewhere = project.parent / "profile-of-the-user"
+    elsewhere.write_text("mine\n")
+    (project / ".fathomignore").symlink_to(elsewhere)
+    code, screen = on_terminal(["index", "--interactive"], project, surroundings, b"docs/\n")
+    assert code == 2
+    assert "cannot write" in screen
+    assert elsewhere.read_text() == "mine\n"
+
+
 def test_an_interactive_index_can_be_refused(project: Path, surroundings: dict[str, str]) -> None:
     code, screen = on_terminal(["index", "--interactive"], project, surroundings, b"\nn\n")
     assert (code, "nothing was indexed" in screen) == (0, True)

@@ -57,6 +57,7 @@ from codefathom.stores.catalog.schema import LOST_TEXTS, UNKNOWN
 from codefathom.stores.vectors.flat_vectors import quantise
 from codefathom.stores.views import Views
 from codefathom.system.memory import give_back
+from codefathom.system.real_paths import refuse_moved
 from codefathom.text.kept_names import is_kept_text
 from codefathom.types import Extent, Failure, IndexReport, Progress, Skipped
 
@@ -142,6 +143,7 @@ def _work_off(
     n_jobs = tally.n_done + len(jobs)
     recipe = with_found_encoding(stages.recipe, stages.catalog)
     for step in reparsing.steps(prepared_jobs(stages, recipe, jobs)):
+        refuse_moved(recipe.root)  # else its files would seem to be unreadable, and leave the index
         outcomes = step if stages.doubt is None else _compared(stages, stages.doubt, step, tally)
         store(stages, outcomes, entries, tally)
         path = outcomes[-1].path if outcomes else ""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,7 @@ from codefathom.index.chunk import ChunkLimits
 from codefathom.providers.base import BYTES_PER_TOKEN
 from codefathom.source.changes import FileStat, IndexedFileStat, compare
 from codefathom.source.languages import is_document, is_extracted
+from codefathom.source.origin import FolderFiles, opened_folders
 from codefathom.source.scan import FileTree, Scan, ScanRules, scan
 from codefathom.stores.catalog.records import LONG, SHORT, Entry, RejectedFile
 from codefathom.system.extras import EXTRAS
@@ -47,7 +49,7 @@ class TokenLimits(NamedTuple):
 class Recipe:
     """All settings that decide which files are read and how they become chunks."""
 
-    root: str
+    root: str  # a real path: no part of it is a link
     rules: ScanRules = field(default_factory=ScanRules)
     chain: tuple[str, ...] = ("treesitter", "text")
     limits: ChunkLimits = field(default_factory=ChunkLimits)
@@ -61,7 +63,15 @@ class Recipe:
     @property
     def tree(self) -> str | FileTree:
         """The place of the files: a folder, or a revision of git."""
-        return self.root if self.revision is None else self.revision
+        if self.revision is not None:
+            return self.revision
+        return FolderFiles(self.root, follows=True) if self.rules.follow_symlinks else self.root
+
+    @contextmanager
+    def with_open_folders(self) -> Iterator[Recipe]:
+        """Give this recipe for some files, whose folders stay open from one file to the next."""
+        with opened_folders(self.tree) as tree:
+            yield self if isinstance(tree, str) else replace(self, revision=tree)
 
     @property
     def parser(self) -> str:

@@ -148,12 +148,12 @@ def _same_files(catalog: ForeignCatalog, recipe: Recipe, comparison: Comparison)
     """Return the files that the snapshot has in this version, made in this way, and the first wrong text."""
     entries = catalog.entries()
     files = []
-    for file in scan(recipe.root, recipe.rules).files:
+    for file in scan(recipe.tree, recipe.rules).files:
         entry = entries.get(file.path)
         if entry is None or not recipe.makes(entry.chunker) or not is_read_whole(file):
             continue
         document = read(
-            recipe.root, file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
+            recipe.tree, file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
         )
         if isinstance(document, Skipped) or document.fingerprint != entry.fingerprint:
             continue

@@ -22,7 +22,8 @@ from codefathom.source.changes import FileStat
 from codefathom.source.documents import is_read_whole, open_file, read
 from codefathom.source.languages import is_document, language_of
 from codefathom.source.masks import marked
-from codefathom.source.scan import Scan, scan
+from codefathom.source.origin import opened_folders
+from codefathom.source.scan import FileTree, Scan, scan
 from codefathom.stores.conditions import combine, matches, path_fields
 from codefathom.stores.lexical.terms import terms
 from codefathom.system.stopping import check_stopped
@@ -143,26 +144,17 @@ class UnindexedFiles:
         """Return the files with one of the words at least, and the number of files that there was time for."""
         spelled = {word: word.encode("utf-8", "replace") for word in words}
         with_words: list[_WordFile] = []
-        for n_read, file in enumerate(files):
-            check_stopped()
-            if self._clock() > until:
-                return with_words, n_read
-            text = self._bytes(file).lower()
-            counts = {word: n for word, sought in spelled.items() if (n := text.count(sought))}
-            counts |= {word: 1 for word in words if word not in counts and word in file.path.lower()}
-            if counts:
-                with_words.append(_WordFile(file, counts))
+        with opened_folders(self._recipe.tree) as tree:
+            for n_read, file in enumerate(files):
+                check_stopped()
+                if self._clock() > until:
+                    return with_words, n_read
+                text = _bytes(tree, file).lower()
+                counts = {word: n for word, sought in spelled.items() if (n := text.count(sought))}
+                counts |= {word: 1 for word in words if word not in counts and word in file.path.lower()}
+                if counts:
+                    with_words.append(_WordFile(file, counts))
         return with_words, len(files)
-
-    def _bytes(self, file: FileStat) -> bytes:
-        try:
-            stream = open_file(self._recipe.tree, file.path)
-        except OSError:
-            return b""
-        if stream is None:
-            return b""
-        with stream:
-            return stream.read(file.size)
 
     def _hits(
         self, ranked: Sequence[tuple[float, _WordFile]], worth: Mapping[str, float], limit: int
@@ -191,6 +183,17 @@ class UnindexedFiles:
             return _WordDocument(kept, kept.text)
         kept = with_masks(document)
         return _WordDocument(kept, marked(kept.text, document.text))
+
+
+def _bytes(tree: str | FileTree, file: FileStat) -> bytes:
+    try:
+        stream = open_file(tree, file.path)
+    except OSError:
+        return b""
+    if stream is None:
+        return b""
+    with stream:
+        return stream.read(file.size)
 
 
 def _record(file: FileStat) -> dict[str, object]:

@@ -56,7 +56,8 @@ def prepare_all(
     if n_workers > 0 and sum(job.file.size for job in jobs if job.fingerprint) <= _MOST_BYTES_COMPARED_HERE:
         same: set[str] = set()
         for batch in _batches([job for job in jobs if job.fingerprint], memory):
-            touched = list(filter(None, (touched_file(job, recipe) for job in batch)))
+            with recipe.with_open_folders() as opened:
+                touched = list(filter(None, (touched_file(job, opened) for job in batch)))
             same.update(item.path for item in touched)
             if touched:
                 yield list(touched)
@@ -64,7 +65,9 @@ def prepare_all(
     n_bytes = sum(job.file.size for job in jobs)
     if n_workers < 1 or n_bytes < MIN_BYTES_FOR_WORKERS or not sys.executable:
         for batch in _batches(jobs, memory):
-            yield [_outcome(job, recipe) for job in batch]
+            with recipe.with_open_folders() as opened:
+                outcomes = [_outcome(job, opened) for job in batch]
+            yield outcomes
         return
     n_most = n_bytes // _BATCH_BYTES + len(jobs) // _BATCH_FILES + 1
     yield from _prepared(_batches(jobs, memory), recipe, min(n_workers, n_most), memory)
@@ -228,7 +231,8 @@ def serve() -> None:
 def _answer(recipe: Recipe, jobs: _Batch, answers: BinaryIO) -> None:
     pickler = pickle.Pickler(answers, protocol=5)
     pickler.dispatch_table = _AS_ROWS
-    pickler.dump([_outcome(job, recipe) for job in jobs])
+    with recipe.with_open_folders() as opened:
+        pickler.dump([_outcome(job, opened) for job in jobs])
     answers.flush()
     if sum(job.file.size for job in jobs) > _MUCH:
         give_back()

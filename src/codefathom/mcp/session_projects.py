@@ -15,6 +15,7 @@ from codefathom.mcp.project_session import ProjectSession
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
 from codefathom.several.project_list import NamedProject, ProjectList
 from codefathom.several.side_by_side import outcomes
+from codefathom.system.real_paths import refuse_moved
 
 _MOST_NAMED = 20  # projects in a message
 
@@ -117,6 +118,7 @@ class SessionProjects:
     def _own(self) -> NamedProject:
         if self._here is None:
             self._here = self._start.open_here()
+        refuse_moved(self._here.root)  # which would be resolved anew
         (project,) = self._list.chosen([self._here.root])
         return project
 

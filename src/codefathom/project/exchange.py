@@ -17,31 +17,32 @@ from typing import Any
 
 from codefathom.errors import UsageError
 from codefathom.source.documents import text_of
-from codefathom.source.origin import Tree, is_inside
-from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
+from codefathom.source.origin import is_inside, tree_of
+from codefathom.source.scan import FileTree, ScanRules
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.text.kept_names import is_kept_text
 from codefathom.text.printable import escape_json, is_text
 
 KINDS = ("index-json", "jsonl")  # those that are lines
+_ALL_FILES = ScanRules()
 
 
 def export(
-    catalog: SearchCatalog, root: str, kind: str, count: Callable[[str], int], purposes: Mapping[str, str]
+    catalog: SearchCatalog, tree: str | FileTree, kind: str, count: Callable[[str], int], purposes: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield the index line by line, the tokens of each chunk counted by `count`. Raises UsageError for another kind."""
     if kind == "index-json":
-        return _index_json(catalog, root, purposes)
+        return _index_json(catalog, tree, purposes)
     if kind == "jsonl":
-        return _json_lines(catalog, root, count)
+        return _json_lines(catalog, tree, count)
     raise UsageError(f"no export is called {kind!r}", hint=f"choose one of {', '.join(KINDS)}")
 
 
-def read_export(lines: Iterator[str], root: str, kind: str) -> dict[str, str]:
+def read_export(lines: Iterator[str], tree: str | FileTree, kind: str) -> dict[str, str]:
     """Return the text of each document of an export, by path. Raises UsageError for what is no export."""
     if kind == "index-json":
-        return _same_files("".join(lines), root)
+        return _same_files("".join(lines), tree)
     if kind == "faiss":
         return _file_chunks("".join(lines))
     if kind != "jsonl":
@@ -54,7 +55,7 @@ def read_export(lines: Iterator[str], root: str, kind: str) -> dict[str, str]:
     return texts
 
 
-def _same_files(text: str, root: str) -> dict[str, str]:
+def _same_files(text: str, tree: str | FileTree) -> dict[str, str]:
     try:
         digests = {str(path): str(item["md5"]) for path, item in json.loads(text).items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -62,9 +63,9 @@ def _same_files(text: str, root: str) -> dict[str, str]:
             f"this is not an export in the form index-json: {error}", hint="give a file of `fathom export`"
         ) from error
     texts: dict[str, str] = {}
-    tree = Tree(root, MAX_WHOLE_FILE_BYTES)
+    files = tree_of(tree, _ALL_FILES)
     for path, digest in digests.items():
-        data = tree.content(_inside(path, "index-json"))
+        data = files.content(_inside(path, "index-json"))
         if data is not None and _md5(data) == digest:
             texts[path] = text_of(path, data) or ""
     return texts
@@ -105,7 +106,7 @@ def _document(line: str, number: int) -> tuple[str, str]:
     return _inside(path, f"line {number}"), text
 
 
-def _index_json(catalog: SearchCatalog, root: str, purposes: Mapping[str, str]) -> Iterator[str]:
+def _index_json(catalog: SearchCatalog, tree: str | FileTree, purposes: Mapping[str, str]) -> Iterator[str]:
     yield "{"
     documents = _files(catalog)
     for index, document in enumerate(documents):
@@ -113,7 +114,7 @@ def _index_json(catalog: SearchCatalog, root: str, purposes: Mapping[str, str]) 
             {"kind": s.kind, "name": s.qualified_name, "start_line": s.start_line, "end_line": s.end_line}
             for s in catalog.symbols_of(document.path)
         ]
-        item = {"module_name": document.path, "symbols": symbols, **_stamp(document, root)}
+        item = {"module_name": document.path, "symbols": symbols, **_stamp(document, tree)}
         if document.path in purposes:
             item["purpose"] = purposes[document.path]
         comma = "," if index + 1 < len(documents) else ""
@@ -122,7 +123,7 @@ def _index_json(catalog: SearchCatalog, root: str, purposes: Mapping[str, str]) 
     yield "}"
 
 
-def _json_lines(catalog: SearchCatalog, root: str, count: Callable[[str], int]) -> Iterator[str]:
+def _json_lines(catalog: SearchCatalog, tree: str | FileTree, count: Callable[[str], int]) -> Iterator[str]:
     for document in _files(catalog):
         content = [
             {
@@ -139,7 +140,7 @@ def _json_lines(catalog: SearchCatalog, root: str, count: Callable[[str], int]) 
             }
             for _, piece in catalog.chunks_of(document.path)
         ]
-        stamp = _stamp(document, root)
+        stamp = _stamp(document, tree)
         item: dict[str, Any] = {
             "file_path": document.path,
             "relative_path": document.path,
@@ -155,9 +156,9 @@ def _files(catalog: SearchCatalog) -> list[StoredDocument]:
     return [document for document in catalog.documents() if not is_kept_text(document.path)]
 
 
-def _stamp(document: StoredDocument, root: str) -> dict[str, Any]:
+def _stamp(document: StoredDocument, tree: str | FileTree) -> dict[str, Any]:
     """MD5 of the bytes on disk, which is what these formats carry; empty when the file is gone by now."""
-    data = Tree(root, MAX_WHOLE_FILE_BYTES).content(document.path)
+    data = tree_of(tree, _ALL_FILES).content(document.path)
     return {"last_modified": document.mtime_ns / 1e9, "md5": "" if data is None else _md5(data)}
 
 

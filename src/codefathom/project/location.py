@@ -15,6 +15,7 @@ from codefathom.errors import SettingsError, SourceError
 from codefathom.stores.catalog.catalog import CATALOGUE
 from codefathom.stores.folder import Folder, index_folder
 from codefathom.stores.registry import IndexPlace, Registry
+from codefathom.system.real_paths import refuse_moved
 from codefathom.text.printable import is_text
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class ProjectFiles(Protocol):
 class Location:
     """The folders of a project, of its index and of the user's caches, and the settings in force."""
 
-    root: str
+    root: str  # a real path: no part of it was a link when the project was found
     index_dir: str
     cache_dir: str
     settings: Settings
@@ -56,7 +57,8 @@ class Location:
 
     @property
     def index_folder(self) -> Folder:
-        """The folder of the index, as all that is in it is opened."""
+        """The folder of the index, as all that is in it is opened. Raises MovedError."""
+        refuse_moved(self.root)
         return index_folder(self.index_dir, self.root)
 
 
@@ -71,6 +73,30 @@ def locate(path: str, settings: Settings | None = None, *, is_root: bool = False
     settings = settings or load_settings(root, environ=os.environ, user_file=user_file(os.environ))
     cache_dir = user_cache_dir()
     return Location(root, _index_dir(root, settings, cache_dir), cache_dir, settings, os.environ, user_state_dir())
+
+
+def locate_registered(root: str, settings: Settings | None = None) -> Location:
+    """Return the place of a project whose root was resolved when it was added.
+
+    Raises MovedError when the root leads elsewhere now, SourceError when it is gone.
+    """
+    refuse_moved(root)
+    return locate(root, settings, is_root=True)
+
+
+def source_folder(root: str, chosen: str) -> str:
+    """Return the real path of the folder with the files. Raises SettingsError where a link leads out of the root.
+
+    A folder elsewhere is the user's own choice, by its path; a link in the project may have come with it.
+    """
+    top, place = os.path.join(root, ""), os.path.normpath(os.path.join(root, chosen))
+    real = os.path.realpath(place)
+    if os.path.join(place, "").startswith(top) and not os.path.join(real, "").startswith(top):
+        raise SettingsError(
+            f"source.dir: {chosen!r} leads out of the project {root!r} over a link",
+            hint="set source.dir to the folder that the link leads to",
+        )
+    return real
 
 
 def user_tables(name: str) -> UserTables:

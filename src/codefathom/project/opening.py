@@ -17,7 +17,7 @@ from codefathom.errors import DamagedError, IndexingError, ProviderError, Settin
 from codefathom.index.chunk import ChunkLimits
 from codefathom.index.plan import Recipe, TokenLimits, without_grammar
 from codefathom.project.kept_rules import scan_rules, with_kept
-from codefathom.project.location import Location, index_place
+from codefathom.project.location import Location, index_place, source_folder
 from codefathom.project.stores.choice import store_in_force
 from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.local.bundled import BundledEmbedder
@@ -62,6 +62,7 @@ class OpenedProject:
     ) -> None:
         self.place = place
         self._on_wait, self._wrap_model, self._is_patient = on_wait, wrap_model, is_patient
+        self._recipe = _recipe(place)
         self._lock = Lock()  # of the two below
         self._connections: Connections | None = None
         self._models: dict[str, ChatModel] = {}
@@ -79,7 +80,6 @@ class OpenedProject:
         lexical = LexicalView.open(folder.below("lexical"), self.catalog.identity)
         self.views = self._views(lexical, self._first)
         self._upgrade = self._to_upgrade(lexical) if self._first is not self.embedder else None
-        self._recipe = _recipe(place)
         read = (self.catalog, lexical, self.views.vectors, self._first, self._reranking())
         self._sources = Sources(*read, project=place.name, are_short_whole=bool(place.settings.index.min_tokens))
 
@@ -486,7 +486,7 @@ def _chain(settings: Settings) -> tuple[str, ...]:
 def _recipe(place: Location) -> Recipe:
     settings = place.settings
     return Recipe(
-        root=os.path.normpath(os.path.join(place.root, settings.source.dir)),
+        root=source_folder(place.root, settings.source.dir),
         rules=scan_rules(settings, place.variables),
         chain=_chain(settings),
         limits=ChunkLimits(settings.chunk.target_chars, settings.chunk.max_lines),

@@ -10,6 +10,7 @@ from codefathom.engine import Engine, OnProgress, OnWait
 from codefathom.errors import FathomError, UsageError
 from codefathom.several.joined_projects import JoinedProjects
 from codefathom.several.project_list import ProjectList
+from codefathom.system.real_paths import refuse_moved
 
 
 class Federation(JoinedProjects):
@@ -37,6 +38,7 @@ class Federation(JoinedProjects):
         unopened: dict[str, FathomError] = {}
         for item in chosen:
             try:
+                refuse_moved(item.root)
                 settings = settings_of(item.root) if settings_of else None
                 engines[item.name] = Engine.open(
                     item.root, settings=settings, on_progress=on_progress, on_wait=on_wait, revision=item.revision

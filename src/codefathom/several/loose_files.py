@@ -21,9 +21,9 @@ from codefathom.errors import UsageError
 from codefathom.project.location import Location, locate
 from codefathom.several.held_folder import HeldFolder
 from codefathom.source.changes import FileStat, Scan
-from codefathom.source.origin import open_below
 from codefathom.source.scan import ScanRules
 from codefathom.stores.catalog.catalog import CATALOGUE
+from codefathom.system.real_paths import open_below, regular_file, status_below
 from codefathom.text.printable import is_text
 from codefathom.types import Skipped
 
@@ -69,9 +69,10 @@ class LooseFiles:
         """Open a file of these; None for what is no regular file any more. Raises OSError."""
         if path not in self.paths:
             return None
-        with open(open_below(self.root, path.split("/")), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return None
+        file = regular_file(open_below(self.root, path.split("/")))
+        if file is None:
+            return None
+        with file:
             return BytesIO(file.read(self.max_bytes))  # it may have grown
 
     def stat(self, path: str) -> FileStat | None:
@@ -79,7 +80,7 @@ class LooseFiles:
         if path not in self.paths:
             return None
         with suppress(OSError):
-            status = os.lstat(os.path.join(self.root, path))
+            status = status_below(self.root, path.split("/"))
             if stat.S_ISREG(status.st_mode):
                 return FileStat.of(path, status)
         return None

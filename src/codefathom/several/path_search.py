@@ -15,6 +15,7 @@ from codefathom.several.kept_project import KeptProject
 from codefathom.several.loose_files import USUAL_BUDGET, LooseBudget, LooseProject, choose
 from codefathom.several.path_scopes import PathResolver
 from codefathom.several.routes import PathRoute, RoutedFolder, routes_of
+from codefathom.system.real_paths import refuse_moved
 from codefathom.types import Skipped
 
 OF_NONE = "files"  # the name under which files of no project are listed
@@ -99,6 +100,7 @@ class PathSearch(JoinedProjects):
 
 def _opened(folder: RoutedFolder, settings_of: Callable[[str], Settings] | None, on_wait: OnWait) -> Engine:
     """Open the project of a route, whose root is exactly what the route says. Raises FathomError."""
+    refuse_moved(folder.root)
     settings = settings_of(folder.root) if settings_of else None
     if folder.index_dir:
         settings = settings or locate(folder.root, is_root=True).settings

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from hashlib import blake2b
 from typing import BinaryIO
 
@@ -15,6 +13,7 @@ from codefathom.source.extraction.refusal import Refusal
 from codefathom.source.languages import CODE, is_document, language_of, refine
 from codefathom.source.scan import ABSENT, AbsentError, FileTree
 from codefathom.source.size_limits import MAX_TEXT_FILE_BYTES, MAX_WHOLE_FILE_BYTES
+from codefathom.system.real_paths import open_below, regular_file
 from codefathom.types import USUAL_ENCODING, Document, Skipped
 
 FINGERPRINT_VERSION = 1
@@ -114,18 +113,11 @@ def undecodable_lines_of(root: str | FileTree, path: str) -> bytes:
 
 
 def open_file(root: str | FileTree, path: str) -> BinaryIO | None:
-    """Open a regular file of a folder or of another tree, None for anything else. Raises OSError."""
-    return open_regular(os.path.join(root, path)) if isinstance(root, str) else root.open(path)
+    """Open a regular file of a folder or of another tree, None for anything else; no link is followed in a folder.
 
-
-def open_regular(path: str) -> BinaryIO | None:
-    """Open a regular file, None for anything else; never waits for the writer of a pipe. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    file = open(descriptor, "rb")  # noqa: SIM115 -- the caller closes it
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return file
-    file.close()
-    return None
+    Raises OSError.
+    """
+    return regular_file(open_below(root, path.split("/"))) if isinstance(root, str) else root.open(path)
 
 
 def _bytes_of(root: str | FileTree, path: str, most: int = -1) -> bytes | None:

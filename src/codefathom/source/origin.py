@@ -1,32 +1,31 @@
 """The origin of a document: reads its text, and compares it with the version that was indexed.
 
 An origin is a file below the root (`Tree`) or in a revision of git (`BlobOrigin`), and beside them a text that is on
-no disk, which the index itself keeps (`KeptTexts`). Others need the two methods of `Origin`.
+no disk, which the index itself keeps (`KeptTexts`). Others need the two methods of `Origin`. `FolderFiles` opens the
+files below a root, for all who read them.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from codecs import BOM_UTF8
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import cached_property, lru_cache
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import BinaryIO, Literal, NamedTuple, Protocol, TypeAlias
 
-from codefathom.source.changes import FileStat, differs, is_unsure
+from codefathom.source.changes import FileStat, Scan, differs, is_unsure
 from codefathom.source.languages import is_document
-from codefathom.source.scan import FileTree, ScanRules
+from codefathom.source.scan import FileTree, ScanRules, scan
 from codefathom.source.size_limits import MAX_DOCUMENT_BYTES
+from codefathom.system.real_paths import HAS_OPENAT, FolderChain, open_below, regular_file, status_below
 from codefathom.text.kept_names import is_kept_text
 from codefathom.types import USUAL_ENCODING
 
 # same: the indexed version; changed: another one; gone: nothing can be read there.
 State: TypeAlias = Literal["same", "changed", "gone"]
-
-_READ_ONLY = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # a named pipe would wait for a writer
-_FOLDER = getattr(os, "O_DIRECTORY", 0)
 
 
 class IndexedDocument(Protocol):
@@ -84,50 +83,90 @@ class Origin(Protocol):
         ...
 
 
-class Tree:
-    """The files below a folder. A link is followed inside the folder and never out of it."""
+class FolderFiles:
+    """The files below the real path of a folder. Links are not followed, or with `follows` inside the folder only."""
 
-    def __init__(self, root: str, max_bytes: int, max_document_bytes: int = MAX_DOCUMENT_BYTES) -> None:
+    def __init__(self, root: str, *, follows: bool = False, chain: FolderChain | None = None) -> None:
+        """With a chain, which the caller closes, folders stay open from one file to the next."""
+        self.root = root
+        self._top = os.path.join(root, "")
+        self._follows = follows
+        self._chain = chain
+
+    def scan(self, rules: ScanRules) -> Scan:
+        """List the files that count."""
+        return scan(self.root, rules)
+
+    def open(self, path: str) -> BinaryIO | None:
+        """Open a file; None for what is no regular file. Never waits.
+
+        Raises OSError, also for a path that leads out.
+        """
+        real = self._real(path)
+        return regular_file(open_below(self.root, real.split("/")) if self._chain is None else self._chain.open(real))
+
+    def status(self, path: str) -> os.stat_result:
+        """Return the status of a file. Raises OSError, also for a path that leads out."""
+        return status_below(self.root, self._real(path).split("/"))
+
+    def stat(self, path: str) -> FileStat | None:
+        """Return size and stamp of a file, without reading it; None for what is no regular file."""
+        try:
+            status = self.status(path)
+        except OSError:
+            return None
+        return FileStat.of(path, status) if stat.S_ISREG(status.st_mode) else None
+
+    def _real(self, path: str) -> str:
+        """Return the path that has no link in it, as far as links are followed."""
+        if not is_inside(path):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
+        if not self._follows:
+            return path
+        real = os.path.realpath(self._top + path)
+        if not real.startswith(self._top):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+        return real[len(self._top) :].replace(os.sep, "/")
+
+
+@contextmanager
+def opened_folders(tree: str | FileTree) -> Iterator[str | FileTree]:
+    """Give the files of a folder, whose folders stay open from one file to the next; another tree stays as it is."""
+    if isinstance(tree, str) and HAS_OPENAT:
+        with closing(FolderChain(tree)) as chain:
+            yield FolderFiles(tree, chain=chain)
+    else:
+        yield tree
+
+
+class Tree:
+    """The files below a folder, within limits of size. Of a real path, links are not followed."""
+
+    def __init__(self, root: str | FolderFiles, max_bytes: int, max_document_bytes: int = MAX_DOCUMENT_BYTES) -> None:
         """`max_document_bytes` is the limit of files whose text is taken out of them."""
-        self._root = os.path.realpath(root)
-        self._top = os.path.join(self._root, "")
+        self._files = FolderFiles(root) if isinstance(root, str) else root
         self._max_bytes = max_bytes
         self._max_document_bytes = max_document_bytes
 
     def stamp(self, path: str) -> Stamp | None:
         """Return size and time stamp of a regular file; None for anything else, and for a path that leads out."""
-        if not is_inside(path):
-            return None
-        try:
-            status = os.lstat(self._top + path)
-            if stat.S_ISLNK(status.st_mode) and self._real(path) is not None:
-                status = os.stat(os.path.join(self._root, path))
-        except (OSError, ValueError):  # ValueError: a NUL byte
-            return None
-        return Stamp(*FileStat.of(path, status)[1:]) if stat.S_ISREG(status.st_mode) else None
+        file = self._files.stat(path)
+        return None if file is None else Stamp(*file[1:])
 
     def content(self, path: str) -> bytes | None:
         """Return the bytes of a regular file that is no larger than the limit; never waits."""
-        parts = self._real(path)
-        if parts is None:
-            return None
         most = self._max_document_bytes if is_document(path) else self._max_bytes
         try:
-            with open(open_below(self._root, parts), "rb") as file:
-                status = os.fstat(file.fileno())
-                if not stat.S_ISREG(status.st_mode) or status.st_size > most:
+            file = self._files.open(path)
+            if file is None:
+                return None
+            with file:
+                if os.fstat(file.fileno()).st_size > most:
                     return None
                 data = file.read(most + 1)  # it may grow in this moment
         except OSError:
             return None
         return data if len(data) <= most else None
-
-    def _real(self, path: str) -> list[str] | None:
-        """Return the folders and the name that a path leads to, links followed; None when it leads out."""
-        if not is_inside(path):
-            return None
-        real = os.path.realpath(os.path.join(self._root, path))
-        return real[len(self._top) :].split(os.sep) if real.startswith(self._top) else None
 
 
 class BlobOrigin:
@@ -155,7 +194,7 @@ class BlobOrigin:
 
 def tree_of(root: str | FileTree, rules: ScanRules) -> Origin:
     """Return the files below a folder, with the limits on their size that its scan has, or those of another tree."""
-    if not isinstance(root, str):
+    if not isinstance(root, str | FolderFiles):
         return BlobOrigin(root)
     return Tree(root, rules.max_bytes, rules.max_document_bytes)
 
@@ -290,21 +329,3 @@ def is_inside(path: str) -> bool:
     if os.sep != "/" and (os.sep in path or ":" in path):
         return False
     return not {"", ".", ".."} & set(path.split("/"))
-
-
-def open_below(root: str, parts: Sequence[str]) -> int:
-    """Open a file below a folder, refusing links: a part may have become a link since the path was resolved.
-
-    Never waits. Raises OSError.
-    """
-    if os.open not in os.supports_dir_fd:
-        return os.open(os.path.join(root, *parts), _READ_ONLY | _NO_WAIT)
-    folder = os.open(root, _READ_ONLY | _FOLDER)
-    try:
-        for part in parts[:-1]:
-            inner = os.open(part, _READ_ONLY | _FOLDER | _NO_LINK, dir_fd=folder)
-            os.close(folder)
-            folder = inner
-        return os.open(parts[-1], _READ_ONLY | _NO_LINK | _NO_WAIT, dir_fd=folder)
-    finally:
-        os.close(folder)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from functools import cache
 from typing import BinaryIO, NamedTuple, Protocol
 
@@ -14,7 +16,14 @@ from codefathom.source.changes import FileStat, Scan
 from codefathom.source.ignore import BROUGHT_BACK, NO_RULE, Layer, Layers, Patterns
 from codefathom.source.languages import is_document
 from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_WHOLE_FILE_BYTES, MOST_REVISION_FILES
-from codefathom.source.work_tree import read_text, shared_git_directory, work_tree
+from codefathom.source.work_tree import (
+    has_own_checkout,
+    linked_work_tree,
+    read_text,
+    shared_git_directory,
+    work_tree,
+)
+from codefathom.system.real_paths import HAS_OPENAT, FolderChain, refuse_moved
 from codefathom.types import Skipped
 
 __all__ = ["FileStat", "FileTree", "FolderRules", "Scan", "ScanRules", "Walk", "folder_rules", "scan"]
@@ -58,6 +67,7 @@ class FileTree(Protocol):
 
 
 _ALL_FILES = ScanRules()
+_BECAME_A_LINK = {errno.ELOOP, errno.ENOTDIR}  # since the folder above was listed
 
 
 class _Directory(NamedTuple):
@@ -90,7 +100,10 @@ class FolderRules(NamedTuple):
 
 
 def scan(root: str | FileTree, rules: ScanRules = _ALL_FILES) -> Scan:
-    """List the files under `root`; raises SourceError when `root` is no folder that can be read."""
+    """List the files under the real path `root`; no link is followed on the way to it.
+
+    Raises SourceError when it is no folder that can be read, MovedError when it leads over a link.
+    """
     return _walk(root, rules).outcome() if isinstance(root, str) else root.scan(rules)
 
 
@@ -103,13 +116,14 @@ def folder_rules(root: str, rules: ScanRules = _ALL_FILES) -> dict[str, FolderRu
 
 
 def _walk(root: str, rules: ScanRules) -> Walk:
+    refuse_moved(root)
+    walk = Walk(os.path.abspath(root), rules)
     try:
-        os.scandir(root).close()
+        walk.run()
     except OSError as error:
+        refuse_moved(root)  # in this moment
         reason = error.strerror or str(error)
         raise SourceError(f"cannot read the folder {root!r}: {reason}", hint="give an existing folder") from error
-    walk = Walk(os.path.realpath(root), rules)
-    walk.run()
     return walk
 
 
@@ -124,6 +138,7 @@ class Walk:
         self.skipped: list[Skipped] = []
         self.folders: dict[str, FolderRules] = {}
         self._root = root
+        self._chain = FolderChain(root)
         self._follows = rules.follow_symlinks
         self._includes_vendored = rules.include_generated
         self._rules = rules
@@ -132,30 +147,38 @@ class Walk:
         # Followed after all else, so that what a link and a real path both lead to is listed under its real path.
         self._links: list[tuple[str, Layers, bool]] = []
         self._seen: set[str] = set()  # real paths; kept only when links are followed
+        self._shared: tuple[str, ...] | None = None  # see `_shared_directories`; few trees need them
         self._has_followed = False
 
     def run(self) -> None:
-        """Walk through all folders, then along the links."""
-        while self._open or self._links:
-            if self._open:
-                self._enter(self._open.pop())
-            else:
-                self._has_followed = True
-                self._links.sort(key=lambda link: link[0], reverse=True)
-                self._follow(*self._links.pop())
+        """Walk through all folders, then along the links. Raises OSError when the root cannot be read."""
+        with closing(self._chain):
+            while self._open or self._links:
+                if self._open:
+                    self._enter(self._open.pop())
+                else:
+                    self._has_followed = True
+                    self._links.sort(key=lambda link: link[0], reverse=True)
+                    self._follow(*self._links.pop())
 
     def outcome(self) -> Scan:
         """Return the files and the others, sorted."""
         return Scan(tuple(sorted(self.files)), tuple(sorted(self.skipped, key=lambda skipped: skipped.path)))
 
     def entries(self, folder: str) -> list[os.DirEntry[str]]:
-        """Return the entries of a folder. Raises OSError."""
-        with os.scandir(os.path.join(self._root, folder)) as listing:
+        """Return the entries of a folder, which stays open until those of the next one. Raises OSError."""
+        with os.scandir(self._place(folder)) as listing:
             return list(listing)
 
     def text(self, path: str) -> str:
-        """Return the text of an ignore file, "" where there is none. git does not follow a link here either."""
-        return read_text(os.path.join(self._root, path))
+        """Return the text of a file in the folder whose entries came last, "" where there is none.
+
+        git does not follow a link here either.
+        """
+        folder, _, name = path.rpartition("/")
+        if not HAS_OPENAT:
+            return read_text(os.path.join(self._root, path))
+        return read_text(name, self._chain.enter(self._real_folder(f"{folder}/" if folder else "")))
 
     def outer_layers(self, rules: ScanRules) -> Layers:
         """Return the rules that hold in the whole tree, from outside of it."""
@@ -166,11 +189,15 @@ class Walk:
             return
         try:
             entries = self.entries(directory.path)
-        except OSError:
-            self._skip(directory.path, "unreadable")
+        except OSError as error:
+            if not directory.path:
+                raise
+            self._skip(directory.path, "symlink" if error.errno in _BECAME_A_LINK else "unreadable")
             return
         names = [entry.name for entry in entries]
         reason = "" if directory.is_kept else ignore.mark(directory.path, names)
+        if not reason and ".git" in names and directory.path and not directory.is_kept:
+            reason = self._worktree(directory.path)
         if reason and not (reason == "vendored" and self._includes_vendored):
             if not ignore.may_enter(directory.layers, directory.path, ignore.BUILT_IN):
                 self._skip(directory.path, reason)
@@ -190,6 +217,43 @@ class Walk:
             self._take_folders(folders, inside, names)
         if others:
             self._take_files(others, inside)
+
+    def _place(self, folder: str) -> int | str:
+        return self._chain.enter(self._real_folder(folder)) if HAS_OPENAT else os.path.join(self._root, folder)
+
+    def _real_folder(self, folder: str) -> str:
+        """Return the path of a folder without links in it, below the root, "" or with a slash at its end."""
+        if not self._has_followed:
+            return folder
+        real, top = os.path.join(os.path.realpath(os.path.join(self._root, folder)), ""), os.path.join(self._root, "")
+        if not real.startswith(top):  # since it was listed
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), folder)
+        return real[len(top) :]
+
+    def _worktree(self, folder: str) -> str:
+        """Return the reason to leave out a folder that is another checkout of a repository around it, else ""."""
+        place = os.path.join(self._root, folder.rstrip("/"))
+        linked = linked_work_tree(place, self.text(f"{folder}.git"))
+        if linked is None:
+            return ""
+        parts, shared = folder.split("/")[:-2], self._shared_directories()
+        around = [os.path.join(self._root, *parts[:depth], ".git") for depth in range(1, len(parts) + 1)]
+        is_ours = any(
+            linked.repository == repository
+            or linked.repository.startswith(os.path.join(repository, "modules", ""))  # of a submodule
+            or (repository in shared and linked.is_known_to(repository, f"{folder}.git"))
+            for repository in (*around, *shared)
+        )
+        return "worktree of this repository" if is_ours else ""
+
+    def _shared_directories(self) -> tuple[str, ...]:
+        """Return the directory of the repository around the root, as it is written and as it is resolved."""
+        if self._shared is None:
+            top = work_tree(self._root)
+            has_files = top is not None and has_own_checkout(top)
+            shared = os.path.normpath(shared_git_directory(top)) if top and has_files else ""
+            self._shared = (shared, os.path.realpath(shared)) if shared else ()
+        return self._shared
 
     def _take_folders(self, folders: list[str], inside: _Directory, siblings: list[str]) -> None:
         decisions = inside.decide(folders, are_directories=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import time
+from typing import NamedTuple
 
 from codefathom.source.size_limits import MAX_IGNORE_FILE_BYTES
+from codefathom.system.real_paths import NOT_THROUGH_LINKS, TO_READ, regular_file
 
 
 def work_tree(root: str) -> str | None:
@@ -36,6 +37,39 @@ def own_git_directory(top: str) -> str:
     if os.path.isdir(path):
         return path
     return os.path.join(top, read_text(path).removeprefix("gitdir:").strip())
+
+
+def has_own_checkout(top: str) -> bool:
+    """Return True if a repository has checked out files beside `.git`; a bare one keeps its work trees in folders."""
+    return os.path.exists(os.path.join(own_git_directory(top), "index"))
+
+
+class LinkedWorkTree(NamedTuple):
+    """A folder with another checkout of a repository, as its `.git` file says, which may say anything."""
+
+    repository: str  # its directory
+    name: str
+
+    def is_known_to(self, repository: str, end: str) -> bool:
+        """Return True if a repository lists this work tree at a place with this end.
+
+        A repository that was moved, or is seen in a container, has other paths than those in these files.
+        """
+        place = read_text(os.path.join(repository, "worktrees", self.name, "gitdir")).strip()
+        return place.replace(os.sep, "/").endswith(f"/{end}")
+
+
+def linked_work_tree(folder: str, text: str) -> LinkedWorkTree | None:
+    """Return the meaning of the text of a `.git` file; None for that of a submodule, and for any other text.
+
+    Nothing that it names is looked at.
+    """
+    own = text.removeprefix("gitdir:").strip()
+    if own == text or "\n" in own or "\0" in own:
+        return None
+    directory, name = os.path.split(os.path.normpath(os.path.join(folder, own)))
+    repository, kind = os.path.split(directory)
+    return LinkedWorkTree(repository, name) if kind == "worktrees" else None
 
 
 def commit_of(root: str) -> str:
@@ -88,14 +122,16 @@ def is_locked(root: str, most_s: float) -> bool:
     return abs(time.time() - written_s) < most_s
 
 
-def read_text(path: str) -> str:
-    """Return the text of a small file, "" for all that cannot be read or is none."""
+def read_text(path: str, folder: int | None = None) -> str:
+    """Return the text of a small file, "" for all that cannot be read or is none.
+
+    The path may be relative to an opened folder.
+    """
     try:
-        # O_NONBLOCK: a named pipe would wait for a writer. O_NOFOLLOW: a link could lead anywhere.
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        with open(os.open(path, flags), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return ""
+        file = regular_file(os.open(path, TO_READ | NOT_THROUGH_LINKS, dir_fd=folder))
+        if file is None:
+            return ""
+        with file:
             return file.read(MAX_IGNORE_FILE_BYTES).decode("utf-8", "surrogateescape")
     except (OSError, ValueError):  # a path that a file names may hold any character
         return ""

@@ -214,9 +214,9 @@ class Database:
 
         Else SQLite moves it when the last connection is closed, and breaks the seal.
         """
-        if self.read_only or not self._log_size():
-            return
-        with suppress(IndexingError):
+        with suppress(IndexingError):  # such as that of a folder that is a link by now
+            if self.read_only or not self._log_size():
+                return
             try:
                 with writer_lock(self.file.folder):
                     self.settle()

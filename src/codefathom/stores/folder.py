@@ -27,13 +27,11 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
 
 from codefathom.errors import IndexingError
+from codefathom.system.real_paths import HAS_OPENAT, NOT_THROUGH_LINKS, TO_ENTER, TO_LIST
 
-_HAS_OPENAT = {os.open, os.stat, os.unlink, os.mkdir, os.rmdir, os.rename} <= os.supports_dir_fd
-_NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
-_TO_ENTER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
-_TO_LIST = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+_HAS_OPENAT = HAS_OPENAT and {os.unlink, os.mkdir, os.rmdir, os.rename} <= os.supports_dir_fd
 # Without waiting for the other end of a pipe that took the file's place.
-_PLAIN = _NOT_THROUGH_LINKS | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_PLAIN = NOT_THROUGH_LINKS | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NEW = ".new"  # a file that is being written, until it takes its name
 _SET_ASIDE = ".broken"  # ending of a bad file that was set aside, so that a person can examine it
 _REPARSE_POINT = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT: links and junctions of Windows
@@ -316,8 +314,10 @@ def file_at(place: File | str) -> File:
 
 
 def index_folder(path: str, root: str) -> Folder:
-    """Return the folder of an index. Inside the project no part of it below `root` may be a link, else not the last."""
-    base = root if path.startswith(os.path.join(root, "")) else os.path.dirname(path)
+    """Return the folder of an index. Inside the project no part of the whole path may be a link, else not the last."""
+    base = os.path.dirname(path)
+    if path.startswith(os.path.join(root, "")):
+        base = os.path.abspath(os.sep) if _HAS_OPENAT else root
     return Folder(base, tuple(os.path.normpath(os.path.relpath(path, base)).split(os.sep)))
 
 
@@ -394,7 +394,7 @@ class _Inside(NamedTuple):
             with os.scandir(self.prefix) as entries:
                 yield from entries
             return
-        descriptor = os.open(".", _TO_LIST, dir_fd=self.descriptor)
+        descriptor = os.open(".", TO_LIST, dir_fd=self.descriptor)
         try:
             with os.scandir(descriptor) as entries:
                 yield from entries
@@ -432,7 +432,7 @@ class _Inside(NamedTuple):
         """Remove the files of a folder, and move its folders here; return how these are called now."""
         moved: list[str] = []
         try:
-            descriptor = os.open(name, _TO_LIST | _NOT_THROUGH_LINKS, dir_fd=self.descriptor)
+            descriptor = os.open(name, TO_LIST | NOT_THROUGH_LINKS, dir_fd=self.descriptor)
         except FileNotFoundError:
             return moved
         try:
@@ -455,11 +455,11 @@ def _entered(folder: Folder) -> Iterator[_Inside]:
     if not _HAS_OPENAT:
         yield _looked_at(folder)
         return
-    descriptor = os.open(folder.base, _TO_ENTER)
+    descriptor = os.open(folder.base, TO_ENTER)
     try:
         for number, name in enumerate((*folder.index_parts, *folder.own)):
             try:
-                inner = os.open(name, _TO_ENTER | _NOT_THROUGH_LINKS, dir_fd=descriptor)
+                inner = os.open(name, TO_ENTER | NOT_THROUGH_LINKS, dir_fd=descriptor)
             except NotADirectoryError:
                 if number < len(folder.index_parts):
                     kind = _Inside(descriptor, "").kind(name)

@@ -9,7 +9,7 @@ import pytest
 
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import fingerprint
-from codefathom.source.origin import Original, Originals, Tree, is_inside
+from codefathom.source.origin import FolderFiles, Original, Originals, Tree, is_inside
 from codefathom.source.scan import scan
 from codefathom.stores.catalog.records import StoredDocument
 
@@ -107,12 +107,14 @@ def test_a_link_out_of_the_project_is_never_followed(root: Path, link: str) -> N
     assert found.state != "same"
 
 
-def test_a_link_inside_the_project_is_followed(root: Path) -> None:
+def test_a_link_inside_the_project_is_followed_where_links_are(root: Path) -> None:
     (root / "again.py").symlink_to(root / "src" / "a.py")
     (root / "source").symlink_to(root / "src")
     for path in ("again.py", "source/a.py"):
-        found = original(root, remembered(root, path))
+        followed = Tree(FolderFiles(str(root), follows=True), 1_000)
+        found = Originals(followed).of(remembered(root, path))
         assert (found.state, found.state_by_bytes, found.text) == ("same", "same", TEXT)
+        assert original(root, remembered(root, path)).data is None  # unless the settings say so, it is not followed
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codefathom.errors import SourceError
+from codefathom.errors import MovedError, SourceError
 from codefathom.source.scan import FileStat, Scan, ScanRules, scan
 
 NEEDS_FIFO = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -173,8 +173,10 @@ def test_ignore_rules_hold_for_links(linked: Path) -> None:
     assert not {"other", "own", "twin.py", "out.py", "hooks"} & reasons(found).keys()
 
 
-def test_a_scan_of_a_link_to_a_folder_is_a_scan_of_the_folder(linked: Path) -> None:
-    assert paths(scan(str(linked / "alias"))) == ["a.py", "deep/b.py"]
+def test_a_root_that_is_a_link_is_not_followed(linked: Path) -> None:
+    with pytest.raises(MovedError, match="is a link"):
+        scan(str(linked / "alias"))
+    assert paths(scan(str((linked / "alias").resolve()))) == ["a.py", "deep/b.py"]
 
 
 def test_an_ignore_file_that_is_a_link_does_not_count(linked: Path) -> None:

@@ -3271,14 +3271,14 @@ export interface components {
             };
             /**
              * Status
-             * @description state of the project; the next job repairs a damaged index and completes an incomplete one
+             * @description state of the project; the next job repairs a damaged index and completes an incomplete one; nothing of a moved project is read, whose folder, or one above it, has become a link
              * @example indexed
              * @enum {string}
              */
-            status: "not_indexed" | "queued" | "indexing" | "incomplete" | "indexed" | "damaged" | "failed";
+            status: "not_indexed" | "queued" | "indexing" | "incomplete" | "indexed" | "damaged" | "moved" | "failed";
             /**
              * Problem
-             * @description reason why it is failed, damaged or incomplete
+             * @description reason why it is failed, moved, damaged or incomplete
              * @default
              * @example
              */

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterable
 
 from codefathom.cli.display.output import complain
 from codefathom.cli.display.render import expected_text, paths_report_text, report_text
@@ -13,10 +14,11 @@ from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import path_typed
 from codefathom.cli.options import IndexOptions
 from codefathom.engine import Engine
-from codefathom.errors import UsageError
+from codefathom.errors import SourceError, UsageError
 from codefathom.project.stores.revision_indexes import RevisionIndex
 from codefathom.shapes import plain_shape, to_json
 from codefathom.system.interruption import INTERRUPTION
+from codefathom.system.real_paths import NOT_THROUGH_LINKS
 from codefathom.text.printable import show_line, show_name, size
 from codefathom.types import IndexReport
 
@@ -117,5 +119,21 @@ def _agreed(engine: Engine, face: Face) -> bool:
         if not patterns:
             consent = face.answer(f"go on? It takes {expected_text(report)}. [Y/n] ").strip().lower()
             return _REPLIES.get(consent, not consent)
-        with open(os.path.join(engine.root, _IGNORE_FILE), "a", encoding="utf-8") as file:
+        _add_patterns(engine.root, patterns)
+
+
+def _add_patterns(root: str, patterns: Iterable[str]) -> None:
+    """Write patterns into the ignore file of a project, which may have come with it as a link. Raises SourceError."""
+    path = os.path.join(root, _IGNORE_FILE)
+    try:
+        with open(path, "a", encoding="utf-8", opener=_open_no_link) as file:
             file.writelines(f"{pattern}\n" for pattern in patterns)
+    except OSError as error:
+        raise SourceError(
+            f"cannot write {path!r}: {error.strerror}",
+            hint="remove what lies there if it is a link, else check its rights",
+        ) from error
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | NOT_THROUGH_LINKS, 0o666)

@@ -135,10 +135,12 @@ class _Session:
     def _imported(self) -> SessionProjects:
         from codefathom.engine import Engine
         from codefathom.mcp.session_projects import SessionProjects, SessionStart
+        from codefathom.system.real_paths import refuse_moved
 
         face, options = self._face, self._options
 
         def open_project(project: NamedProject) -> Engine:
+            refuse_moved(project.root)
             return Engine.open(project.root, settings=face.settings_of(project.root), revision=project.revision)
 
         return SessionProjects(SessionStart(face.open, open_project, options.project, options.all))

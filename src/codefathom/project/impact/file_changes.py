@@ -164,7 +164,7 @@ class _Side:
         Size and time stamp tell, as for every search: those of the index, and those that git has noted.
         """
         place = tree_of(self._recipe.tree, self._recipe.rules)
-        staged = staged_files(self._recipe.root) if isinstance(self._recipe.tree, str) else {}
+        staged = staged_files(self._recipe.root) if self._recipe.revision is None else {}
         return {path for path, blob in self.files.items() if self._is_same(blob, stored.get(path), place, staged)}
 
     def _is_same(

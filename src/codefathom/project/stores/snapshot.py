@@ -182,8 +182,9 @@ def _check_head(opened: OpenedProject, head: SnapshotHead, path: str, extent: Ex
 
 def _taken(opened: OpenedProject, head: SnapshotHead, new: File, extent: Extent, word: str) -> SnapshotComparison:
     """Make a catalogue of this project of an unpacked one: what is left in it is true as far as it was checked."""
-    files = scan(opened.recipe.root, opened.recipe.rules).files
-    here = FilesHere(opened.recipe.root, {file.path: file.size for file in files})
+    recipe = opened.recipe
+    files = scan(recipe.tree, recipe.rules).files
+    here = FilesHere(recipe.tree, {file.path: file.size for file in files})
     database, problem = prepared(new)
     with closing(database):
         if problem:

@@ -19,7 +19,7 @@ from typing import TypeVar
 from codefathom.config.user_places import user_file
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, LockedError
-from codefathom.project.location import locate
+from codefathom.project.location import locate_registered
 from codefathom.server.jobs.git import bring
 from codefathom.server.jobs.job_messages import (
     MOST_ERRORS,
@@ -65,7 +65,7 @@ def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Itera
 
 
 def _open(order: Order) -> Engine:
-    place = locate(order.root, is_root=True)
+    place = locate_registered(order.root)
     variables = place.variables
     settings = served_settings(place.root, order.settings, variables, user_file(variables), order.model_hosts)
     engine = Engine.open(place.root, settings=settings, revision=order.revision, is_root=True)

@@ -15,7 +15,7 @@ from codefathom.config.configuration import find_root, is_bare_repository
 from codefathom.config.settings import Settings
 from codefathom.config.user_places import PROJECT_FILE
 from codefathom.engine import Engine
-from codefathom.errors import DamagedError, FathomError, SettingsError
+from codefathom.errors import DamagedError, FathomError, MovedError, SettingsError
 from codefathom.project.browsing import IndexSummary, index_summary
 from codefathom.project.location import Location, word_of
 from codefathom.project.removal import remove_index
@@ -43,6 +43,7 @@ from codefathom.several.path_scopes import PathResolver
 from codefathom.several.routes import RoutedFolder
 from codefathom.source.revisions.revision import checked_name, store_of
 from codefathom.stores.folder import Folder
+from codefathom.system.real_paths import refuse_moved
 from codefathom.types import Check
 
 _TABLES = """
@@ -111,6 +112,7 @@ class Summary(NamedTuple):
     held: IndexSummary | None  # None: not indexed, or damaged
     problem: str = ""  # why the project cannot be opened
     damage: str = ""  # in what the index differs from what was written
+    is_moved: bool = False  # the folder, or one above it, has become a link
 
     @property
     def is_usable(self) -> bool:
@@ -144,8 +146,12 @@ class Projects:
         raise NotFoundError(f"no such project: {project_id!r}", hint="GET /projects lists them")
 
     def lease(self, project_id: str, caller: Caller = ANYONE) -> AbstractContextManager[Engine]:
-        """Return the engine of a project for the time of a `with`; meanwhile nobody closes it. Raises NotFoundError."""
+        """Return the engine of a project for the time of a `with`; meanwhile nobody closes it.
+
+        Raises NotFoundError; MovedError and ForbiddenError for a folder that is not where it was, or not allowed now.
+        """
         project = self.get(project_id, caller)
+        self._check_place(project)
         if not project.is_here:
             raise NotIndexedError(
                 f"the repository of {project_id!r} is not cloned yet",
@@ -186,27 +192,38 @@ class Projects:
             raise _outside(repr(said))
         return full
 
+    def _check_place(self, project: ServedProject) -> None:
+        """Compare the place of a project with what was added, and with the folders that are allowed now.
+
+        Raises MovedError and ForbiddenError.
+        """
+        refuse_moved(project.root)
+        if not project.url and not self._is_allowed(project.root):  # copies of repositories lie in the data folder
+            raise _outside(repr(project.root))
+
     def _is_allowed(self, full: str) -> bool:
         return any(_is_inside(full, top) for top in self._config().allowed_roots)
 
     def summary(self, project: ServedProject) -> Summary:
         """Return the facts about a project that need no opened engine."""
-        if not project.is_here:
-            return Summary("", None)
         try:
+            self._check_place(project)
+            if not project.is_here:
+                return Summary("", None)
             settings = self._settings(project.root, project.overrides)
             if unusable := faults(settings, self._config().variables, keys=False):
                 raise unusable[0]
             return _summary(self._engine(project.root, project.revision, settings).place)
         except FathomError as error:
-            return Summary("", None, str(error))
+            return Summary("", None, str(error), is_moved=isinstance(error, MovedError))
 
     def settings_outside(self) -> Settings:
         """Return the settings for files of no project. Raises SettingsError."""
         return self._settings(self._config().data_dir, {})
 
     def settings_of(self, project: ServedProject) -> Settings:
-        """Return the settings in force for a project. Raises SettingsError."""
+        """Return the settings in force for a project. Raises SettingsError, MovedError, ForbiddenError."""
+        self._check_place(project)
         return self._settings(project.root, project.overrides)
 
     def add(
@@ -252,8 +269,12 @@ class Projects:
         return self.get(chosen)
 
     def order(self, job: IndexJob) -> Order:
-        """Return the order for the process of a job, with the present settings and limits. Raises NotFoundError."""
+        """Return the order for the process of a job, with the present settings and limits.
+
+        Raises NotFoundError, MovedError and ForbiddenError.
+        """
         project = self.get(job.project_id)
+        self._check_place(project)
         if not project.url:
             hosts = self._config().model_hosts
             settings = {**self._index_by_rule(job.root), **job.settings}
@@ -364,6 +385,7 @@ class Projects:
         return _free_id(name, taken | set(self._clones.names()))
 
     def _settings(self, root: str, overrides: Mapping[str, object]) -> Settings:
+        refuse_moved(root)
         config = self._config()
         overrides = {**self._index_by_rule(root), **overrides}
         return served_settings(root, overrides, config.variables, config.user_file, config.model_hosts)

@@ -18,6 +18,7 @@ from codefathom.server.server_config import ServerConfig
 from codefathom.several.path_scopes import PathResolver
 from codefathom.several.path_search import OF_NONE, free_name
 from codefathom.several.routes import RoutedFolder, is_at_or_below
+from codefathom.system.real_paths import moved_part, refuse_moved
 from codefathom.types import Skipped
 
 _MOST_PARTS = 64  # of a path
@@ -47,11 +48,13 @@ def served_places(projects: Projects, config: ServerConfig, caller: Caller, path
             raise UsageError(f"{path!r} is not an absolute path", hint="write the path from the root of the disk on")
         if path.count("/") > _MOST_PARTS:  # each step of it is resolved
             raise UsageError(f"{path[:80]!r}… has more than {_MOST_PARTS} parts", hint="name a folder above it")
-    served = [
-        RoutedFolder(item.id, os.path.realpath(item.root).replace(os.sep, "/"), "")
-        for item in projects.listed(caller)
-        if not item.revision  # whose files do not lie there
-    ]
+    here = [item for item in projects.listed(caller) if not item.revision]  # the files of one do not lie there
+    for root in (item.root for item in here if moved_part(item.root)):
+        if any(
+            is_at_or_below(os.path.normpath(path).replace(os.sep, "/"), root.replace(os.sep, "/")) for path in paths
+        ):
+            refuse_moved(root)
+    served = [RoutedFolder(item.id, item.root.replace(os.sep, "/"), "") for item in here if not moved_part(item.root)]
     roots = tuple(item.root for item in served)
     resolver = PathResolver(
         config.routes if caller.may_manage else (),

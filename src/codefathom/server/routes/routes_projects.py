@@ -109,7 +109,7 @@ def project_out(state: ServerState, project: ServedProject) -> ProjectOut:
     elif summary.damage:
         status, problem = "damaged", summary.damage
     elif problem:
-        status = "failed"
+        status = "moved" if summary.is_moved else "failed"
     elif status == "incomplete":
         problem = "the first indexing run was not completed: files are missing in the index"
     held = summary.held._asdict() if summary.held else {}

@@ -78,11 +78,14 @@ class ProjectOut(Out):
     )
     added_at: float = Field(examples=[1_790_000_000.0])
     settings: dict[str, Any] = Field(examples=[{}])
-    status: Literal["not_indexed", "queued", "indexing", "incomplete", "indexed", "damaged", "failed"] = Field(
+    status: Literal["not_indexed", "queued", "indexing", "incomplete", "indexed", "damaged", "moved", "failed"] = Field(
         examples=["indexed"],
-        description="state of the project; the next job repairs a damaged index and completes an incomplete one",
+        description="state of the project; the next job repairs a damaged index and completes an incomplete one; "
+        "nothing of a moved project is read, whose folder, or one above it, has become a link",
     )
-    problem: Sound = Field(default="", examples=[""], description="reason why it is failed, damaged or incomplete")
+    problem: Sound = Field(
+        default="", examples=[""], description="reason why it is failed, moved, damaged or incomplete"
+    )
     job_id: str = Field(default="", examples=[""], description="id of the job that waits or runs")
     store_problem: Sound = Field(
         default="",

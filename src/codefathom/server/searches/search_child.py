@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
-from codefathom.project.location import locate
+from codefathom.project.location import locate_registered
 from codefathom.project.stores.revised_place import with_revision
 from codefathom.server.searches.engine_calls import CALLS
 from codefathom.server.searches.loose_search import (
@@ -80,7 +80,7 @@ class RecentEngines:
             if engine is not None:
                 engine.close()
             settings = task.settings._replace(search=task.settings.search._replace(refresh="never"))
-            place = locate(task.root, settings, is_root=True)
+            place = locate_registered(task.root, settings)
             engine = Engine(place if task.revision is None else with_revision(place, task.revision))
         self._engines[key] = (task.version, engine)
         while len(self._engines) > task.most_opened:

@@ -10,7 +10,7 @@ from threading import RLock
 from codefathom.config.user_places import PROJECT_FILE
 from codefathom.errors import IndexingError
 from codefathom.project.kept_rules import scan_rules
-from codefathom.project.location import locate
+from codefathom.project.location import locate_registered
 from codefathom.server.http.problem_json import ConflictError, NotFoundError
 from codefathom.server.jobs.job_process import ReadyProcesses
 from codefathom.server.jobs.job_queue import Jobs
@@ -161,11 +161,11 @@ class _ProjectFiles:
                 return engine.opened.recipe.rules
         except IndexingError:  # a damaged index, which the next job repairs
             settings = self._projects.settings_of(self._project)
-            return scan_rules(settings, locate(self._project.root, settings, is_root=True).variables)
+            return scan_rules(settings, locate_registered(self._project.root, settings).variables)
 
     def options(self, sleep: Callable[[float], object]) -> WatchOptions:
         """See `FollowedProject`."""
         settings = self._projects.settings_of(self._project)
-        place = locate(self._project.root, settings, is_root=True)
+        place = locate_registered(self._project.root, settings)
         own = OwnPlaces((place.index_dir, place.cache_dir, place.state_dir, self._data_dir), (PROJECT_FILE,))
         return WatchOptions(settings.index.watch, own=own, sleep=sleep)

@@ -15,6 +15,7 @@ from codefathom.source.watching.polling import poll
 from codefathom.source.watching.watched_folders import Effect, OuterStamps, OwnPlaces, WatchedFolders, outer_stamps
 from codefathom.source.work_tree import is_locked
 from codefathom.system.mounts import network_drive
+from codefathom.system.real_paths import refuse_moved
 
 Way: TypeAlias = Literal["events", "polling"]
 
@@ -163,6 +164,7 @@ class _WatchedTree:
         return Effect.NOTHING if self._stamps == before else Effect.FOLDERS
 
     def _outer(self) -> OuterStamps:
+        refuse_moved(self._root)
         stamps = outer_stamps(self._root, self._user_exclude())
         if stamps is None:
             raise SourceError(f"the folder {self._root!r} is gone", hint="start again when it is back")

@@ -66,9 +66,10 @@ class WatchedFolders:
         path = event.path[len(self._beginning) :].replace(os.sep, "/")
         parent, _, name = path.rpartition("/")
         rules = self._folders.get(f"{parent}/" if parent else "")
-        if rules is None or name in NEVER:
+        is_rule = changes_rules(name) or path in self._rule_files or (bool(parent) and _marks_worktree(name, event))
+        if rules is None or (name in NEVER and not is_rule):
             return Effect.NOTHING
-        if changes_rules(name) or path in self._rule_files:
+        if is_rule:
             return Effect.FOLDERS
         if f"{path}/" in self._folders:  # a changed one: its permissions
             return Effect.FILES if event.kind == "changed" else Effect.FOLDERS
@@ -97,6 +98,11 @@ class WatchedFolders:
 
     def _takes(self, rules: FolderRules, name: str) -> bool:
         return rules.takes_file(name) and (not self._extensions or name.lower().endswith(self._extensions))
+
+
+def _marks_worktree(name: str, event: FileEvent) -> bool:
+    """Return True where a folder may have become a linked worktree of the repository, or is none any more."""
+    return name == ".git" and event.kind != "changed"
 
 
 class OuterStamps(NamedTuple):

@@ -1,0 +1,251 @@
+"""A project's folder, or one above it, becomes a link: nothing is read or written there, and all faces say so."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.mcp_session import McpSession
+from tests.traps import Elsewhere
+
+from codefathom.cli import main
+from codefathom.engine import Engine
+from codefathom.errors import MovedError, SettingsError
+from codefathom.several.federated import Federation
+from codefathom.several.project_list import ProjectList
+from codefathom.types import IndexReport, Progress
+
+MARK = "zebra_of_somebody_else"
+
+
+@pytest.fixture
+def root(shop: Path) -> Path:
+    """The shop in a folder below another one, with an index."""
+    (shop.parent / "above").mkdir()
+    root = shop.rename(shop.parent / "above" / "shop").resolve()
+    with Engine.open(str(root)) as engine:
+        engine.index()
+    return root
+
+
+@pytest.fixture
+def elsewhere(root: Path, tmp_path: Path) -> Elsewhere:
+    """A folder of somebody else with the same names in it, and a settings file of his."""
+    place = tmp_path.resolve() / "outside" / "shop"
+    elsewhere = Elsewhere(place)
+    shutil.copytree(root, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".fathom"))
+    for file in [*place.rglob("*.py"), place / "shop" / "outside.py"]:
+        file.write_text(f"def {MARK}():\n    return '{MARK}'\n")
+    (place / "fathom.toml").write_text(f"[search]\nlimit = '{MARK}'\n")
+    elsewhere.look_again()
+    return elsewhere
+
+
+def root_itself(root: Path, outside: Path) -> Path:
+    root.rename(root.with_name("true-shop"))
+    root.symlink_to(outside)
+    return root
+
+
+def folder_above(root: Path, outside: Path) -> Path:
+    root.parent.rename(root.parent.with_name("true-above"))
+    root.parent.symlink_to(outside.parent)
+    return root.parent
+
+
+Move = Callable[[Path, Path], Path]
+Moves = pytest.mark.parametrize("move", [root_itself, folder_above], ids=["root", "above"])
+
+PLACE = "shop/pricing.py"
+# All that may be asked of an engine, as far as it comes to the project.
+QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
+    "ask": lambda engine, _: engine.ask(MARK),
+    "ask_events": lambda engine, _: list(engine.ask_events(MARK)),
+    "backup": lambda engine, out: engine.backup(str(out / "backup")),
+    "context": lambda engine, _: engine.context(MARK, anyway=True),
+    "damage": lambda engine, _: engine.damage,
+    "doctor": lambda engine, _: engine.doctor(),
+    "export": lambda engine, _: list(engine.export("jsonl")),
+    "export_faiss": lambda engine, out: engine.export_faiss(str(out)),
+    "export_snapshot": lambda engine, out: engine.export_snapshot(str(out / "snapshot")),
+    "files": lambda engine, _: engine.files.lines(PLACE),
+    "generation": lambda engine, _: engine.generation,
+    "impact": lambda engine, _: engine.impact("HEAD"),
+    "import_index": lambda engine, _: engine.import_index(iter(["{}"]), "index-json"),
+    "import_snapshot": lambda engine, out: engine.import_snapshot(str(out / "snapshot")),
+    "index": lambda engine, _: engine.index(full=True),
+    "index_events": lambda engine, _: list(engine.index_events()),
+    "investigate": lambda engine, _: list(engine.investigate(MARK)),
+    "kept_to": lambda engine, _: engine.kept_to([PLACE]),
+    "leaving": lambda engine, _: engine.leaving(),
+    "map": lambda engine, _: engine.map(MARK),
+    "map_parts": lambda engine, _: engine.map_parts(),
+    "marked": lambda engine, _: engine.marked(()),
+    "n_symbols": lambda engine, _: engine.n_symbols(MARK),
+    "notices": lambda engine, _: next(engine.notices(lambda: False)),
+    "opened": lambda engine, _: engine.opened,
+    "plan": lambda engine, _: engine.plan(),
+    "ready": lambda engine, _: engine.ready(),
+    "refresh": lambda engine, _: engine.refresh(),
+    "related": lambda engine, _: engine.related(PLACE),
+    "remove_index": lambda engine, _: engine.remove_index(),
+    "restore": lambda engine, out: engine.restore(str(out / "backup")),
+    "search": lambda engine, _: engine.search(MARK),
+    "secrets": lambda engine, _: engine.secrets(),
+    "status": lambda engine, _: engine.status(),
+    "stores": lambda engine, _: engine.stores,
+    "symbols": lambda engine, _: engine.symbols(MARK),
+    "take_in": lambda engine, _: engine.take_in([PLACE]),
+    "unindexed": lambda engine, _: engine.unindexed.search(MARK),
+    "update": lambda engine, _: engine.update([PLACE]),
+    "watch": lambda engine, _: next(engine.watch(lambda: False)),
+    "with_settings": lambda engine, _: engine.with_settings(engine.settings),
+}
+# They come to no file of the project; indexes of revisions lie in the user's cache.
+OTHERS = {"close", "folder", "index_dir", "open", "remove_revision", "revisions", "root", "settings"}
+
+
+def test_the_table_of_questions_is_complete() -> None:
+    assert QUESTIONS.keys() | OTHERS == {name for name in dir(Engine) if not name.startswith("_")}
+
+
+@Moves
+@pytest.mark.parametrize("is_open", [True, False], ids=["opened before", "opened afterwards"])
+def test_an_engine_refuses_all_questions(
+    root: Path, elsewhere: Elsewhere, tmp_path: Path, move: Move, is_open: bool
+) -> None:
+    with Engine.open(str(root)) as engine:
+        if is_open:
+            engine.search("price")
+            engine.backup(str(tmp_path / "backup"))
+            engine.export_snapshot(str(tmp_path / "snapshot"))
+        part = move(root, elsewhere.path)
+        for name, ask in QUESTIONS.items():
+            with pytest.raises(MovedError) as error:
+                ask(engine, tmp_path)
+            assert str(error.value) == (
+                f"the project {str(root)!r} has moved: {str(part)!r} is a link or a file now, not a folder"
+            ), name
+    assert elsewhere.is_untouched()
+
+
+@Moves
+def test_a_run_stops_when_the_root_becomes_a_link(root: Path, elsewhere: Elsewhere, move: Move) -> None:
+    """What the index has of the files stays: they are not taken for unreadable ones."""
+    (root / "shop" / "pricing.py").write_text("def changed():\n    return 2\n")
+    with Engine.open(str(root)) as engine:
+        n_before = engine.status().n_documents
+        with pytest.raises(MovedError):
+            for event in engine.index_events(full=True):
+                if isinstance(event, Progress) and event.phase == "index" and not event.n_done:
+                    part = move(root, elsewhere.path)
+    assert elsewhere.is_untouched()
+    part.unlink()
+    (part.parent / f"true-{part.name}").rename(part)
+    with Engine.open(str(root)) as engine:
+        assert engine.index().failures == ()
+        assert engine.status().n_documents == n_before
+        assert MARK not in "".join(engine.export("jsonl"))
+
+
+def test_files_that_become_links_during_a_run_are_not_read(root: Path, elsewhere: Elsewhere) -> None:
+    outside = elsewhere.path / "shop"
+    with Engine.open(str(root)) as engine:
+        report = None
+        for event in engine.index_events(full=True):
+            if isinstance(event, Progress) and event.phase == "index" and not event.n_done:
+                (root / "shop").rename(root / "shop-was")
+                (root / "shop").symlink_to(outside)
+                (root / "fathom.toml").unlink()
+                (root / "fathom.toml").symlink_to(elsewhere.path / "fathom.toml")
+            report = event
+        assert isinstance(report, IndexReport)
+        assert {item.reason for item in report.failures} == {"unreadable"}
+        assert MARK not in "".join(engine.export("jsonl"))
+        assert MARK not in repr(engine.search(MARK, mode="lexical").hits)
+    assert elsewhere.is_untouched()
+
+
+@Moves
+def test_a_watch_ends_with_the_reason(root: Path, elsewhere: Elsewhere, move: Move) -> None:
+    with Engine.open(str(root)) as engine:
+        reports = engine.watch(lambda: False, interval_s=0.01)
+        next(reports)
+        move(root, elsewhere.path)
+        with pytest.raises(MovedError, match="has moved"):
+            next(reports)
+    assert elsewhere.is_untouched()
+
+
+COMMANDS = {
+    "search": ["search", MARK],
+    "symbols": ["symbols", MARK],
+    "related": ["related", PLACE],
+    "map": ["map"],
+    "context": ["context", MARK],
+    "ask": ["ask", MARK],
+}
+
+
+@Moves
+def test_a_named_project_that_moved_is_told_by_every_command(
+    root: Path,
+    elsewhere: Elsewhere,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    move: Move,
+) -> None:
+    ProjectList().add(str(root), "mine")
+    move(root, elsewhere.path)
+    monkeypatch.chdir(tmp_path)
+    for name, words in COMMANDS.items():
+        assert main([*words, "--project", "mine"]) == 2, name
+        said = "".join(capsys.readouterr())
+        assert "has moved" in said, name
+        assert f"def {MARK}" not in said, name
+    assert elsewhere.is_untouched()
+
+
+@Moves
+def test_a_session_of_an_agent_tells_it(root: Path, elsewhere: Elsewhere, tmp_path: Path, move: Move) -> None:
+    ProjectList().add(str(root), "mine")
+    with McpSession(root) as inside, McpSession(tmp_path, "--project", "mine") as named:
+        tools = {
+            "search": {"query": "price"},
+            "read": {"path": PLACE},
+            "related": {"target": PLACE},
+            "map": {},
+        }
+        for session in (inside, named):
+            listed = session.ask("tools/list")["result"]["tools"]
+            assert {tool["name"] for tool in listed} == tools.keys()
+        assert inside.content("search", query="price")["hits"]
+        move(root, elsewhere.path)
+        for session in (inside, named):
+            for tool, arguments in tools.items():
+                said = session.refusal(tool, **arguments)
+                assert "has moved" in said, tool
+                assert MARK not in said
+    assert elsewhere.is_untouched()
+
+
+@Moves
+def test_questions_to_several_projects_tell_it(root: Path, elsewhere: Elsewhere, move: Move) -> None:
+    ProjectList().add(str(root), "mine")
+    move(root, elsewhere.path)
+    with Federation.open(["mine"]) as federation, pytest.raises(MovedError):
+        federation.search("price")
+    assert elsewhere.is_untouched()
+
+
+def test_a_folder_of_files_that_a_link_leads_out_of_the_project_is_refused(root: Path, elsewhere: Elsewhere) -> None:
+    shutil.rmtree(root / "shop")
+    (root / "shop").symlink_to(elsewhere.path / "shop")
+    settings = Engine.open(str(root)).settings
+    settings = settings._replace(source=settings.source._replace(dir="shop"))
+    with Engine.open(str(root), settings=settings) as engine, pytest.raises(SettingsError, match="over a link"):
+        engine.index()
+    assert elsewhere.is_untouched()
