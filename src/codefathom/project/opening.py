@@ -338,28 +338,6 @@ class OpenedProject:
         model = self.chat_model(name)
         return PurposeModel(_purpose_key(name), model, lambda text: mask(text).text, settings.judge.workers)
 
-    def damage(self) -> tuple[str, ...]:
-        """Return a sentence for each part that is damaged or missing; nothing is read for that.
-
-        All of it is made good by the next `fathom index`.
-        """
-        catalog, generation = self.catalog, self.catalog.generation
-        sentences: list[str] = []
-        if not self.is_known:
-            return ()
-        if catalog.soundness.damaged_paths:
-            first, more = min(catalog.soundness.damaged_paths), len(catalog.soundness.damaged_paths) - 1
-            sentences.append(
-                f"the index is damaged: what it holds of {first}{f' and {more} more files' if more else ''} is left out"
-            )
-        elif reason := catalog.get_meta("set_aside"):
-            sentences.append(f"the index is incomplete: {reason}")
-        if self.views.latest_generation > generation:
-            sentences.append("the catalogue is older than the views that were made from it")
-        if generation:
-            sentences += [f"the {name} is missing or damaged" for name in self.views.lacking()]
-        return tuple(f"{sentence}; `fathom index` repairs it" for sentence in sentences)
-
     def failures(self) -> tuple[Failure, ...]:
         """Return the files that could not be indexed, or not embedded, the last time that this was tried."""
         not_embedded = self._upgrade.failures() if self._upgrade is not None else ()

@@ -17,8 +17,17 @@ from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import in_project
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.search.ranking.confidence import weak_note
+from codefathom.several.joined import failure_notes
 from codefathom.several.joined_projects import FederatedSearch, JoinedProjects, left_out_notes
-from codefathom.shapes import HitDetail, federated_shape, map_shape, related_shape, symbols_shape, to_json
+from codefathom.shapes import (
+    HitDetail,
+    failed_shape,
+    federated_shape,
+    map_shape,
+    related_shape,
+    symbols_shape,
+    to_json,
+)
 from codefathom.types import RelatedResult, SearchResult, Skipped
 
 
@@ -41,7 +50,7 @@ def search_several(options: SearchOptions, face: Face) -> int:
     of_paths = _of_paths(options.paths, result.roots, result.left_out)
 
     def shape(n: int) -> Mapping[str, Any]:
-        first = federated_shape(options.query, result.hits[:n], result.results, _reasons(result.failed), detail)
+        first = federated_shape(options.query, result.hits[:n], result.results, result.failed, detail)
         return {**first, **of_paths, "n_left_out": len(result.hits) - n}
 
     hits = tuple(map(result.in_place if options.paths else in_project, result.hits))
@@ -65,7 +74,7 @@ def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
         if not face.common.json:
             return symbols_text(shown[:n], style)
         shape = symbols_shape(options.query, listed, len(listed), n)
-        return to_json({**shape, "failed": _reasons(result.failed), **of_paths})
+        return to_json({**shape, **failed_shape(result.failed), **of_paths})
 
     write_items(ItemList(len(listed), text, "symbols"), options.max_tokens, face)
     if not result.symbols:
@@ -92,7 +101,7 @@ def related_in_several(options: RelatedOptions, face: Face) -> int:
             name: {**related_shape(one), "n_left_out": len(result.results[name].edges) - len(one.edges)}
             for name, one in first.items()
         }
-        return to_json({"target": options.target, "projects": shapes, "failed": _reasons(failed), **of_paths})
+        return to_json({"target": options.target, "projects": shapes, **failed_shape(failed), **of_paths})
 
     n_edges = sum(len(one.edges) for one in result.results.values())
     write_items(ItemList(n_edges, text, "results"), options.max_tokens, face)
@@ -129,7 +138,7 @@ def map_of_several(options: MapOptions, face: Face) -> int:
                 return result.map, map_text(result.map.files)
             # Some of it is known only after the files have been looked at.
             of_paths = _of_paths(options.paths, projects.roots, projects.left_out)
-            return result.map, to_json({**map_shape(result.map), "failed": _reasons(failed), **of_paths})
+            return result.map, to_json({**map_shape(result.map), **failed_shape(failed), **of_paths})
 
         outline, text = map_within(draw, options.max_tokens)
         left_out = projects.left_out
@@ -148,7 +157,7 @@ def _of_paths(paths: Sequence[str], roots: Mapping[str, str], left_out: Sequence
 
 
 def _failures(failed: Mapping[str, FathomError]) -> list[str]:
-    return [f"{name}: {reason}" for name, reason in _reasons(failed).items()]
+    return failure_notes(failed)
 
 
 def _doubts_of_several(result: FederatedSearch) -> list[str]:
@@ -162,8 +171,3 @@ def _doubts_of_several(result: FederatedSearch) -> list[str]:
 def _doubts(result: SearchResult) -> list[str]:
     stale = ["files have changed since the index was made; run `fathom index` there to update it"]
     return [*result.degraded, *(stale if result.stale else [])]
-
-
-def _reasons(failed: Mapping[str, FathomError]) -> dict[str, str]:
-    """Return the error of each project with its remedy."""
-    return {name: f"{error}; {error.hint}" if error.hint else str(error) for name, error in failed.items()}

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from codefathom.engine import Engine, OnFile
-from codefathom.errors import FathomError, UsageError
+from codefathom.errors import FathomError, FirstRunError, UsageError
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
 from codefathom.project.opening import OpenedProject
@@ -57,7 +57,7 @@ class ServedProjects:
                     engines[project.id] = _SearchedElsewhere(
                         engine, partial(self._search, project.id), partial(self._impact, project.id)
                     )
-                except NotIndexedError as error:
+                except (NotIndexedError, FirstRunError) as error:
                     if (first := self._first_index(project, stack)) is None:
                         failed[project.id] = error
                     else:

@@ -128,6 +128,7 @@ class Projects:
         _bring_to_present_form(self._database)
         self._clones = Folder(config().data_dir).below("clones")
         self._stamps: dict[str, tuple[int, int]] = {}  # of the settings file of each project
+        self._wishes: dict[str, Settings] = {}  # by project, for which a job was begun because its index lacks a part
         self.opened = OpenedEngines(lambda: config().opened_projects, self._open)
 
     def listed(self, caller: Caller = ANYONE) -> tuple[ServedProject, ...]:
@@ -208,6 +209,11 @@ class Projects:
     def settings_of(self, project: ServedProject) -> Settings:
         """Return the settings in force for a project. Raises SettingsError."""
         return self._settings(project.root, project.overrides)
+
+    def is_new_wish(self, project_id: str, settings: Settings) -> bool:
+        """Return True the first time that these settings of a project ask for more than its index has."""
+        before, self._wishes[project_id] = self._wishes.get(project_id), settings
+        return before != settings
 
     def add(
         self, path: str, name: str = "", settings: Mapping[str, object] | None = None, revision: str = ""

@@ -13,7 +13,7 @@ from codefathom.answer.answer_types import Answer, AnswerRequest, OnStep
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.config.settings import NOTHING, Settings
 from codefathom.engine import Engine
-from codefathom.errors import FathomError, UsageError
+from codefathom.errors import FathomError, FirstRunError, UsageError
 from codefathom.project.answer_setup import recent
 from codefathom.providers.base import NO_USAGE, Message
 from codefathom.search.question.query import check_length, unwrap
@@ -22,10 +22,12 @@ from codefathom.server.answers.answer_runs import AnswerTask, Asker
 from codefathom.server.answers.conversations import Conversation, history
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import BusyError, NotFoundError
+from codefathom.server.projects.asked_projects import asked_projects, first_runs
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.projects.served_paths import served_places
-from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed, no_project, path_federation
+from codefathom.server.routes.search_requests import SearchLimits, indexed, no_project, path_federation
 from codefathom.server.state import ServerState
+from codefathom.several.joined import failure_notes
 from codefathom.several.joined_projects import JoinedProjects
 
 
@@ -145,12 +147,12 @@ def conversation_of(state: ServerState, caller: Caller, conversation_id: str) ->
 
 
 def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the projects of a question, without names those that can be asked, and a note on each of the others.
+    """Return those of the projects of a question that can be asked, and a note on each of the others.
 
-    Raises NotFoundError, and the error of the first project when none can be asked.
+    Raises NotFoundError where all are unknown, and the error of the first project when none can be asked.
     """
-    projects = chosen_projects(state, caller, named)
-    return (projects, ()) if named else _usable(state, caller, projects)
+    projects, unknown = asked_projects(state.projects, caller, named)
+    return _usable(state, caller, projects, unknown)
 
 
 def _usable(
@@ -166,15 +168,24 @@ def _usable(
     """
     usable: list[str] = []
     errors: dict[str, FathomError] = dict(failed)
+    waiting = first_runs(state.projects, caller, projects)
     for project in projects:
         try:
             with indexed(state, project, caller):
-                usable.append(project)
+                if project not in waiting:
+                    usable.append(project)
         except FathomError as error:
             errors[project] = error
     if not usable and not may_be_none:
         raise next(iter(errors.values()))
-    return tuple(usable), tuple(f"{project} was not asked: {error}" for project, error in errors.items())
+    errors |= waiting
+    return tuple(usable), tuple(_left_out(project, error) for project, error in errors.items())
+
+
+def _left_out(project: str, error: FathomError) -> str:
+    if isinstance(error, FirstRunError):
+        return failure_notes({project: error})[0]
+    return f"{project} was not asked: {error}"
 
 
 def _noted(events: Iterator[EngineEvent], notes: Sequence[str]) -> Iterator[EngineEvent]:

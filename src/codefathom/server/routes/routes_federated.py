@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.concurrency import run_in_threadpool
@@ -27,6 +27,7 @@ from codefathom.server.routes.routes_files import (
     edge_out,
     symbol_out,
 )
+from codefathom.server.routes.routes_search import indexing_out
 from codefathom.server.routes.search_requests import federation, in_turn, path_federation
 from codefathom.server.schemas.search_schemas import (
     FederatedMapOut,
@@ -124,9 +125,7 @@ def router(state: ServerState) -> APIRouter:
         listed = [
             ProjectSymbolOut(project_id=project, **symbol_out(item).model_dump()) for project, item in result.symbols
         ]
-        answer = FederatedSymbolsOut(
-            query=name.query, symbols=listed, failed=_problems(result.failed), **where._asdict()
-        )
+        answer = FederatedSymbolsOut(query=name.query, symbols=listed, **_failures(result.failed), **where._asdict())
 
         def first(n: int) -> FederatedSymbolsOut:
             return answer.model_copy(update={"symbols": listed[:n], "n_left_out": len(listed) - n})
@@ -150,15 +149,13 @@ def router(state: ServerState) -> APIRouter:
             )
             for project, item in result.results.items()
         ]
-        failed = _problems(result.failed)
+        failed = _failures(result.failed)
 
         def first(n: int) -> FederatedRelatedOut:
             shares = first_of_each(n, [len(item.edges) for item in projects_out])
             kept = [_first_edges(item, share) for item, share in zip(projects_out, shares, strict=True)]
             n_left_out = sum(item.n_left_out for item in kept)
-            return FederatedRelatedOut(
-                target=target, projects=kept, failed=failed, n_left_out=n_left_out, **where._asdict()
-            )
+            return FederatedRelatedOut(target=target, projects=kept, **failed, n_left_out=n_left_out, **where._asdict())
 
         return within_tokens(sum(len(item.edges) for item in projects_out), first, max_tokens)
 
@@ -170,12 +167,10 @@ def router(state: ServerState) -> APIRouter:
             return _MapOfSeveral(content, errors, count, _where(places, projects))
 
         content, errors, count, where = await _result(state, places, ask)
-        failed = _problems(errors)
+        failed = _failures(errors)
 
         def first(n: int) -> FederatedMapOut:
-            return FederatedMapOut(
-                **map_shape(first_parts(wish.query, content, n, count)), failed=failed, **where._asdict()
-            )
+            return FederatedMapOut(**map_shape(first_parts(wish.query, content, n, count)), **failed, **where._asdict())
 
         return within_tokens(min(len(content.parts), max_tokens), first, max_tokens)
 
@@ -193,5 +188,7 @@ def _first_edges(item: ProjectRelatedOut, n: int) -> ProjectRelatedOut:
     return item.model_copy(update={"edges": item.edges[:n], "n_left_out": len(item.edges) - n})
 
 
-def _problems(failed: Mapping[str, FathomError]) -> dict[str, ProblemOut]:
-    return {project: ProblemOut.model_validate(problem_of(error)) for project, error in failed.items()}
+def _failures(failed: Mapping[str, FathomError]) -> dict[str, Any]:
+    """Return the fields of an answer that tell of the projects that were not asked."""
+    problems = {project: ProblemOut.model_validate(problem_of(error)) for project, error in failed.items()}
+    return {"failed": problems, "indexing": indexing_out(failed)}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Path, Request, Response
 
 from codefathom.engine import Engine
-from codefathom.errors import UsageError
+from codefathom.errors import FathomError, FirstRunError, UsageError
 from codefathom.search.federation import ProjectHit
 from codefathom.search.graph.impact_part import n_items
 from codefathom.search.ranking.explain import MEANING
@@ -22,7 +23,6 @@ from codefathom.server.routes.search_requests import (
     ProjectResult,
     SearchKey,
     SearchLimits,
-    chosen_projects,
     context,
     federation,
     impact,
@@ -38,6 +38,7 @@ from codefathom.server.schemas.search_schemas import (
     ContextIn,
     ContextOut,
     HitOut,
+    IndexingOut,
     PlanOut,
     ProblemOut,
     QuestionIn,
@@ -45,12 +46,11 @@ from codefathom.server.schemas.search_schemas import (
     SearchedOut,
     SearchIn,
     SearchOut,
-    SignalOut,
-    SignalsOut,
 )
+from codefathom.server.schemas.signal_schemas import SignalOut, SignalsOut
 from codefathom.server.state import CallerHere, ServerState
 from codefathom.several.joined_projects import JoinedProjects
-from codefathom.shapes import hit_shape, impact_shape
+from codefathom.shapes import hit_shape, impact_shape, indexing_shape
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
 _MAX_FILE_LINES = 24  # of a hit that is a whole file, around its best line
@@ -74,7 +74,7 @@ def router(state: ServerState) -> APIRouter:
             if body.paths:
                 result = search_paths(state, caller, body.paths, key, until)
             else:
-                result = search_several(state, caller, chosen_projects(state, caller, project_ids), key, until)
+                result = search_several(state, caller, project_ids, key, until)
             response = _search_out(body, result)
             # In this thread: with many hits this takes time.
             return within_tokens(len(response.hits), lambda n: _json(response, n, body), body.max_tokens).encode()
@@ -99,9 +99,8 @@ def router(state: ServerState) -> APIRouter:
                 places = served_places(state.projects, state.config, caller, body.paths)
                 with path_federation(state, caller, places, until) as joined:
                     return _context_out(body, joined, "").model_copy(update={"roots": joined.roots})
-            chosen = chosen_projects(state, caller, named)
-            with federation(state, caller, chosen) as projects:
-                only = chosen[0] if len(chosen) == 1 else ""
+            with federation(state, caller, named) as projects:
+                only = projects.only_name
                 return _context_out(body, projects.engines[only] if only else projects, only)
 
         return await in_turn(state, caller, request, collect)
@@ -176,7 +175,7 @@ def _hit_out(project_hit: ProjectHit, body: SearchIn) -> HitOut:
 
 def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
     results = federated.results
-    failed = [item for item in federated.answered if item.error]
+    failed = {item.project_id: item.error for item in federated.answered if item.error}
     surest = max(results, key=lambda result: result.confidence)
     return SearchOut(
         query=body.query,
@@ -187,17 +186,30 @@ def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
         weak=all(result.weak or not result.hits for result in results) and bool(federated.hits),
         degraded=list(
             dict.fromkeys(
-                [text for result in results for text in result.degraded]
-                + [f"{item.project_id}: {item.error}" for item in failed]
+                [text for item in federated.answered for text in _notes(item, len(federated.answered))]
+                + [f"{name}: {error}" for name, error in failed.items() if not isinstance(error, FirstRunError)]
             )
         ),
         stale=any(result.stale for result in results),
         generation=results[0].generation if len(federated.answered) == 1 else None,
         suggestion="" if federated.hits else next((result.suggestion for result in results if result.suggestion), ""),
         projects=[_searched_out(item) for item in federated.answered],
+        indexing=indexing_out(failed),
         roots=dict(federated.roots),
         left_out=[RefusedOut(path=item.path, reason=item.reason) for item in federated.left_out],
     )
+
+
+def indexing_out(failed: Mapping[str, FathomError]) -> list[IndexingOut]:
+    """Return those of the projects that were not asked whose first index is being made."""
+    listed = [{"project_id": item.pop("project"), **item} for item in indexing_shape(failed)]
+    return [IndexingOut.model_validate(item) for item in listed]
+
+
+def _notes(item: ProjectResult, n_projects: int) -> list[str]:
+    """Return what limits the result of a project, whose name is said where there are several."""
+    notes = item.result.degraded if item.result is not None else ()
+    return [note if n_projects == 1 else f"{item.project_id}: {note}" for note in notes]
 
 
 def _searched_out(item: ProjectResult) -> SearchedOut:

@@ -184,3 +184,15 @@ class ConfigOut(Out):
     leaving: Sound = Field(
         examples=["nothing leaves this machine"], description="the data that leaves this machine, and its destination"
     )
+
+
+class SessionOut(Out):
+    """The rights of the caller; a page offers what they allow."""
+
+    name: str = Field(examples=["team"], description="name of the token; empty without one")
+    may_manage: bool = Field(
+        examples=[True],
+        description="may add, change and remove projects and indexes, have files watched, move vectors, and see all of "
+        "the server; without it, ask about the projects below, read them, index them, follow and cancel jobs",
+    )
+    projects: list[str] = Field(examples=[["shop"]], description="projects that the caller sees")

@@ -234,6 +234,19 @@ class SearchedOut(Out):
     problem: ProblemOut | None = Field(default=None, description="error of the search in this project")
 
 
+class IndexingOut(Out):
+    """A project whose first index is being made; until then it is not asked beside others."""
+
+    project_id: str = Field(examples=["terraform"])
+    n_done: int = Field(examples=[630], description="files that are indexed by now")
+    n_files: int = Field(examples=[1_000], description="all files; 0 while this is not known")
+
+
+BeingIndexed: TypeAlias = Annotated[
+    list[IndexingOut], Field(examples=[[]], description="projects that were not asked because they are being indexed")
+]
+
+
 class PlanOut(Out):
     """The kind of search that was chosen for the query, and the reason."""
 
@@ -265,25 +278,9 @@ class SearchOut(Out):
     suggestion: Sound = Field(examples=[""])
     n_left_out: LeftOut = 0
     projects: list[SearchedOut]
+    indexing: BeingIndexed = []
     roots: Roots = {}
     left_out: NotSearched = []
-
-
-class SignalOut(Out):
-    """One signal of the ranking."""
-
-    name: str = Field(examples=["lexical"])
-    meaning: str = Field(examples=["words of the question stand in it"])
-    weight: float = Field(examples=[0.36], description="factor of the signal in the score of a hit; 0: not used")
-    weight_for_long_text: float = Field(
-        examples=[0.58], description="the same where the question is a long text: a hit then has the signal `long_text`"
-    )
-
-
-class SignalsOut(Out):
-    """All signals of the ranking."""
-
-    signals: list[SignalOut]
 
 
 class ContextFileOut(Out):
@@ -452,6 +449,7 @@ class FederatedMapOut(OutlineOut):
     """The most central files of several projects; each path begins with its project."""
 
     failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
+    indexing: BeingIndexed = []
     roots: Roots = {}
     left_out: NotSearched = []
 
@@ -469,6 +467,7 @@ class FederatedSymbolsOut(Out):
     symbols: list[ProjectSymbolOut]
     n_left_out: LeftOut = 0
     failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
+    indexing: BeingIndexed = []
     roots: Roots = {}
     left_out: NotSearched = []
 
@@ -490,5 +489,6 @@ class FederatedRelatedOut(Out):
     projects: list[ProjectRelatedOut]
     n_left_out: LeftOut = 0  # of all projects, which take turns
     failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
+    indexing: BeingIndexed = []
     roots: Roots = {}
     left_out: NotSearched = []

@@ -11,7 +11,8 @@ from threading import Lock
 
 from codefathom.errors import FathomError, IndexingError
 from codefathom.search.graph.impact import Impact
-from codefathom.server.http.problem_json import LeftError, SlowError
+from codefathom.server.http.problem_json import SLOW_SEARCH, LeftError
+from codefathom.server.http.time_spent import slow_error, spending_on
 from codefathom.server.searches.loose_search import LooseIndex, LooseIndexTask, LooseTask, PlacedResult
 from codefathom.server.searches.search_child import Outcome, SearchOutcome, SearchTask, Task
 from codefathom.server.searches.search_end import SearchEnd
@@ -73,7 +74,7 @@ class SearchPool:
             raise _left()
         process = self._take()
         try:
-            with end.reaching(process.kill):
+            with end.reaching(process.kill), spending_on(SLOW_SEARCH):
                 answer = process.ask(task)
         except BaseException as error:
             self._forget(process)
@@ -128,7 +129,7 @@ class _Process:
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
             self.kill()
             if process.wait() == -getattr(signal, "SIGALRM", 0):
-                raise SlowError(task.limit_s) from error
+                raise slow_error(task.limit_s) from error
             raise IndexingError(
                 f"the process of a search ended with status {process.returncode}", hint="try again"
             ) from error
