@@ -303,7 +303,7 @@ def test_files_and_folders_are_shown_as_they_were_indexed(ready: httpx.Client, s
         ("/context", {"query": QUESTION}),
         ("/ask", {"query": QUESTION}),
         ("/federated/symbols", {"query": "price"}),
-        ("/federated/related", {"target": "@@price_of"}),
+        ("/federated/related", {"target": "@@total_cents"}),
         ("/federated/map", {}),
     ],
 )
@@ -335,7 +335,7 @@ def asked(client: httpx.Client, route: str, values: dict, names: list[str]) -> h
             for route in ("/search", "/federated/search", "/context", "/ask", "/ask/stream", "/ask/agent")
         ),
         ("/federated/symbols", {"query": "price"}),
-        ("/federated/related", {"target": "@@price_of"}),
+        ("/federated/related", {"target": "@@total_cents"}),
         ("/federated/map", {}),
     ],
 )
