@@ -43,6 +43,7 @@ from codefathom.several.path_scopes import PathResolver
 from codefathom.several.routes import RoutedFolder
 from codefathom.source.revisions.revision import checked_name, store_of
 from codefathom.stores.folder import Folder
+from codefathom.stores.lock import WriterLock
 from codefathom.types import Check
 
 _TABLES = """
@@ -418,7 +419,9 @@ def _summary(place: Location) -> Summary:
     try:
         return Summary(place.index_dir, index_summary(place.index_folder, word_of(place)))
     except DamagedError as error:
-        return Summary(place.index_dir, None, damage=str(error))
+        # What another process is making again is not damaged any more.
+        is_made = WriterLock(place.index_folder).progress() is not None
+        return Summary(place.index_dir, None, damage="" if is_made else str(error))
 
 
 def _outside(what: str) -> ForbiddenError:
