@@ -207,7 +207,7 @@ class Engine:
 
     @property
     def first_run(self) -> RunProgress | None:
-        """How far another run has come that makes this index for the first time; None while there is no such run."""
+        """The progress of another run that makes this index for the first time; None while there is no such run."""
         return first_run(self.opened)
 
     @property

@@ -261,7 +261,7 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """How far a run has come that writes an index, in files of the project that are as the run leaves them."""
+    """The progress of a run that writes an index, in files of the project that are as the run leaves them."""
 
     n_done: int = 0
     n_files: int = 0  # 0: not known yet

@@ -97,7 +97,7 @@ def is_whole(opened: OpenedProject) -> bool:
 
 
 def first_run(opened: OpenedProject) -> RunProgress | None:
-    """Return how far another run has come that makes the index for the first time; None while there is no such run."""
+    """Return the progress of another run that makes the index for the first time; None while there is no such run."""
     return None if is_whole(opened) else opened.lock().progress()
 
 

@@ -95,14 +95,14 @@ class WriterLock:
         return match[1] if match else "another process"
 
     def tell(self, progress: RunProgress) -> None:
-        """Write into the file how far the run of this holder has come."""
+        """Write the progress of the run of this holder into the file."""
         if self._descriptor is not None:
             # As many characters each time: whoever reads meanwhile sees the numbers of before, or of now.
             n_done = f"{progress.n_done:0{len(str(progress.n_files))}}"
             _name_holder(self._descriptor, f"{self._name}, {n_done} of {progress.n_files} files")
 
     def progress(self) -> RunProgress | None:
-        """Return how far the run of another holder has come; None while nobody else holds the lock.
+        """Return the progress of the run of another holder; None while nobody else holds the lock.
 
         Nothing is waited for, and no writer is kept waiting.
         """

@@ -119,7 +119,7 @@ class LeftError(RequestError):
 
 
 class Delay(NamedTuple):
-    """What a request may spend its time on."""
+    """A reason why a request takes long."""
 
     cause: str  # "" for the search itself
     remedy: str

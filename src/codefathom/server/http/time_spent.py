@@ -1,4 +1,4 @@
-"""What a request has spent its time on, so that the error of its time limit says what really held it up."""
+"""The time of a request by what it was spent on, so that the error of its limit says what really held it up."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TimeSpent:
                 self._seconds[delay] = self._seconds.get(delay, 0.0) + self.clock() - begun[1]
 
     def longest(self) -> Delay:
-        """Return what took longest until now, what is still under way included."""
+        """Return the delay that took longest until now; one that is still under way counts."""
         now = self.clock()
         with self._lock:
             seconds = dict(self._seconds)

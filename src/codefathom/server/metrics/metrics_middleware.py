@@ -24,7 +24,7 @@ class WrittenAnswer(Protocol):
 
     @property
     def first_word_at(self) -> float | None:
-        """When its first word was there, by `time.perf_counter`; None as long as it has none."""
+        """The time of its first word, by `time.perf_counter`; None as long as it has none."""
         ...
 
     @property

@@ -207,7 +207,7 @@ def indexing_out(failed: Mapping[str, FathomError]) -> list[IndexingOut]:
 
 
 def _notes(item: ProjectResult, n_projects: int) -> list[str]:
-    """Return what limits the result of a project, whose name is said where there are several."""
+    """Return the limits of the result of a project, whose name is said where there are several."""
     notes = item.result.degraded if item.result is not None else ()
     return [note if n_projects == 1 else f"{item.project_id}: {note}" for note in notes]
 
