@@ -35,9 +35,9 @@ from codefathom.errors import (
     StoreError,
     UsageError,
 )
-from codefathom.index.plan import incompleteness, plan
+from codefathom.index.plan import plan
 from codefathom.project import kept_rules
-from codefathom.project.damage import again_when_damaged, lines_of, reading
+from codefathom.project.damage import again_when_damaged, damage_of, first_run, is_whole, lines_of, reading, unfinished
 from codefathom.project.kept_rules import scan_rules
 from codefathom.project.location import Location, locate, locate_registered
 from codefathom.project.opening import OpenedProject, fusion, is_slow
@@ -70,6 +70,7 @@ from codefathom.types import (
     PathReport,
     Progress,
     RelatedResult,
+    RunProgress,
     SearchResult,
     SecretPlace,
     Snapshot,
@@ -111,7 +112,6 @@ _NOT_REMEMBERED = "cannot write into {dir!r} that the index was checked; the nex
 
 
 _LIKE_ANOTHER = "{root} has nearly the same files: the index begins with a copy of its index"
-_NOT_WHOLE = "the first `fathom index` has not finished: {how_far}; until then {what}"
 _OLD_REVISION = "the index of the revision {name!r} was removed: {why}"
 _RESTORED_FROM_ELSEWHERE = (
     "this backup was not made by you for this folder; the next run compares it with the files of the project"
@@ -205,7 +205,22 @@ class Engine:
     @property
     def damage(self) -> tuple[str, ...]:
         """A sentence for each part of the index that is damaged; the next `index` repairs them."""
-        return self.opened.damage()
+        return damage_of(self.opened)
+
+    @property
+    def first_run(self) -> RunProgress | None:
+        """The progress of another run that makes this index for the first time; None while there is no such run."""
+        return first_run(self.opened)
+
+    @property
+    def is_written(self) -> bool:
+        """True while another run writes the index."""
+        return self.opened.lock().progress() is not None
+
+    @property
+    def lacks_views(self) -> bool:
+        """True if a run has completed the index, but not with these settings, or a part of it was lost."""
+        return is_whole(self.opened) and not self.opened.views.are_made
 
     @property
     def opened(self) -> OpenedProject:
@@ -350,6 +365,8 @@ class Engine:
                 is_current = opened.views.current
             if not fresh and (policy == "never" or time.monotonic() - self._looked_at < self._rest_s):
                 return self._behind or not is_current
+            if not fresh and self._is_left_to_others(opened):
+                return True
             began = time.monotonic()
             pending = plan(opened.catalog, opened.recipe).n_pending if opened.is_known else 1
             self._rest_s = max(LOOK_AGAIN_AFTER_S, _REST * (time.monotonic() - began))
@@ -361,6 +378,17 @@ class Engine:
             if self._behind and (fresh or policy == "always" or pending <= most):
                 self._try_to_index(opened)
             return self._behind
+
+    def _is_left_to_others(self, opened: OpenedProject) -> bool:
+        """Return True if another run makes what the index lacks, or if that is too much for this question to wait for.
+
+        No question waits for a part that is made again; the first index, which is all that there is to ask, is waited
+        for, unless `first_index_wait_s` says otherwise.
+        """
+        waits = self._first_index_wait_s != 0.0
+        if is_whole(opened):
+            return self.lacks_views and (not waits or opened.lock().progress() is not None)
+        return not waits and first_run(opened) is not None
 
     def plan(self) -> IndexReport:
         """Return the report that `index` would give now, and change nothing."""
@@ -505,9 +533,7 @@ class Engine:
         with reading(self._believed()) as opened:
             result = search(request, opened.sources)
             notes, self._notes = self._notes, ()
-            if how_far := _how_far(opened):
-                what = "the others are not found" if opened.views.are_made else "only names are found"
-                notes = (*notes, _NOT_WHOLE.format(how_far=how_far, what=what))
+            notes = (*notes, *unfinished(opened))
             hits = _with_places(opened.marked(_as_in_files(result.hits, opened)), opened)
             _tell(hits, on_file)
             return SearchResult(
@@ -517,7 +543,7 @@ class Engine:
                 mode=result.mode,
                 confidence=result.confidence,
                 generation=opened.catalog.generation,
-                degraded=(*result.degraded, *notes, *opened.damage()),
+                degraded=(*result.degraded, *notes, *damage_of(opened)),
                 stale=stale,
                 suggestion=result.suggestion,
                 milliseconds=(time.perf_counter() - started) * 1000,
@@ -984,7 +1010,9 @@ class Engine:
             keeps = keep_rules and stages.doubt is None
             if self.place.revision is not None:
                 self._note_revision()
+            progress = RunProgress()
             for event in run(stages, full=full, retry=retry, check=retry):
+                progress = _told(lock, event, progress)
                 if keeps and isinstance(event, Progress) and event.extent is not None:
                     kept_rules.keep_rules(self.opened.catalog, self.settings)
                 if stages.doubt is not None and isinstance(event, IndexReport):
@@ -1101,6 +1129,17 @@ class Engine:
                 self._notes = (*self._notes, f"the index cannot be brought up to date: {error}")
 
 
+def _told(lock: WriterLock, event: Progress | IndexReport, before: RunProgress) -> RunProgress:
+    """Tell in the file of the lock how far a run is after an event, and return it."""
+    if not isinstance(event, Progress) or event.phase != "index":
+        return before
+    n_files = event.extent.n_files if event.extent is not None else before.n_files
+    n_left = event.n_total - event.n_done
+    progress = RunProgress(max(n_files - n_left, 0), n_files)
+    lock.tell(progress)
+    return progress
+
+
 def _waits(lock: WriterLock, wait_s: float, opened: OpenedProject) -> Iterator[Progress]:
     """Take the lock; say for whom it is waited, and how far a first run has come. Raises LockedError."""
     n_files = -1
@@ -1110,14 +1149,6 @@ def _waits(lock: WriterLock, wait_s: float, opened: OpenedProject) -> Iterator[P
             n_files = len(plan(opened.catalog, opened.recipe).scan.files)
         n_done = min(opened.catalog.counts().documents, n_files) if is_first else 0
         yield Progress("wait", n_done, max(n_files, 0), message=f"{holder} is writing the index")
-
-
-def _how_far(opened: OpenedProject) -> str:
-    """Return the progress of the first run, "" when it was completed."""
-    catalog = opened.catalog
-    if int(catalog.get_meta("indexed_at_ns", "0")):
-        return ""
-    return incompleteness(catalog, plan(catalog, opened.recipe))
 
 
 _MOST_HITS = 100_000

@@ -7,6 +7,7 @@ FathomError
 ├── IndexingError   the index cannot be made, read or written                      exit 2
 │   ├── LockedError     another process is writing
 │   ├── IndexClosedError     another thread has closed the index
+│   ├── FirstRunError   the index is being made for the first time
 │   ├── DamagedError    a file of the index holds something else than was written
 │   ├── UnwritableError  where the index lies, nothing can be written: no room, no right
 │   ├── MismatchError   index and embedding model differ
@@ -24,6 +25,9 @@ FathomError
 from __future__ import annotations
 
 import re
+from typing import Self
+
+from codefathom.types import RunProgress
 
 
 class FathomError(Exception):
@@ -56,6 +60,19 @@ class LockedError(IndexingError):
 
 class IndexClosedError(IndexingError):
     """Another thread has closed the index while it was used."""
+
+
+class FirstRunError(IndexingError):
+    """The index of a project is being made for the first time, so that not all of it can be asked yet."""
+
+    progress = RunProgress()
+
+    @classmethod
+    def of(cls, project: str, progress: RunProgress) -> Self:
+        """Return the error for a project, with the progress of the run."""
+        error = cls(f"the project {project!r} is being indexed{progress.share}", hint="ask again when it is indexed")
+        error.progress = progress
+        return error
 
 
 class DamagedError(IndexingError):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from codefathom.errors import FathomError, FirstRunError
 from codefathom.search.federation import ProjectHit, order_of
 from codefathom.search.graph.impact_part import first_items, left_out, next_offset
 from codefathom.search.graph.project_map import ProjectMap
@@ -94,7 +95,7 @@ def federated_shape(
     query: str,
     hits: Iterable[ProjectHit],
     results: Mapping[str, SearchResult],
-    failed: Mapping[str, str],
+    failed: Mapping[str, FathomError],
     detail: HitDetail = _WHOLE,
 ) -> dict[str, Any]:
     """Return the JSON of `fathom search --project … --json`: hits of several projects, and the state of each."""
@@ -115,8 +116,25 @@ def federated_shape(
             }
             for name, result in results.items()
         ],
-        "failed": dict(failed),
+        **failed_shape(failed),
     }
+
+
+def failed_shape(failed: Mapping[str, FathomError]) -> dict[str, Any]:
+    """Return the errors of the projects that could not be asked, with their remedies, and what is being indexed."""
+    return {
+        "failed": {name: f"{error}; {error.hint}" if error.hint else str(error) for name, error in failed.items()},
+        "indexing": indexing_shape(failed),
+    }
+
+
+def indexing_shape(failed: Mapping[str, FathomError]) -> list[dict[str, Any]]:
+    """Return the projects whose first index is being made, with the number of files by now; 0 of 0: not known."""
+    return [
+        {"project": name, "n_done": error.progress.n_done, "n_files": error.progress.n_files}
+        for name, error in failed.items()
+        if isinstance(error, FirstRunError)
+    ]
 
 
 def hit_shape(hit: Hit, *, n_lines: int | None = None, explain: bool = True) -> dict[str, Any]:

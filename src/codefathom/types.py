@@ -291,6 +291,19 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True)
+class RunProgress:
+    """The progress of a run that writes an index, in files of the project that are as the run leaves them."""
+
+    n_done: int = 0
+    n_files: int = 0  # 0: not known yet
+
+    @property
+    def share(self) -> str:
+        """The share in words, such as ", 63 %"; "" while it is not known."""
+        return f", {self.n_done * 100 // self.n_files} %" if self.n_files else ""
+
+
+@dataclass(frozen=True, slots=True)
 class Skipped:
     """A file that was seen and not indexed, and why."""
 

@@ -226,7 +226,7 @@ def test_who_will_not_wait_gets_what_is_there_and_hears_so(project: Path, refres
             check=False,
         )
         assert run.returncode == 0, run.stderr
-        assert "has not finished: 2 of 2 files are indexed" in run.stdout
+        assert "the project is being indexed, 100 %; until then only names are found" in run.stdout
         assert "feed_kangaroo" in run.stdout
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.protocols.server import Turn
 from tests.protocols.server import serving as model_server
 from tests.server.conftest import Serve
 from tests.server.test_projects import add, index
-from tests.server.test_routes_ask import spoken
-from tests.waiting import comes
+from tests.server.test_routes_ask import QUESTION, asked_of, spoken
+from tests.waiting import LONG_S, comes
 
 from codefathom import Engine, __version__
 from codefathom.config.settings import declared_settings
@@ -66,6 +69,24 @@ def test_an_hour_is_kept_minute_by_minute_with_what_failed() -> None:
     assert [minute.at for minute in measures.minutes()] == [900]
 
 
+def test_what_fails_is_no_time_of_an_answer() -> None:
+    """A model that refuses at once must not make the server look fast."""
+    now = [600.0]
+    measures = ServerCounters(lambda: now[0])
+    measures.add(RequestRecord("POST", "/ask", 200, 4.0))
+    for _ in range(9):
+        measures.add(RequestRecord("POST", "/ask", 502, 0.001, "the model failed"))
+        measures.add(RequestRecord("POST", "/ask", 200, 0.002, "the model broke off", has_failed=True))
+    measures.add(RequestRecord("POST", "/ask", 200, None))  # stopped before its first word
+    (route,) = measures.routes()
+    assert (route.n_requests, route.n_failed, route.p50_ms, route.p99_ms) == (20, 18, 4_000.0, 4_000.0)
+    assert [tuple(minute) for minute in measures.minutes()] == [(600, 20, 18, 4_000.0, 4_000.0)]
+    assert {(item.status, item.detail) for item in measures.failed()} == {
+        (502, "the model failed"),
+        (200, "the model broke off"),
+    }
+
+
 def test_a_minute_tells_how_long_its_answers_took() -> None:
     now = [600.0]
     measures = ServerCounters(lambda: now[0])
@@ -101,9 +122,11 @@ def test_the_text_for_prometheus_adds_up(requests: list[RequestRecord]) -> None:
     assert all(SAMPLE.fullmatch(line) for line in samples)
     total = sum(int(line.rsplit(" ", 1)[1]) for line in samples if line.startswith("codefathom_requests_total"))
     last = sum(int(line.rsplit(" ", 1)[1]) for line in samples if 'le="+Inf"' in line)
-    assert total == last == len(requests)
+    n_failed = sum(int(line.rsplit(" ", 1)[1]) for line in samples if line.startswith("codefathom_failures_total"))
+    assert n_failed == sum(request.is_failed for request in requests)
+    assert total == last + n_failed == len(requests)
     under_a_tenth = sum(int(line.rsplit(" ", 1)[1]) for line in samples if 'le="0.1"' in line)
-    assert under_a_tenth == sum(request.seconds <= 0.1 for request in requests)
+    assert under_a_tenth == sum(request.seconds <= 0.1 for request in requests if not request.is_failed)
     assert "# TYPE codefathom_cache_hits_total counter" in lines
     assert tuple(sorted(BUCKETS_S)) == BUCKETS_S
 
@@ -326,3 +349,58 @@ def test_metrics_tell_memory_and_speed_of_indexing_each_with_help(server: httpx.
     for word in ("HELP", "TYPE"):
         assert {line.split(" ")[2] for line in lines if line.startswith(f"# {word} ")} == families
     assert all(len(line.split(" ", 3)[3]) > 10 for line in lines if line.startswith("# HELP "))
+
+
+# ---- written answers
+
+
+def counted(client: httpx.Client, route: str) -> tuple[int, int, float]:
+    """The requests of a route, those that failed, and the time of the slowest."""
+    listed = client.get("/monitoring/stats").json()["routes"]
+    (found,) = [item for item in listed if item["route"] == route] or [{}]
+    return found.get("n_requests", 0), found.get("n_failed", 0), found.get("p99_ms", 0.0)
+
+
+BROKEN = Turn([spoken("The cart adds").pieces[0]], reset="middle")
+REFUSED = Turn([b'{"error": {"message": "no more money"}}'], 402)
+
+
+@pytest.mark.parametrize("turn", [REFUSED, BROKEN], ids=["refused", "broken off"])
+@pytest.mark.parametrize("route", ["/ask", "/ask/stream", "/v1/chat/completions"])
+def test_an_answer_that_fails_is_counted_as_failed(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch, route: str, turn: Turn
+) -> None:
+    with asked_of(config, serve, shop, monkeypatch, turn) as (client, _):
+        body = {"query": QUESTION}
+        if route.startswith("/v1"):
+            body = {"model": "shop", "stream": True, "messages": [{"role": "user", "content": QUESTION}]}
+        client.post(route, json=body).raise_for_status()
+        assert counted(client, route) == (1, 1, 0.0)
+        (failed,) = client.get("/monitoring/stats").json()["failed"]
+        assert (failed["route"], failed["status"]) == (route, 200)
+        assert failed["detail"]
+
+
+def test_an_answer_begins_with_its_first_word(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not with the first byte: the sources stand before it, while the model still thinks."""
+    may_speak, waited_ms = threading.Event(), []
+
+    def thinking(_: dict[str, Any]) -> bytes:
+        assert may_speak.wait(LONG_S)
+        return b"".join(spoken("All is well.\n\n").pieces)
+
+    with asked_of(config, serve, shop, monkeypatch, Turn(reply=thinking)) as (client, _):
+        with client.stream("POST", "/ask/stream", json={"query": QUESTION}) as answer:
+            lines = answer.iter_lines()
+            next(line for line in lines if "sources" in line)
+            first_byte_at = time.perf_counter()
+            assert counted(client, "/ask/stream") == (0, 0, 0.0)
+            waited_ms.append((time.perf_counter() - first_byte_at) * 1000)
+            may_speak.set()
+            for _ in lines:
+                pass
+        n_requests, n_failed, slowest_ms = counted(client, "/ask/stream")
+        assert (n_requests, n_failed) == (1, 0)
+        assert slowest_ms >= waited_ms[0]  # what passed between the first byte and the first word is in it

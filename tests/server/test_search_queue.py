@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
@@ -17,7 +18,8 @@ from evals.load import request_of
 from tests.waiting import LONG_S, comes, join
 
 from codefathom.server.app import create_app
-from codefathom.server.http.problem_json import BusyError, SlowError
+from codefathom.server.http.problem_json import IN_THE_QUEUE, BusyError, SlowError, bringing_up, taking_in
+from codefathom.server.http.time_spent import TimeSpent, measured, slow_error
 from codefathom.server.searches.search_queue import SearchQueue
 from codefathom.server.server_config import ServerConfig
 
@@ -171,3 +173,71 @@ def test_nobody_searches_for_a_client_that_has_left(config: ServerConfig, shop: 
         join(holding)
         assert client.post("/search", json={"query": "where are orders priced"}).json()["hits"]
         assert state.cache.counts().n_misses == 1, "one search for two requests"
+
+
+# ---- what a time limit says
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize(
+    ("seconds", "cause"),
+    [
+        ({}, ""),
+        ({"search": 9.0, "queue": 2.0}, ""),
+        ({"search": 1.0, "queue": 9.0}, "it waited for its turn behind other searches"),
+        ({"queue": 1.0, "index": 6.0, "search": 2.0}, "it waited until the index of 'shop' was up to date"),
+        ({"files": 6.0, "index": 3.0}, "it took in the named files of 'shop'"),
+        ({"run": 6.0, "index": 3.0}, "it waited for the run that is writing the index of 'shop'"),
+    ],
+)
+def test_the_error_names_what_took_longest(seconds: dict[str, float], cause: str) -> None:
+    clock = Clock()
+    spent = TimeSpent(10.0, clock)
+    delays = {
+        "queue": IN_THE_QUEUE,
+        "index": bringing_up("shop"),
+        "files": taking_in("shop", is_written=False),
+        "run": taking_in("shop", is_written=True),
+    }
+    for name, n_seconds in seconds.items():
+        with spent.on(delays[name]) if name in delays else nullcontext():
+            clock.now += n_seconds
+    with measured(spent):
+        error = slow_error(0.1)
+    assert str(error) == "the search was not finished after 10 s" + (f": most of the time {cause}" if cause else "")
+    assert ("simpler expression" in error.hint) is (not cause)
+    assert "server.search_timeout_s" in error.hint
+
+
+def test_what_is_still_under_way_counts() -> None:
+    clock = Clock()
+    spent = TimeSpent(10.0, clock)
+    with spent.on(IN_THE_QUEUE):
+        clock.now += 1.0
+    with spent.on(bringing_up("shop")):
+        clock.now += 5.0
+        assert spent.longest() == bringing_up("shop")
+
+
+def test_over_http_a_search_that_never_began_says_so(config: ServerConfig, shop: Path) -> None:
+    app = create_app(replace(config, search_processes=1, search_timeout_s=0.2))
+    state, gate = app.state.server, Gate()
+    with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
+        client.post("/projects", json={"path": str(shop)}).raise_for_status()
+        index(shop)
+        with ThreadPoolExecutor(1) as threads:
+            blocking = threads.submit(lambda: asyncio.run(state.search_queue.run("other", gate, LONG_S)))
+            assert gate.has_begun.wait(LONG_S)
+            answer = client.post("/search", json={"query": "price"})
+            gate.may_end.set()
+            blocking.result(LONG_S)
+    assert (answer.status_code, answer.json()["code"]) == (504, "too_slow")
+    assert "it waited for its turn behind other searches" in answer.json()["detail"]
+    assert "simpler expression" not in answer.json()["hint"]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 from tests.documents import pdf
-from tests.server.conftest import SHOP
+from tests.server.conftest import SHOP, Serve
 from tests.server.test_projects import add, index
 
 from codefathom import Engine
 from codefathom.answer.tokens import estimate
 from codefathom.search.ranking.weights import WEIGHTS
+from codefathom.server.http.auth import Token, hash_of
+from codefathom.server.server_config import ServerConfig
 from codefathom.shapes import search_shape
 
 QUESTION = "where are orders priced"
@@ -45,6 +48,7 @@ def test_search_gives_what_the_command_line_gives(ready: httpx.Client, engine: E
     assert all(hit.pop("project_id") == "shop" for hit in given["hits"])
     (project,) = given.pop("projects")
     assert (given.pop("roots"), given.pop("left_out")) == ({}, [])  # of questions to paths
+    assert given.pop("indexing") == []
     assert given == told
     assert (project["project_id"], project["n_hits"]) == ("shop", len(told["hits"]))
     assert (project["confidence"], project["generation"]) == (told["confidence"], told["generation"])
@@ -229,8 +233,6 @@ def test_contexts_symbols_and_connections_of_several(ready: httpx.Client, tmp_pa
     by_project = {item["project_id"]: [edge["path"] for edge in item["edges"]] for item in related["projects"]}
     assert "shop/orders.py" in by_project["shop"]
     assert "shop/orders.py" not in by_project["other"]
-    answer = ready.get("/federated/symbols", params={"query": "total_cents", "project_id": ["other", "klingon"]})
-    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
 def test_one_map_of_several(ready: httpx.Client, tmp_path: Path) -> None:
@@ -300,23 +302,70 @@ def test_files_and_folders_are_shown_as_they_were_indexed(ready: httpx.Client, s
         ("/federated/search", {"query": QUESTION}),
         ("/context", {"query": QUESTION}),
         ("/ask", {"query": QUESTION}),
-        ("/ask/stream", {"query": QUESTION}),
-        ("/ask/agent", {"query": QUESTION}),
-        ("/conversations", {}),
         ("/federated/symbols", {"query": "price"}),
-        ("/federated/related", {"target": "@@price_of"}),
+        ("/federated/related", {"target": "@@total_cents"}),
         ("/federated/map", {}),
     ],
 )
 def test_an_unknown_project_among_several_is_named(ready: httpx.Client, route: str, values: dict) -> None:
-    names = ["shop", "nowhere"]
-    if route in ("/federated/symbols", "/federated/related", "/federated/map"):
-        answer = ready.get(route, params={**values, "project_id": names})
+    """And the others answer, as for any problem of one of them."""
+    told = asked(ready, route, values, ["shop", "nowhere"]).raise_for_status().json()
+    problems = told.get("failed") or {item["project_id"]: item["problem"] for item in told.get("projects", [])[1:]}
+    if route in ("/context", "/ask"):
+        (note,) = told["degraded"][:1]
+        assert note.startswith("nowhere") and "no such project: 'nowhere'" in note
     else:
-        answer = ready.post(route, json={**values, "project_ids": names})
-    told = answer.json()
-    assert (answer.status_code, told["code"]) == (404, "not_found")
-    assert (told["detail"], told["hint"]) == ("no such project: 'nowhere'", "GET /projects lists them")
+        nowhere = problems["nowhere"]
+        assert nowhere["code"] == "not_found"
+        assert (nowhere["detail"], nowhere["hint"]) == ("no such project: 'nowhere'", "GET /projects lists them")
+    assert "shop" in str(told.get("hits") or told.get("files") or told.get("symbols") or told["projects"])
+
+
+def asked(client: httpx.Client, route: str, values: dict, names: list[str]) -> httpx.Response:
+    if route.startswith("/federated/") and route != "/federated/search":
+        return client.get(route, params={**values, "project_id": names})
+    return client.post(route, json={**values, "project_ids": names})
+
+
+@pytest.mark.parametrize(
+    ("route", "values"),
+    [
+        *(
+            (route, {"query": QUESTION})
+            for route in ("/search", "/federated/search", "/context", "/ask", "/ask/stream", "/ask/agent")
+        ),
+        ("/federated/symbols", {"query": "price"}),
+        ("/federated/related", {"target": "@@total_cents"}),
+        ("/federated/map", {}),
+    ],
+)
+def test_where_no_name_means_anything_there_is_no_answer(ready: httpx.Client, route: str, values: dict) -> None:
+    answer = asked(ready, route, values, ["nowhere", "elsewhere"])
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert answer.json()["detail"] == "no such project: 'nowhere'"
+
+
+def test_a_conversation_is_begun_with_projects_that_are_there(ready: httpx.Client) -> None:
+    answer = ready.post("/conversations", json={"project_ids": ["shop", "nowhere"]})
+    assert (answer.status_code, answer.json()["detail"]) == (404, "no such project: 'nowhere'")
+
+
+def test_a_project_of_another_token_is_as_unknown_as_one_that_is_not_there(
+    config: ServerConfig, serve: Serve, shop: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "vault").mkdir()
+    tokens = (Token("all", hash_of("all")), Token("few", hash_of("few"), frozenset({"shop"})))
+    with serve(replace(config, tokens=tokens)) as client:
+        client.headers["authorization"] = "Bearer all"
+        add(client, shop)
+        add(client, tmp_path / "vault")
+        for folder in (shop, tmp_path / "vault"):
+            index(folder)
+        client.headers["authorization"] = "Bearer few"
+        told = found(client, project_ids=["shop", "vault", "nowhere"])
+        vault, nowhere = (item["problem"] for item in told["projects"][1:])
+        assert {hit["project_id"] for hit in told["hits"]} == {"shop"}
+        assert {**vault, "detail": vault["detail"].replace("vault", "nowhere")} == nowhere
 
 
 LOOKING = [

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
+from tests.server.test_first_run import held_run, large
 from tests.waiting import LONG_S
 
 from codefathom.search.ranking.explain import MEANING
@@ -416,6 +417,22 @@ def test_a_project_without_an_index_does_not_keep_others_from_answering(page: Pa
     page.goto(f"{ready.url}/search?q=cart")
     expect(page.get_by_text(re.compile("^crm was not searched: .*has no index yet"))).to_be_visible()
     expect(hits(page)).not_to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("language", "line"), [("en", "terraform is being indexed, 15%"), ("zh", "terraform 正在建立索引，已完成 15%")]
+)
+def test_a_project_that_is_being_indexed_is_one_quiet_line(
+    browser: BrowserContext, page: Page, ready: ServedPage, language: str, line: str
+) -> None:
+    browser.add_init_script(f"localStorage.setItem('fathom.language', '{language}')")
+    folder = large(ready.folder / "terraform")
+    ready.add(folder, index=False)
+    with held_run(folder):
+        page.goto(f"{ready.url}/search?q=cart")
+        expect(page.get_by_role("note")).to_contain_text(line)
+        expect(page.get_by_text("cart.ts").first).to_be_visible()
+        expect(page.get_by_text("damaged")).to_have_count(0)
 
 
 def test_projects_without_results_are_one_quiet_line_that_can_be_closed(page: Page, ready: ServedPage) -> None:

@@ -222,6 +222,35 @@ def test_a_server_with_tokens_asks_for_one_and_remembers_it(page: Page, config: 
         expect(dialog).to_be_hidden()
 
 
+@pytest.mark.parametrize("projects", [frozenset(), frozenset({"shop"})], ids=["all", "kept"])
+def test_what_a_token_may_not_do_is_not_offered(
+    browser: BrowserContext, page: Page, config: ServerConfig, tmp_path: Path, projects: frozenset[str]
+) -> None:
+    tokens = (Token("team", hash_of(SECRET), projects), Token("manager", hash_of("m")))
+    browser.add_init_script(f"localStorage.setItem('fathom.token', '{SECRET}')")
+    may = int(not projects)
+    with serving(tmp_path, replace(config, tokens=tokens)) as served:
+        served.client.headers["authorization"] = "Bearer m"
+        served.add()
+        page.goto(f"{served.url}/projects?add")
+        expect(page.get_by_role("heading", name="shop")).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        expect(page.get_by_role("dialog")).to_have_count(may)
+        page.goto(f"{served.url}/projects")
+        expect(page.get_by_role("heading", name="shop")).to_be_visible()
+        expect(page.get_by_role("link", name="Monitoring")).to_have_count(may)
+        expect(page.get_by_role("button", name="Add a project")).to_have_count(may)
+        page.get_by_role("button", name="More about shop").click()
+        items = page.get_by_role("menuitem")
+        expect(items.filter(has_text=re.compile("left out", re.IGNORECASE))).to_have_count(1)
+        for name in ("Settings", "Store", "Remove"):
+            expect(items.filter(has_text=name)).to_have_count(may)
+        page.goto(f"{served.url}/projects?about=shop&tab=history")
+        watched = page.get_by_role("switch")
+        expect(watched).to_be_enabled() if may else expect(watched).to_be_disabled()
+        expect(page.get_by_role("tab")).to_have_count(4 if may else 2)
+
+
 def test_a_server_that_is_gone_is_named_as_the_trouble(browser: BrowserContext, served: ServedPage) -> None:
     page = browser.new_page()
     page.route("**/api/**", lambda route: route.abort())

@@ -8,6 +8,7 @@ import { LanguageProvider, useLanguage } from "./i18n";
 import { Missing } from "./missing";
 import { Loading } from "./parts";
 import { remember, remembered } from "./remembered";
+import { SessionProvider } from "./session";
 import { Shell } from "./shell";
 import { type Choice, themeOf, useAppearance, useIsStill } from "./theme";
 import { TokenDialog } from "./token-dialog";
@@ -49,8 +50,8 @@ function Pages({ theme, onTheme }: { readonly theme: Choice; readonly onTheme: (
   // With another token everything is loaded anew.
   const [session, setSession] = useState(0);
   return (
-    <>
-      <Shell key={session} theme={theme} onTheme={onTheme}>
+    <SessionProvider key={session}>
+      <Shell theme={theme} onTheme={onTheme}>
         <Suspense fallback={<Loading />}>
           <Routes>
             <Route index element={<FirstPage />} />
@@ -64,7 +65,7 @@ function Pages({ theme, onTheme }: { readonly theme: Choice; readonly onTheme: (
         </Suspense>
       </Shell>
       <TokenDialog onToken={() => setSession((before) => before + 1)} />
-    </>
+    </SessionProvider>
   );
 }
 

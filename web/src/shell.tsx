@@ -14,17 +14,21 @@ import { NavLink, useLocation } from "react-router";
 import { type Key, LANGUAGES, type Language, useLanguage, useText } from "./i18n";
 import mark from "./mark.svg";
 import { Boundary } from "./parts";
+import { useIsKept } from "./session";
 import type { Choice } from "./theme";
 import { usePlaces } from "./viewer/place";
 import "./shell.css";
 
 const CodeViewer = lazy(() => import("./viewer"));
 
+/** A page about the whole server, which a token for some projects may not see. */
+const OF_SERVER = "/monitoring";
+
 const PAGES: readonly { readonly path: string; readonly name: Key; readonly icon: ReactNode }[] = [
   { path: "/search", name: "shell.search", icon: <SearchOutlined aria-hidden /> },
   { path: "/chat", name: "shell.chat", icon: <MessageOutlined aria-hidden /> },
   { path: "/projects", name: "shell.projects", icon: <FolderOpenOutlined aria-hidden /> },
-  { path: "/monitoring", name: "shell.monitoring", icon: <AreaChartOutlined aria-hidden /> },
+  { path: OF_SERVER, name: "shell.monitoring", icon: <AreaChartOutlined aria-hidden /> },
 ];
 
 const THEMES: readonly { readonly choice: Choice; readonly name: Key; readonly icon: ReactNode }[] = [
@@ -43,6 +47,8 @@ export function Shell({ children, ...theme }: ThemeProps & { readonly children: 
   const t = useText();
   const { pathname } = useLocation();
   const { place, close } = usePlaces();
+  const isKept = useIsKept();
+  const pages = isKept ? PAGES.filter(({ path }) => path !== OF_SERVER) : PAGES;
   return (
     <div className="shell">
       <a className="skip" href="#content">
@@ -54,7 +60,7 @@ export function Shell({ children, ...theme }: ThemeProps & { readonly children: 
           <span>Codefathom</span>
         </NavLink>
         <nav className="menu" aria-label={t("shell.menu")}>
-          {PAGES.map((page) => (
+          {pages.map((page) => (
             <NavLink key={page.path} to={page.path}>
               {page.icon}
               <span>{t(page.name)}</span>

@@ -20,7 +20,7 @@ from codefathom.answer.tokens import counter
 from codefathom.config.settings import Settings
 from codefathom.config.windows import answer_window, check_room, filter_level, window
 from codefathom.errors import UsageError
-from codefathom.project.damage import reading
+from codefathom.project.damage import damage_of, reading
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.roles import model_of
@@ -75,7 +75,7 @@ def with_damage(opened: OpenedProject, events: Iterator[_Step | Answer]) -> Iter
     with reading(opened), closing(cast("Generator[_Step | Answer]", events)):
         for event in events:
             if isinstance(event, Answer):
-                yield replace(event, degraded=tuple(dict.fromkeys((*event.degraded, *opened.damage()))))
+                yield replace(event, degraded=tuple(dict.fromkeys((*event.degraded, *damage_of(opened)))))
             else:
                 yield event
 

@@ -1,4 +1,7 @@
-"""Questions and runs over an index whose files may be damaged: an answer or an error says so, a run repairs it."""
+"""Questions and runs over an index that may be damaged, or not whole yet: an answer or an error says so.
+
+What a run is making is not damaged: it is named with how far the run is.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from codefathom.errors import DamagedError, FathomError
+from codefathom.index.plan import incompleteness, plan, without_grammar
 from codefathom.project.opening import OpenedProject
-from codefathom.types import Progress
+from codefathom.types import Progress, RunProgress
 
 _Event = TypeVar("_Event")
 
@@ -60,3 +64,74 @@ def again_when_damaged(
         yield Progress("scan", 0, 0, message=f"{error}; it is made again")
         close()
         yield from run()
+
+
+def damage_of(opened: OpenedProject) -> tuple[str, ...]:
+    """Return a sentence for each part that is damaged or missing; nothing is read for that.
+
+    All of it is made good by the next `fathom index`. What is not made yet, or is being made, is not damaged.
+    """
+    if not opened.is_known:
+        return ()
+    catalog, paths = opened.catalog, opened.catalog.soundness.damaged_paths
+    sentences: list[str] = []
+    if paths:
+        more = f" and {len(paths) - 1} more files" if len(paths) > 1 else ""
+        sentences.append(f"the index is damaged: what it holds of {min(paths)}{more} is left out")
+    if opened.views.latest_generation > catalog.generation:
+        sentences.append("the catalogue is older than the views that were made from it")
+    missing = _missing(opened, but_damaged=bool(paths))
+    if missing and opened.lock().progress() is None:
+        sentences += missing
+    return (*(f"{sentence}; `fathom index` repairs it" for sentence in sentences), *without_grammar(catalog))
+
+
+def _missing(opened: OpenedProject, *, but_damaged: bool) -> list[str]:
+    """Return a sentence for each part that was lost; a run that is under way makes it again."""
+    reason = opened.catalog.get_meta("set_aside")
+    sentences = [f"the index is incomplete: {reason}"] if reason and not but_damaged else []
+    if is_whole(opened) and not _is_of_other_model(opened):
+        sentences += [f"the {name} is missing or damaged" for name in opened.views.lacking()]
+    return sentences
+
+
+def is_whole(opened: OpenedProject) -> bool:
+    """Return True if a run has completed the index; it may be behind its files, or made with other settings."""
+    return opened.is_known and int(opened.catalog.get_meta("indexed_at_ns", "0")) > 0
+
+
+def first_run(opened: OpenedProject) -> RunProgress | None:
+    """Return the progress of another run that makes the index for the first time; None while there is no such run."""
+    return None if is_whole(opened) else opened.lock().progress()
+
+
+def unfinished(opened: OpenedProject) -> tuple[str, ...]:
+    """Return a note on what cannot be found before a run has made it; nothing for an index that is whole."""
+    if opened.views.are_made and is_whole(opened):
+        return ()
+    run = opened.lock().progress()
+    if is_whole(opened):
+        return (_without_vectors(opened, run),) if _is_of_other_model(opened) else _run_notes(run)
+    what = "the others are not found" if opened.views.are_made else "only names are found"
+    if run is not None:
+        return (f"the project is being indexed{run.share}; until then {what}",)
+    how_far = incompleteness(opened.catalog, plan(opened.catalog, opened.recipe))
+    return (f"the first `fathom index` has not finished: {how_far}; until then {what}",) if how_far else ()
+
+
+def _run_notes(run: RunProgress | None) -> tuple[str, ...]:
+    return () if run is None else (f"a part of the index is being made again{run.share}; until then less is found",)
+
+
+def _without_vectors(opened: OpenedProject, run: RunProgress | None) -> str:
+    before, model = opened.catalog.get_meta("model", ""), opened.views.model
+    way = "`fathom index` makes them" if run is None else f"they are being made{run.share}"
+    return (
+        f"the index was made with the embedding model {before} and has no vectors of {model} yet; {way}; until then "
+        "only words and names are found"
+    )
+
+
+def _is_of_other_model(opened: OpenedProject) -> bool:
+    """Return True if the last run made the vectors of another model than the settings name now."""
+    return opened.catalog.get_meta("model", "") != opened.views.model

@@ -14,6 +14,7 @@ from codefathom.errors import FathomError
 from codefathom.index.forecast import expected
 from codefathom.index.plan import incompleteness, plan
 from codefathom.parse import available_languages
+from codefathom.project.damage import damage_of
 from codefathom.project.kept_rules import kept_rules
 from codefathom.project.opening import OpenedProject, index_model, is_slow
 from codefathom.project.originals import Lines
@@ -55,7 +56,7 @@ def status(opened: OpenedProject) -> Status:
         failures=opened.failures(),
         broken=tuple(Failure(item.path, "; ".join(item.problems)) for item in catalog.documents() if item.problems),
         paused=opened.paused,
-        damage=opened.damage(),
+        damage=damage_of(opened),
         required_exts=opened.recipe.rules.required_exts,
         ignore=opened.recipe.rules.ignore,
         kept=tuple(f"source.{name}" for name in kept_rules(catalog)),

@@ -15,7 +15,7 @@ from codefathom.config.model_names import BUNDLED, is_on_disk, shown_model
 from codefathom.config.settings import Settings, StoreSettings
 from codefathom.errors import DamagedError, IndexingError, ProviderError, SettingsError, UnwritableError
 from codefathom.index.chunk import ChunkLimits
-from codefathom.index.plan import Recipe, TokenLimits, without_grammar
+from codefathom.index.plan import Recipe, TokenLimits
 from codefathom.project.kept_rules import scan_rules, with_kept
 from codefathom.project.location import Location, index_place, source_folder
 from codefathom.project.stores.choice import store_in_force
@@ -337,25 +337,6 @@ class OpenedProject:
 
         model = self.chat_model(name)
         return PurposeModel(_purpose_key(name), model, lambda text: mask(text).text, settings.judge.workers)
-
-    def damage(self) -> tuple[str, ...]:
-        """Return a sentence for each part that is damaged or missing; nothing is read for that."""
-        catalog, generation = self.catalog, self.catalog.generation
-        sentences: list[str] = []
-        if not self.is_known:
-            return ()
-        if catalog.soundness.damaged_paths:
-            first, more = min(catalog.soundness.damaged_paths), len(catalog.soundness.damaged_paths) - 1
-            sentences.append(
-                f"the index is damaged: what it holds of {first}{f' and {more} more files' if more else ''} is left out"
-            )
-        elif reason := catalog.get_meta("set_aside"):
-            sentences.append(f"the index is incomplete: {reason}")
-        if self.views.latest_generation > generation:
-            sentences.append("the catalogue is older than the views that were made from it")
-        if generation:
-            sentences += [f"the {name} is missing or damaged" for name in self.views.lacking()]
-        return (*(f"{sentence}; `fathom index` repairs it" for sentence in sentences), *without_grammar(catalog))
 
     def failures(self) -> tuple[Failure, ...]:
         """Return the files that could not be indexed, or not embedded, the last time that this was tried."""

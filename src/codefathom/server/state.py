@@ -68,11 +68,16 @@ def _client_of(request: Request) -> Client:
 def manager_of(request: Request) -> Caller:
     """Return the caller, who must be allowed to use all projects. Raises ForbiddenError."""
     caller = caller_of(request)
+    check_manager(caller)
+    return caller
+
+
+def check_manager(caller: Caller) -> None:
+    """Raise ForbiddenError for a token that is kept to some projects."""
     if not caller.may_manage:
         raise ForbiddenError(
             f"the token {caller.name!r} is limited to some projects", hint="use a token for all projects"
         )
-    return caller
 
 
 # As types of parameters: `caller: CallerHere` is who asks.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Generic, Protocol, TypeVar
 
@@ -11,7 +12,7 @@ from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.budget import NameOf
 from codefathom.answer.stages.answer_run import AnswerProject
 from codefathom.answer.stages.select import OutlineFile
-from codefathom.errors import FathomError, SourceError, UsageError
+from codefathom.errors import FathomError, FirstRunError, SourceError, UsageError
 from codefathom.project.answer_setup import ContextSize, packed, prepare
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
@@ -65,6 +66,23 @@ def ready(projects: Mapping[str, KeptProject]) -> tuple[dict[str, OpenedProject]
     if not opened:
         raise next(iter(failed.values()))
     return opened, failed
+
+
+def without_first_runs(
+    projects: Mapping[str, KeptProject],
+) -> tuple[dict[str, KeptProject], dict[str, FathomError]]:
+    """Return the projects of several that can be asked now, and the errors of those whose first index is being made.
+
+    Nobody waits for these while others can answer; where it is so of all of them, all are asked.
+    """
+    waiting: dict[str, FathomError] = {}
+    for name, project in projects.items() if len(projects) > 1 else ():
+        with suppress(FathomError):  # the question itself runs into it
+            if (progress := project.engine.first_run) is not None:
+                waiting[name] = FirstRunError.of(name, progress)
+    if len(waiting) == len(projects):
+        return dict(projects), {}
+    return {name: project for name, project in projects.items() if name not in waiting}, waiting
 
 
 def context(projects: Mapping[str, KeptProject], result: SearchResult, size: ContextSize) -> Context:
@@ -207,6 +225,16 @@ def related_in(result: RelatedResult, name: str) -> RelatedResult:
     return replace(result, edges=tuple(replace(edge, path=f"{name}/{edge.path}") for edge in result.edges))
 
 
+def failure_notes(failed: Mapping[str, FathomError]) -> list[str]:
+    """Return a line for each project that could not be asked; one that is being indexed says how far that is."""
+    return [
+        f"{name} is being indexed{error.progress.share}"
+        if isinstance(error, FirstRunError)
+        else f"{name}: {with_hint(error)}"
+        for name, error in failed.items()
+    ]
+
+
 def as_one(
     results: Mapping[str, SearchResult], failed: Mapping[str, FathomError], limit: int, offset: int = 0
 ) -> SearchResult:
@@ -219,7 +247,9 @@ def as_one(
     best = max(results.values(), key=lambda result: result.confidence)
     judged = of_several(results.values())
     # What a question names may be in one project only: that is no failure of the others.
-    problems = [f"{name}: {with_hint(error)}" for name, error in failed.items() if not isinstance(error, UsageError)]
+    problems = failure_notes({name: error for name, error in failed.items() if not isinstance(error, UsageError)})
+    is_one = len(results) + len(failed) == 1
+    notes = [text if is_one else f"{name}: {text}" for name, one in results.items() for text in one.degraded]
     merged = merge(results, limit, offset)
     return replace(
         best,
@@ -227,7 +257,7 @@ def as_one(
         offset=offset,
         rest=merged.rest,
         generation=sum(result.generation for result in results.values()),
-        degraded=tuple(dict.fromkeys([*problems, *(text for result in results.values() for text in result.degraded)])),
+        degraded=tuple(dict.fromkeys([*problems, *notes])),
         stale=any(result.stale for result in results.values()),
         weak=judged.weak,
         unanswerable=judged.unanswerable,

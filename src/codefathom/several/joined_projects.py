@@ -21,7 +21,7 @@ from codefathom.project.answer_setup import HITS_PER_FILE, ContextSize, for_prom
 from codefathom.search.federation import ProjectHit, merge, reach
 from codefathom.search.graph.project_map import MapParts, ProjectMap, fitted, joined
 from codefathom.search.verdict import Verdict, of_several
-from codefathom.several.joined import as_one, ask_several, context, each_asked
+from codefathom.several.joined import as_one, ask_several, context, each_asked, without_first_runs
 from codefathom.several.joined_agent import investigate_several
 from codefathom.several.kept_project import KeptProject, SearchWish, SymbolWish
 from codefathom.several.named_files import files_by_project, relative_to
@@ -182,6 +182,11 @@ class JoinedProjects:
         return {name: project.engine for name, project in self._projects.items()}
 
     @property
+    def only_name(self) -> str:
+        """The name of the only project of all that were to be asked, "" where there are several."""
+        return next(iter(self._projects)) if len(self._projects) == 1 and not self._unopened else ""
+
+    @property
     def settings(self) -> Settings:
         """The settings of the first project, which hold for an answer. Raises its error if none could be opened."""
         return self._first().settings
@@ -277,9 +282,10 @@ class JoinedProjects:
         """Return the parts of one map of all projects, and the errors of those that have failed; see `map`."""
         owners = self._owners(files)
         in_work = {name: relative_to(self._projects[name].engine.root, own) for name, own in owners.items()}
-        pairs = {name: (project, in_work.get(name, ())) for name, project in self._projects.items()}
+        projects, waiting = without_first_runs(self._projects)
+        pairs = {name: (project, in_work.get(name, ())) for name, project in projects.items()}
         contents, failed = self._answered(
-            *each_asked(lambda pair, question: pair[0].map_parts(question, pair[1], folders), pairs, query)
+            *each_asked(lambda pair, question: pair[0].map_parts(question, pair[1], folders), pairs, query), waiting
         )
         for name in in_work:
             if isinstance(error := failed.get(name), UsageError):
@@ -324,13 +330,15 @@ class JoinedProjects:
         """
         request = AnswerRequest(request) if isinstance(request, str) else request
         self._first()
-        return ask_several(self._projects, request, self._unopened, lambda: left_out_notes(self.left_out))
+        projects, waiting = without_first_runs(self._projects)
+        return ask_several(projects, request, self._unopened | waiting, lambda: left_out_notes(self.left_out))
 
     def investigate(self, request: str | AnswerRequest) -> Iterator[Event | Text | Answer]:
         """Let the model of the first project look in all of them; see `Engine.investigate`."""
         request = AnswerRequest(request) if isinstance(request, str) else request
         self._first()
-        return investigate_several(self._projects, request, self._unopened, lambda: left_out_notes(self.left_out))
+        projects, waiting = without_first_runs(self._projects)
+        return investigate_several(projects, request, self._unopened | waiting, lambda: left_out_notes(self.left_out))
 
     def close(self) -> None:
         """Close the projects."""
@@ -348,21 +356,25 @@ class JoinedProjects:
 
     def _outcomes(self, ask: Callable[[KeptProject], _T]) -> tuple[dict[str, _T], dict[str, FathomError]]:
         """Ask each project, and return answers and errors by project. Raises the first error if there is no answer."""
-        return self._answered(*outcomes(ask, self._projects))
+        projects, waiting = without_first_runs(self._projects)
+        return self._answered(*outcomes(ask, projects), waiting)
 
     def _searched(
         self, query: str, wishes: Mapping[str, SearchWish]
     ) -> tuple[dict[str, SearchResult], dict[str, FathomError]]:
         """Search each project that has a wish and that the question is for. Raises the first error without a result."""
-        pairs = {name: (self._projects[name], wish) for name, wish in wishes.items()}
-        return self._answered(*each_asked(lambda pair, question: pair[0].search(question, pair[1]), pairs, query))
+        projects, waiting = without_first_runs({name: self._projects[name] for name in wishes})
+        pairs = {name: (project, wishes[name]) for name, project in projects.items()}
+        return self._answered(
+            *each_asked(lambda pair, question: pair[0].search(question, pair[1]), pairs, query), waiting
+        )
 
     def _answered(
-        self, answers: dict[str, _T], failed: dict[str, FathomError]
+        self, answers: dict[str, _T], failed: dict[str, FathomError], waiting: Mapping[str, FathomError]
     ) -> tuple[dict[str, _T], dict[str, FathomError]]:
         if not answers:
-            raise next(iter((failed or self._unopened).values()))
-        return answers, self._unopened | failed
+            raise next(iter((failed or self._unopened or waiting).values()))
+        return answers, {**self._unopened, **waiting, **failed}
 
     def _owners(self, files: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the paths of each project that holds some of these files; see `files_by_project`.

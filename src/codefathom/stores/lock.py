@@ -14,6 +14,7 @@ from typing import BinaryIO
 from codefathom.errors import IndexingError, LockedError
 from codefathom.stores.folder import File, Folder, folder_at, kind_of
 from codefathom.stores.write_errors import writing_error
+from codefathom.types import RunProgress
 
 if sys.platform == "win32":
     import msvcrt
@@ -28,7 +29,11 @@ _LOCKED_BYTE = 1 << 30  # Windows locks bytes, and nobody else can read those: o
 _USERS = 1 << 16  # bytes, of which each user locks one where no lock can be shared
 _ATTEMPTS = 100
 # The text that a holder writes. No other text is shown: the file may have come with a repository.
-_HOLDER = re.compile(r"process \d{1,10}( on [\w.-]{1,64})?( since [\d-]{10} [\d:]{8})?", re.ASCII)
+_HOLDER = re.compile(
+    r"(process \d{1,10}(?: on [\w.-]{1,64})?(?: since [\d-]{10} [\d:]{8})?)(?:, (\d{1,12}) of (\d{1,12}) files)?",
+    re.ASCII,
+)
+_MOST_TEXT = 200  # bytes
 
 
 class WriterLock:
@@ -38,6 +43,7 @@ class WriterLock:
         self._folder = folder_at(folder)
         self._file = self._folder.file(_FILE)
         self._descriptor: int | None = None
+        self._name = ""  # of this process, while this object holds the lock
 
     @property
     def is_held(self) -> bool:
@@ -56,7 +62,8 @@ class WriterLock:
                 return False
             if self._is_in_place(descriptor):
                 self._descriptor = descriptor
-                _name_holder(descriptor, f"process {os.getpid()}{_host()} since {time.strftime('%Y-%m-%d %H:%M:%S')}")
+                self._name = f"process {os.getpid()}{_host()} since {time.strftime('%Y-%m-%d %H:%M:%S')}"
+                _name_holder(descriptor, self._name)
                 return True
             os.close(descriptor)  # another process has removed this file meanwhile, and made a new one
         return False
@@ -84,10 +91,40 @@ class WriterLock:
 
     def holder(self) -> str:
         """Return the process that holds the lock, as it has written in the file."""
-        text = ""
-        with suppress(OSError):
-            text = self._file.read(200).decode("utf-8", "replace")
-        return text if _HOLDER.fullmatch(text) else "another process"
+        match = self._text()
+        return match[1] if match else "another process"
+
+    def tell(self, progress: RunProgress) -> None:
+        """Write the progress of the run of this holder into the file."""
+        if self._descriptor is not None:
+            # As many characters each time: whoever reads meanwhile sees the numbers of before, or of now.
+            n_done = f"{progress.n_done:0{len(str(progress.n_files))}}"
+            _name_holder(self._descriptor, f"{self._name}, {n_done} of {progress.n_files} files")
+
+    def progress(self) -> RunProgress | None:
+        """Return the progress of the run of another holder; None while nobody else holds the lock.
+
+        Nothing is waited for, and no writer is kept waiting.
+        """
+        # A text stays where its holder was killed; where there is none, the lock was given back.
+        match = None if self.is_held else self._text()
+        if match is None or not self._is_taken():
+            return None
+        return RunProgress(int(match[2] or 0), int(match[3] or 0))
+
+    def _text(self) -> re.Match[str] | None:
+        with suppress(OSError, IndexingError):
+            return _HOLDER.fullmatch(self._file.read(_MOST_TEXT).decode("utf-8", "replace"))
+        return None
+
+    def _is_taken(self) -> bool:
+        try:
+            with self._file.open() as stream:
+                if is_free := _try(stream.fileno(), is_shared=True):
+                    _release(stream.fileno())
+                return not is_free
+        except OSError:
+            return False
 
     def release(self) -> None:
         """Give the lock back, if this object holds it."""
@@ -173,9 +210,9 @@ def writer_lock(folder: Folder | str, *, wait_s: float = 0.0) -> AbstractContext
 
 def _name_holder(descriptor: int, text: str) -> None:
     with suppress(OSError):  # on a full disk the lock holds as well without a name
-        os.ftruncate(descriptor, 0)
         os.lseek(descriptor, 0, os.SEEK_SET)
         os.write(descriptor, text.encode())
+        os.ftruncate(descriptor, len(text.encode()))
 
 
 def _host() -> str:
@@ -198,13 +235,13 @@ def _share(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
 
 
-def _try(descriptor: int, n_bytes: int = 1) -> bool:
+def _try(descriptor: int, n_bytes: int = 1, *, is_shared: bool = False) -> bool:
     try:
         if sys.platform == "win32":
             os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, n_bytes)
         else:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

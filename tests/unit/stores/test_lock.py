@@ -13,11 +13,13 @@ import pytest
 from tests.waiting import LONG_S, Started, join
 
 from codefathom.errors import IndexingError, LockedError
-from codefathom.stores.lock import writer_lock
+from codefathom.stores.lock import WriterLock, writer_lock
+from codefathom.types import RunProgress
 
 HOLDER = """
 import sys, time
-from codefathom.stores.lock import writer_lock
+from codefathom.stores.lock import WriterLock, writer_lock
+from codefathom.types import RunProgress
 with writer_lock(sys.argv[1]):
     print("held", flush=True)
     time.sleep(3600)
@@ -76,3 +78,51 @@ def test_names_another_process_and_outlives_its_death(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(IndexingError, match="missing"), writer_lock(str(tmp_path / "missing")):
         pass
+
+
+def test_a_reader_sees_how_far_the_holder_is_and_keeps_nobody_out(tmp_path: Path) -> None:
+    holder, reader = WriterLock(str(tmp_path)), WriterLock(str(tmp_path))
+    assert reader.progress() is None
+    assert holder.acquire()
+    assert reader.progress() == RunProgress()
+    for n_done in (0, 7, 63, 100):
+        holder.tell(RunProgress(n_done, 100))
+        assert reader.progress() == RunProgress(n_done, 100)
+        assert reader.holder().startswith(f"process {os.getpid()}")
+        assert "files" not in reader.holder()
+    assert holder.progress() is None  # it is nobody else's
+    holder.release()
+    assert reader.progress() is None
+    with writer_lock(str(tmp_path)):
+        assert reader.progress() == RunProgress()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "process 7, 3 of 9 files",  # of a holder that was killed
+        "process 7, 3 of 9 files; rm -rf /",
+        "process 7, -3 of 9 files",
+        "process 7, 3 of 9999999999999999999 files",
+        "\x1b[31m63 %",
+        "",
+    ],
+)
+def test_a_text_without_a_holder_says_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "write.lock").write_text(text)
+    assert WriterLock(str(tmp_path)).progress() is None
+    with writer_lock(str(tmp_path)):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("progress", "share"),
+    [
+        (RunProgress(), ""),
+        (RunProgress(0, 9), ", 0 %"),
+        (RunProgress(629, 1_000), ", 62 %"),
+        (RunProgress(9, 9), ", 100 %"),
+    ],
+)
+def test_a_share_is_never_more_than_it_is(progress: RunProgress, share: str) -> None:
+    assert progress.share == share

@@ -38,6 +38,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what your token allows */
+        get: operations["session_session_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects": {
         parameters: {
             query?: never;
@@ -1915,7 +1932,7 @@ export interface components {
         };
         /**
          * FailedOut
-         * @description A request that failed because of an error in the server.
+         * @description A request that failed for no fault of its own; an answer may fail after it has begun with the status 200.
          */
         FailedOut: {
             /**
@@ -2016,6 +2033,13 @@ export interface components {
                 [key: string]: components["schemas"]["ProblemOut"];
             };
             /**
+             * Indexing
+             * @description projects that were not asked because they are being indexed
+             * @default []
+             * @example []
+             */
+            indexing: components["schemas"]["IndexingOut"][];
+            /**
              * Roots
              * @description folders of the projects that `paths` have chosen
              * @default {}
@@ -2074,6 +2098,13 @@ export interface components {
                 [key: string]: components["schemas"]["ProblemOut"];
             };
             /**
+             * Indexing
+             * @description projects that were not asked because they are being indexed
+             * @default []
+             * @example []
+             */
+            indexing: components["schemas"]["IndexingOut"][];
+            /**
              * Roots
              * @description folders of the projects that `paths` have chosen
              * @default {}
@@ -2131,6 +2162,13 @@ export interface components {
             failed: {
                 [key: string]: components["schemas"]["ProblemOut"];
             };
+            /**
+             * Indexing
+             * @description projects that were not asked because they are being indexed
+             * @default []
+             * @example []
+             */
+            indexing: components["schemas"]["IndexingOut"][];
             /**
              * Roots
              * @description folders of the projects that `paths` have chosen
@@ -2636,6 +2674,29 @@ export interface components {
             full: boolean;
         };
         /**
+         * IndexingOut
+         * @description A project whose first index is being made; until then it is not asked beside others.
+         */
+        IndexingOut: {
+            /**
+             * Project Id
+             * @example terraform
+             */
+            project_id: string;
+            /**
+             * N Done
+             * @description files that are indexed by now
+             * @example 630
+             */
+            n_done: number;
+            /**
+             * N Files
+             * @description all files; 0 while this is not known
+             * @example 1000
+             */
+            n_files: number;
+        };
+        /**
          * JobOut
          * @description A run of the indexer over a project, or a move of its vectors.
          */
@@ -2867,6 +2928,8 @@ export interface components {
         /**
          * MinuteOut
          * @description The requests of one minute, without those that only watch the service, and the times until answers began.
+         *
+         *     Requests that failed are counted, and have no time. An answer that is written begins with its first word.
          */
         MinuteOut: {
             /**
@@ -3857,7 +3920,9 @@ export interface components {
         };
         /**
          * RouteTimesOut
-         * @description The times until the answers of a route began.
+         * @description The times until the answers of a route began, without those that failed.
+         *
+         *     An answer that is written begins with its first word.
          */
         RouteTimesOut: {
             /**
@@ -3875,6 +3940,12 @@ export interface components {
              * @example 1000
              */
             n_requests: number;
+            /**
+             * N Failed
+             * @default 0
+             * @example 2
+             */
+            n_failed: number;
             /**
              * P50 Ms
              * @example 8
@@ -4085,6 +4156,13 @@ export interface components {
             /** Projects */
             projects: components["schemas"]["SearchedOut"][];
             /**
+             * Indexing
+             * @description projects that were not asked because they are being indexed
+             * @default []
+             * @example []
+             */
+            indexing: components["schemas"]["IndexingOut"][];
+            /**
              * Roots
              * @description folders of the projects that `paths` have chosen
              * @default {}
@@ -4166,6 +4244,32 @@ export interface components {
              * @example 1790000040
              */
             models_asked_at?: number | null;
+        };
+        /**
+         * SessionOut
+         * @description The rights of the caller; a page offers what they allow.
+         */
+        SessionOut: {
+            /**
+             * Name
+             * @description name of the token; empty without one
+             * @example team
+             */
+            name: string;
+            /**
+             * May Manage
+             * @description may add, change and remove projects and indexes, have files watched, move vectors, and see all of the server; without it, ask about the projects below, read them, index them, follow and cancel jobs
+             * @example true
+             */
+            may_manage: boolean;
+            /**
+             * Projects
+             * @description projects that the caller sees
+             * @example [
+             *       "shop"
+             *     ]
+             */
+            projects: string[];
         };
         /**
          * SettingOut
@@ -5097,6 +5201,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VersionOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    session_session_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionOut"];
                 };
             };
             /** @description What is wrong */

@@ -6,6 +6,7 @@ import { post, remove } from "../api/client";
 import { type Key, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
 import { Said } from "../i18n/said";
+import { useIsKept } from "../session";
 import { sharesOf } from "./amounts";
 import type { Tab } from "./details";
 import { useFailure } from "./failure";
@@ -180,7 +181,7 @@ function More({ project, isBusy, onFull, onChange, onDetails }: MoreProps) {
           onChange();
         }, fail),
     });
-  const items = [
+  const items = useOffered([
     { key: "full", label: t("projects.full"), disabled: isBusy, onClick: onFull },
     { type: "divider" as const },
     { key: "left-out", label: t("projects.left-out"), onClick: () => onDetails("left-out") },
@@ -189,10 +190,20 @@ function More({ project, isBusy, onFull, onChange, onDetails }: MoreProps) {
     { key: "history", label: t("projects.history"), onClick: () => onDetails("history") },
     { type: "divider" as const },
     { key: "remove", label: t("projects.remove"), danger: true, onClick: ask },
-  ];
+  ]);
   return (
     <Dropdown menu={{ items }} trigger={["click"]} placement="bottomRight">
       <Button type="text" icon={<MoreOutlined />} aria-label={t("projects.more", { name: project.name })} />
     </Dropdown>
   );
+}
+
+/** What only a token for all projects may change. */
+const OF_MANAGERS: ReadonlySet<string> = new Set(["settings", "store", "remove"]);
+
+/** Returns the items of a menu that the token allows, without a line at their end. */
+function useOffered<Item extends { readonly key?: string }>(items: readonly Item[]): Item[] {
+  const isKept = useIsKept();
+  const offered = items.filter((item) => !isKept || !OF_MANAGERS.has(item.key ?? ""));
+  return offered.filter((item, place) => item.key !== undefined || place < offered.length - 1);
 }

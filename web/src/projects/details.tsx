@@ -1,5 +1,6 @@
 import { Drawer, Tabs } from "antd";
 import { useText } from "../i18n";
+import { useIsKept } from "../session";
 import { History } from "./history";
 import { LeftOut } from "./left-out";
 import type { Project } from "./listed";
@@ -9,6 +10,9 @@ import { Watched } from "./watched";
 
 const TABS = ["left-out", "settings", "store", "history"] as const;
 export type Tab = (typeof TABS)[number];
+
+/** What only a token for all projects may see and change. */
+const OF_MANAGERS: ReadonlySet<Tab> = new Set(["settings", "store"]);
 
 export function isTab(text: string): text is Tab {
   return TABS.some((tab) => tab === text);
@@ -23,8 +27,10 @@ interface DetailsProps {
 }
 
 /** All that a card has no room for. */
-export function Details({ project, tab, onTab, onChange, onClose }: DetailsProps) {
+export function Details({ project, tab: wished, onTab, onChange, onClose }: DetailsProps) {
   const t = useText();
+  const tabs = useIsKept() ? TABS.filter((which) => !OF_MANAGERS.has(which)) : TABS;
+  const tab = tabs.includes(wished) ? wished : tabs[0];
   const about = (which: Tab) => {
     if (!project || which !== tab) return null;
     if (which === "left-out") return <LeftOut key={project.id} project={project} />;
@@ -50,7 +56,7 @@ export function Details({ project, tab, onTab, onChange, onClose }: DetailsProps
       <Tabs
         activeKey={tab}
         onChange={(key) => isTab(key) && onTab(key)}
-        items={TABS.map((which) => ({ key: which, label: t(`projects.${which}`), children: about(which) }))}
+        items={tabs.map((which) => ({ key: which, label: t(`projects.${which}`), children: about(which) }))}
       />
     </Drawer>
   );

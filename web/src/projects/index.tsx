@@ -3,6 +3,7 @@ import { Alert, Button } from "antd";
 import { useSearchParams } from "react-router";
 import { useText } from "../i18n";
 import { Loading, Message, Trouble } from "../parts";
+import { useIsKept } from "../session";
 import { Add } from "./add";
 import { Card } from "./card";
 import { Details, isTab, type Tab } from "./details";
@@ -14,13 +15,14 @@ export default function ProjectsPage() {
   const t = useText();
   const { value: projects, problem, reload } = useProjects();
   const opened = useOpened();
+  const isKept = useIsKept();
   const detailed = projects?.find((project) => project.id === opened.about);
   if (!projects) return problem ? <Trouble problem={problem} onRetry={reload} /> : <Loading />;
   return (
     <div className="page projects-page">
       <header className="page-head">
         <h1>{t("projects.title")}</h1>
-        {projects.length > 0 && (
+        {projects.length > 0 && !isKept && (
           <Button type="primary" icon={<PlusOutlined />} onClick={opened.add}>
             {t("projects.add")}
           </Button>
@@ -28,10 +30,16 @@ export default function ProjectsPage() {
       </header>
       {problem?.isOffline && <Alert className="away" type="warning" showIcon title={t("projects.away")} />}
       {projects.length === 0 && (
-        <Message icon={<FolderAddOutlined />} title={t("projects.none")} hint={t("projects.none.hint")}>
-          <Button type="primary" icon={<PlusOutlined />} onClick={opened.add}>
-            {t("projects.add")}
-          </Button>
+        <Message
+          icon={<FolderAddOutlined />}
+          title={t("projects.none")}
+          hint={t(isKept ? "projects.none.kept" : "projects.none.hint")}
+        >
+          {!isKept && (
+            <Button type="primary" icon={<PlusOutlined />} onClick={opened.add}>
+              {t("projects.add")}
+            </Button>
+          )}
         </Message>
       )}
       <ul className="cards" aria-label={t("projects.list")}>
@@ -45,7 +53,7 @@ export default function ProjectsPage() {
           />
         ))}
       </ul>
-      <Add isOpen={opened.isAdding} onClose={opened.close} onAdded={reload} />
+      <Add isOpen={opened.isAdding && !isKept} onClose={opened.close} onAdded={reload} />
       <Details
         project={detailed}
         tab={opened.tab}

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { get, post, remove, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
 import { Said } from "../i18n/said";
+import { useIsKept } from "../session";
 import { useFailure } from "./failure";
 import type { Project } from "./listed";
 
@@ -10,6 +11,7 @@ import type { Project } from "./listed";
 export function Watched({ project }: { readonly project: Project }) {
   const t = useText();
   const fail = useFailure();
+  const isKept = useIsKept();
   const [isBusy, setIsBusy] = useState(false);
   const path = `/projects/${encodeURIComponent(project.id)}/watch`;
   const watch = useLoad((signal) => get<Schemas["WatchOut"]>(path, undefined, signal), [path, project.generation]);
@@ -23,8 +25,8 @@ export function Watched({ project }: { readonly project: Project }) {
   };
   return (
     <div className="watched">
-      <label>
-        <Switch size="small" checked={on} loading={isBusy} onChange={(isOn) => void turn(isOn)} />{" "}
+      <label title={isKept ? t("projects.watched.kept") : undefined}>
+        <Switch size="small" checked={on} loading={isBusy} disabled={isKept} onChange={(isOn) => void turn(isOn)} />{" "}
         {t("projects.watched")}
       </label>
       {by === "polling" && <span className="soft">{t("projects.watched.polling")}</span>}

@@ -24,7 +24,7 @@ export function Notices({ answer, names, onUpdated }: NoticesProps) {
       {answer.weak && answer.hits.length > 0 && (
         <Alert type="warning" showIcon title={t("search.weak")} description={t("search.weak.hint")} />
       )}
-      <Unanswered projects={unsearched} names={names} />
+      <Unanswered projects={unsearched} indexing={answer.indexing} names={names} />
       {degraded.length > 0 && (
         <Alert
           type="info"

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 import type { Schemas } from "../api/client";
 import { useLanguage, useText } from "../i18n";
+import { useFormat } from "../i18n/format";
 import { useProblemTitle } from "../i18n/said";
 
 type Searched = Schemas["SearchedOut"];
@@ -15,16 +16,27 @@ const closed = new Set<string>();
 
 interface UnansweredProps {
   readonly projects: readonly Searched[];
+  /** How far those are that are being indexed. */
+  readonly indexing: Schemas["SearchOut"]["indexing"];
   readonly names: ReadonlyMap<string, string>;
 }
 
 /** One quiet line about the projects that gave no results, and why. */
-export function Unanswered({ projects, names }: UnansweredProps) {
+export function Unanswered({ projects, indexing, names }: UnansweredProps) {
   const t = useText();
   const { language } = useLanguage();
   const titleOf = useProblemTitle();
   const [, setRound] = useState(0);
+  const format = useFormat();
+  const runs = new Map((indexing ?? []).map((run) => [run.project_id, run]));
   const parts = projects.map(({ project_id, problem }) => {
+    const run = runs.get(project_id);
+    if (run) {
+      const project = names.get(project_id) ?? project_id;
+      if (!run.n_files) return t("search.indexing.begins", { project });
+      const share = format.percent(Math.floor((100 * run.n_done) / run.n_files) / 100);
+      return t("search.indexing", { project, share });
+    }
     const why = language === "en" ? (problem?.detail ?? "") : titleOf(problem?.code ?? "");
     const values = { project: names.get(project_id) ?? project_id, why };
     const isSearched = OF_QUESTION.has(problem?.code ?? "");

@@ -17,8 +17,18 @@ from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import in_project
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.search.verdict import note_of
+from codefathom.several.joined import failure_notes
 from codefathom.several.joined_projects import FederatedSearch, JoinedProjects, left_out_notes
-from codefathom.shapes import HitDetail, federated_shape, map_shape, related_shape, rest_shape, symbols_shape, to_json
+from codefathom.shapes import (
+    HitDetail,
+    failed_shape,
+    federated_shape,
+    map_shape,
+    related_shape,
+    rest_shape,
+    symbols_shape,
+    to_json,
+)
 from codefathom.types import RelatedResult, SearchResult, Skipped
 
 
@@ -44,7 +54,7 @@ def search_several(options: SearchOptions, face: Face) -> int:
     of_paths = _of_paths(options.paths, result.roots, result.left_out)
 
     def shape(n: int) -> Mapping[str, Any]:
-        first = federated_shape(options.query, result.hits[:n], result.results, _reasons(result.failed), detail)
+        first = federated_shape(options.query, result.hits[:n], result.results, result.failed, detail)
         return {**first, **of_paths, **rest_shape(result.rest.plus(len(result.hits) - n), result.offset, n)}
 
     hits = tuple(map(result.in_place if options.paths else in_project, result.hits))
@@ -83,7 +93,7 @@ def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
         named = [replace(item, path=f"{name}/{item.path}") for name, item in listed]
         shape = symbols_shape(options.query, named, n_symbols)
         rest = rest_shape(result.rest.plus(len(result.symbols) - len(listed)), options.offset, n)
-        return to_json({**shape, **rest, "failed": _reasons(result.failed), **of_paths})
+        return to_json({**shape, **rest, **failed_shape(result.failed), **of_paths})
 
     pages = ItemList(result.n_rows, text, "symbols", None, options.offset, result.rest, lambda n: len(result.first(n)))
     write_items(pages, options.max_tokens, face)
@@ -109,7 +119,7 @@ def related_in_several(options: RelatedOptions, face: Face) -> int:
             return "".join(related_text(_shown(name, one, projects), style) for name, one in first.items())
         shapes = {name: related_shape(one) for name, one in first.items()}
         rest = rest_shape(result.rest.plus(result.n_in(result.n_rows) - result.n_in(n)), options.offset, n)
-        return to_json({"target": options.target, "projects": shapes, **rest, "failed": _reasons(failed), **of_paths})
+        return to_json({"target": options.target, "projects": shapes, **rest, **failed_shape(failed), **of_paths})
 
     pages = ItemList(result.n_rows, text, "results", None, options.offset, result.rest, result.n_in)
     write_items(pages, options.max_tokens, face)
@@ -139,7 +149,7 @@ def map_of_several(options: MapOptions, face: Face) -> int:
                 return result.map, map_text(result.map.files)
             # Some of it is known only after the files have been looked at.
             of_paths = _of_paths(options.paths, projects.roots, projects.left_out)
-            return result.map, to_json({**map_shape(result.map), "failed": _reasons(failed), **of_paths})
+            return result.map, to_json({**map_shape(result.map), **failed_shape(failed), **of_paths})
 
         outline, text = map_within(draw, options.max_tokens)
         left_out = projects.left_out
@@ -158,7 +168,7 @@ def _of_paths(paths: Sequence[str], roots: Mapping[str, str], left_out: Sequence
 
 
 def _failures(failed: Mapping[str, FathomError]) -> list[str]:
-    return [f"{name}: {reason}" for name, reason in _reasons(failed).items()]
+    return failure_notes(failed)
 
 
 def _doubts_of_several(result: FederatedSearch) -> list[str]:
@@ -172,8 +182,3 @@ def _doubts_of_several(result: FederatedSearch) -> list[str]:
 def _doubts(result: SearchResult) -> list[str]:
     stale = ["files have changed since the index was made; run `fathom index` there to update it"]
     return [*result.degraded, *(stale if result.stale else [])]
-
-
-def _reasons(failed: Mapping[str, FathomError]) -> dict[str, str]:
-    """Return the error of each project with its remedy."""
-    return {name: f"{error}; {error.hint}" if error.hint else str(error) for name, error in failed.items()}

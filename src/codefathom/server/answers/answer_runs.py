@@ -70,6 +70,9 @@ class AnswerTask:
         self.answer: Answer | None = None
         self.roots: Mapping[str, str] = NOTHING  # of the projects that paths have chosen
         self.problem: Problem | None = None
+        self.first_word_at: float | None = None  # by `time.perf_counter`
+        self._to_tell: list[Callable[[], None]] = []  # when it has ended
+        self._has_ended = False
         self._clock = clock
         self._patience_s = PATIENCE_S if asker.conversation_id else 0.0
         self._is_stopped = False
@@ -81,6 +84,34 @@ class AnswerTask:
     def id(self) -> str:
         """The beginning of the ids of its events."""
         return self.channel.key
+
+    @property
+    def failure(self) -> str:
+        """The reason why the answer failed, "" where it did not, or is not whole yet."""
+        if self.problem is not None:
+            return self.problem.detail
+        return self.answer.failure if self.answer is not None else ""
+
+    def note_word(self) -> None:
+        """Note that a word of the answer is there."""
+        if self.first_word_at is None:
+            self.first_word_at = time.perf_counter()
+
+    def on_end(self, tell: Callable[[], None]) -> None:
+        """Call `tell` when the answer has ended, at once where it has already."""
+        with self._lock:
+            if not self._has_ended:
+                self._to_tell.append(tell)
+                return
+        tell()
+
+    def end(self) -> None:
+        """Say that nothing more will come."""
+        with self._lock:
+            self._has_ended = True
+            to_tell = list(self._to_tell)
+        for tell in to_tell:
+            tell()
 
     @property
     def is_stopped(self) -> bool:
@@ -190,6 +221,8 @@ class AnswerTasks:
                     if task.is_stopped:
                         break
                     for message in maker.of(event):
+                        if message.type == "content":
+                            task.note_word()
                         _publish(task, message)
                     if isinstance(event, AnswerRoots):
                         task.roots = event.roots
@@ -217,6 +250,7 @@ class AnswerTasks:
             del self._threads[task.id]
         if task.is_stopped and task.answer is None:
             _publish(task, ServerEvent("status", {"phase": "stopped"}))
+        task.end()  # first: whoever reads the end finds it counted
         _publish(task, ServerEvent("done"))
         task.channel.close()
 

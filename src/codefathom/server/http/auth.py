@@ -37,7 +37,10 @@ class Caller:
 
     @property
     def may_manage(self) -> bool:
-        """True if the caller may add projects and see data of all of them."""
+        """True if the caller may add, change and remove projects and indexes, and see data of the whole server.
+
+        A token that is kept to projects may ask about them, read them, have them indexed and follow their jobs.
+        """
         return self.projects is None
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from codefathom.errors import (
     DamagedError,
     FathomError,
+    FirstRunError,
     LockedError,
     MismatchError,
     MovedError,
@@ -124,16 +126,44 @@ class LeftError(RequestError):
     code = "left"
 
 
+class Delay(NamedTuple):
+    """A reason why a request takes long."""
+
+    cause: str  # "" for the search itself
+    remedy: str
+
+
+SLOW_SEARCH = Delay("", "search in one folder only, use a simpler expression or a smaller diff, or try again later")
+IN_THE_QUEUE = Delay(
+    "it waited for its turn behind other searches",
+    "try again later, or carry out more searches at a time with server.search_processes",
+)
+
+
+def taking_in(project_id: str, *, is_written: bool) -> Delay:
+    """Return the delay by files that are taken in before a search, behind another run where that writes the index."""
+    if is_written:
+        cause = f"it waited for the run that is writing the index of {project_id!r}"
+        return Delay(cause, "ask again when that run has ended")
+    return Delay(f"it took in the named files of {project_id!r}", "name fewer files")
+
+
+def bringing_up(project_id: str) -> Delay:
+    """Return the delay by an index that has to follow its files."""
+    return Delay(f"it waited until the index of {project_id!r} was up to date", "ask again in a moment")
+
+
 class SlowError(RequestError):
     """The request takes longer than its time limit."""
 
     status = 504
     code = "too_slow"
 
-    def __init__(self, limit_s: float) -> None:
-        ways = "search in one folder only, use a simpler expression or a smaller diff, or try again later"
+    def __init__(self, limit_s: float, delay: Delay = SLOW_SEARCH) -> None:
+        cause = f": most of the time {delay.cause}" if delay.cause else ""
         super().__init__(
-            f"the search was not finished after {limit_s:g} s", hint=f"{ways}; see server.search_timeout_s"
+            f"the search was not finished after {limit_s:g} s{cause}",
+            hint=f"{delay.remedy}; see server.search_timeout_s",
         )
 
 
@@ -143,9 +173,11 @@ class SlowUpdateError(RequestError):
     status = 504
     code = "too_slow"
 
-    def __init__(self, limit_s: float) -> None:
+    def __init__(self, limit_s: float, *, is_written: bool = False) -> None:
         hint = "name fewer files, or index the whole project with POST /projects/{project_id}/index"
-        super().__init__(f"the files were not in the index after {limit_s:g} s", hint=hint)
+        cause = ": another run is writing the index" if is_written else ""
+        hint = "ask again when it has ended" if is_written else hint
+        super().__init__(f"the files were not in the index after {limit_s:g} s{cause}", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +221,7 @@ _STATUS_OF: tuple[tuple[type[FathomError], int, str], ...] = (
     (UsageError, 400, "usage"),
     (SettingsError, 409, "settings"),
     (LockedError, 409, "locked"),
+    (FirstRunError, 409, "indexing"),
     (DamagedError, 503, "damaged"),
     (MismatchError, 409, "mismatch"),
     (MovedError, 409, "moved"),

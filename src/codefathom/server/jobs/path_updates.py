@@ -42,9 +42,12 @@ class PathUpdates:
         paths: Sequence[str],
         limit_s: float,
         texts: Mapping[str, str | None] = MappingProxyType({}),
+        *,
+        is_written: bool = False,
     ) -> PathReport:
         """Return the outcome for these files, folders and texts; see `Engine.update`. The job is in no table.
 
+        `is_written`: another run writes the index now, for the error of the limit.
         Raises its errors, IndexingError, and SlowUpdateError after `limit_s`.
         """
         order = replace(self._order_of(job), origin=None, paths=tuple(paths), texts=dict(texts))
@@ -66,7 +69,7 @@ class PathUpdates:
                 tuple(last.added), tuple(last.changed), tuple(last.removed), tuple(last.unchanged), refused
             )
         if monotonic() >= until:
-            raise SlowUpdateError(limit_s)
+            raise SlowUpdateError(limit_s, is_written=is_written)
         trouble = last if isinstance(last, Trouble) else Trouble("crashed", "nothing was taken in", "try again")
         raise _ERRORS.get(trouble.code, IndexingError)(trouble.message, hint=trouble.hint)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import anyio
 from anyio import to_thread
 
-from codefathom.errors import FathomError
+from codefathom.errors import FathomError, FirstRunError
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotIndexedError
 from codefathom.server.http.sse import Channel, events_after
@@ -54,7 +54,7 @@ def _first_jobs(state: ServerState, caller: Caller, names: Sequence[str]) -> lis
             try:
                 with indexed(state, project.id, caller):
                     pass
-            except NotIndexedError:
+            except (NotIndexedError, FirstRunError):
                 jobs.append(first_job(state, project))
     except FathomError:
         return []

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from codefathom.engine import Engine
-from codefathom.errors import FathomError, UsageError
+from codefathom.errors import FathomError, FirstRunError, UsageError
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
 from codefathom.server.http.auth import Caller
@@ -44,7 +44,7 @@ class ServedProjects:
                 try:
                     engine = stack.enter_context(engine_for(self._state, project.id, self._caller, self._lease))
                     engines[project.id] = engine
-                except NotIndexedError as error:
+                except (NotIndexedError, FirstRunError) as error:
                     if (first := self._first_index(project, stack)) is None:
                         failed[project.id] = error
                     else:

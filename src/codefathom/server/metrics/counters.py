@@ -1,4 +1,8 @@
-"""Counters of the server: requests, the times until their answers began, and recent failures. In memory."""
+"""Counters of the server: requests, the times until their answers began, and recent failures. In memory.
+
+An answer that is written begins with its first word. What has failed counts as failed, and its time as no time of an
+answer: else a model that refuses at once would make the server look fast.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,9 @@ _MOST_FAILURES = 50
 # What each name of /metrics means.
 HELP = {
     "requests_total": "Requests by method, route and status.",
-    "request_seconds": "Seconds until the answer to a request began.",
+    "request_seconds": "Seconds until the answer to a request began, of a written answer until its first word; without "
+    "requests that failed.",
+    "failures_total": "Requests that failed for no fault of their own, and answers that failed after they had begun.",
     "requests_in_flight": "Requests that are being answered now.",
     "projects": "Projects of the server.",
     "opened_projects": "Projects whose index is open now.",
@@ -46,8 +52,14 @@ class RequestRecord(NamedTuple):
     method: str
     route: str  # with the names of its parts, such as /projects/{project_id}
     status: int
-    seconds: float  # until the answer began: a stream may go on for minutes
+    seconds: float | None  # until the answer began, of a written one with its first word; None: it never did
     detail: str = ""  # what went wrong
+    has_failed: bool = False  # also with a good status: an answer may fail after it has begun
+
+    @property
+    def is_failed(self) -> bool:
+        """True if the request failed for no fault of its own."""
+        return self.has_failed or self.status >= 500
 
 
 class FailedRequest(NamedTuple):
@@ -61,18 +73,22 @@ class FailedRequest(NamedTuple):
 
 
 class RouteTimes(NamedTuple):
-    """The times until the answers of a route began, in milliseconds, over the last requests."""
+    """The times until the answers of a route began, in milliseconds, over the last requests that did not fail."""
 
     method: str
     route: str
     n_requests: int
+    n_failed: int
     p50_ms: float
     p95_ms: float
     p99_ms: float
 
 
 class Minute(NamedTuple):
-    """The requests of one minute, without those that only watch the service, and the times until answers began."""
+    """The requests of one minute, without those that only watch the service, and the times until answers began.
+
+    Those that failed are counted, and have no time.
+    """
 
     at: int  # seconds since the epoch at which it began
     n_requests: int
@@ -86,6 +102,7 @@ class _Route:
     statuses: Counter[int] = field(default_factory=Counter)
     buckets: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS_S) + 1))
     total_s: float = 0.0
+    n_failed: int = 0
     times: deque[float] = field(default_factory=lambda: deque(maxlen=_MOST_TIMES))
 
     @property
@@ -130,36 +147,41 @@ class ServerCounters:
             self.n_in_flight -= 1
 
     def add(self, request: RequestRecord) -> None:
-        """Count a request whose answer has begun."""
+        """Count a request whose answer has begun, of a written answer one that has ended."""
         now = self._clock()
-        is_failed = request.status >= 500
+        seconds = None if request.is_failed else request.seconds
         with self._lock:
             route = self._routes.setdefault((request.method, request.route), _Route())
             route.statuses[request.status] += 1
-            route.buckets[bisect_left(BUCKETS_S, request.seconds)] += 1
-            route.total_s += request.seconds
-            route.times.append(request.seconds)
+            route.n_failed += request.is_failed
+            if seconds is not None:
+                route.buckets[bisect_left(BUCKETS_S, seconds)] += 1
+                route.total_s += seconds
+                route.times.append(seconds)
             if request.route != _PAGE and not request.route.startswith(_WATCHING):
-                self._add_to_minute(int(now) // 60 * 60, request.seconds, is_failed)
-            if is_failed:
+                self._add_to_minute(int(now) // 60 * 60, seconds, request.is_failed)
+            if request.is_failed:
                 self._failed.append(FailedRequest(now, request.method, request.route, request.status, request.detail))
 
-    def _add_to_minute(self, at: int, seconds: float, is_failed: bool) -> None:
+    def _add_to_minute(self, at: int, seconds: float | None, is_failed: bool) -> None:
         if self._minute.at != at:
             if self._minute.n_requests:
                 self._minutes.append(self._minute.told())
             self._minute = _Minute(at)
         self._minute.n_requests += 1
         self._minute.n_failed += is_failed
-        self._minute.times.append(seconds)
+        if seconds is not None:
+            self._minute.times.append(seconds)
 
     def routes(self) -> list[RouteTimes]:
         """Return the times of each route, the one asked most first."""
         with self._lock:
-            measured = [(key, route.n_requests, sorted(route.times)) for key, route in self._routes.items()]
+            measured = [
+                (key, (route.n_requests, route.n_failed), sorted(route.times)) for key, route in self._routes.items()
+            ]
         routes = [
-            RouteTimes(*key, count, _percentile(times, 50), _percentile(times, 95), _percentile(times, 99))
-            for key, count, times in measured
+            RouteTimes(*key, *counts, _percentile(times, 50), _percentile(times, 95), _percentile(times, 99))
+            for key, counts, times in measured
         ]
         return sorted(routes, key=lambda item: (-item.n_requests, item.route, item.method))
 
@@ -183,12 +205,16 @@ class ServerCounters:
                 for key, route in self._routes.items()
                 for status, count in route.statuses.items()
             ]
+            failures = [
+                f"codefathom_failures_total{{{_labels(*key)}}} {route.n_failed}" for key, route in self._routes.items()
+            ]
             times = [
                 line
                 for key, route in self._routes.items()
                 for line in _histogram(_labels(*key), route.buckets, route.total_s)
             ]
-        lines = [*_about("requests_total", "counter"), *counts, *_about("request_seconds", "histogram"), *times]
+        lines = [*_about("requests_total", "counter"), *counts, *_about("failures_total", "counter"), *failures]
+        lines += [*_about("request_seconds", "histogram"), *times]
         for name, value in {**more, "requests_in_flight": self.n_in_flight}.items():
             kind = "counter" if name.endswith("_total") else "gauge"
             lines += [*_about(name, kind), f"codefathom_{name} {float(value)!r}"]

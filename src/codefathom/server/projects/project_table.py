@@ -43,6 +43,7 @@ from codefathom.several.path_scopes import PathResolver
 from codefathom.several.routes import RoutedFolder
 from codefathom.source.revisions.revision import checked_name, store_of
 from codefathom.stores.folder import Folder
+from codefathom.stores.lock import WriterLock
 from codefathom.system.real_paths import refuse_moved
 from codefathom.types import Check
 
@@ -130,6 +131,7 @@ class Projects:
         _bring_to_present_form(self._database)
         self._clones = Folder(config().data_dir).below("clones")
         self._stamps: dict[str, tuple[int, int]] = {}  # of the settings file of each project
+        self._wishes: dict[str, Settings] = {}  # by project, for which a job was begun because its index lacks a part
         self.opened = OpenedEngines(lambda: config().opened_projects, self._open)
 
     def listed(self, caller: Caller = ANYONE) -> tuple[ServedProject, ...]:
@@ -225,6 +227,11 @@ class Projects:
         """Return the settings in force for a project. Raises SettingsError, MovedError, ForbiddenError."""
         self._check_place(project)
         return self._settings(project.root, project.overrides)
+
+    def is_new_wish(self, project_id: str, settings: Settings) -> bool:
+        """Return True the first time that these settings of a project ask for more than its index has."""
+        before, self._wishes[project_id] = self._wishes.get(project_id), settings
+        return before != settings
 
     def add(
         self, path: str, name: str = "", settings: Mapping[str, object] | None = None, revision: str = ""
@@ -434,7 +441,9 @@ def _summary(place: Location) -> Summary:
     try:
         return Summary(place.index_dir, index_summary(place.index_folder, word_of(place)))
     except DamagedError as error:
-        return Summary(place.index_dir, None, damage=str(error))
+        # What another process is making again is not damaged any more.
+        is_made = WriterLock(place.index_folder).progress() is not None
+        return Summary(place.index_dir, None, damage="" if is_made else str(error))
 
 
 def _outside(what: str) -> ForbiddenError:

@@ -13,7 +13,7 @@ from codefathom.answer.answer_types import Answer, AnswerRequest, OnStep
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.config.settings import NOTHING, Settings
 from codefathom.engine import Engine
-from codefathom.errors import FathomError, UsageError
+from codefathom.errors import FathomError, FirstRunError, UsageError
 from codefathom.project.answer_setup import recent
 from codefathom.providers.base import NO_USAGE, Message
 from codefathom.search.question.query import check_length, unwrap
@@ -22,12 +22,14 @@ from codefathom.server.answers.answer_runs import AnswerTask, Asker
 from codefathom.server.answers.conversations import Conversation, history
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import BusyError, NotFoundError
+from codefathom.server.projects.asked_projects import asked_projects, first_runs
 from codefathom.server.projects.served_engine import ServedEngine
-from codefathom.server.projects.served_paths import ServedPlaces, served_places
-from codefathom.server.routes.search_requests import chosen_projects, indexed, path_federation
+from codefathom.server.projects.served_paths import served_places
+from codefathom.server.routes.search_requests import indexed, no_project, path_federation
 from codefathom.server.searches.search_end import SearchEnd, SearchLease
 from codefathom.server.searches.search_key import SearchLimits
 from codefathom.server.state import ServerState
+from codefathom.several.joined import failure_notes
 from codefathom.several.joined_projects import JoinedProjects
 
 
@@ -67,7 +69,7 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
         named = question.projects or (conversation.projects if conversation else ())
         projects, left_out = _projects(state, caller, named)
     elif not places.projects and not places.unserved and not places.loose:
-        raise _no_project(places)
+        raise no_project(places)
     else:
         projects, left_out = _usable(state, caller, tuple(places.projects), places.unserved, bool(places.loose))
     if question.agent and only_contexts:
@@ -122,14 +124,6 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
         raise
 
 
-def _no_project(places: ServedPlaces) -> UsageError:
-    """Return the error for paths that belong to no project."""
-    paths = (*places.loose, *(item.path for item in places.left_out))
-    return UsageError(
-        f"no project of this server is in {', '.join(map(repr, paths))}", hint="POST /index makes a folder a project"
-    )
-
-
 def _check_rounds(question: ClientQuestion, settings: Settings) -> None:
     """Raise UsageError for more rounds than the settings allow: each costs."""
     if question.rounds is not None and question.rounds > (most := settings.agent.rounds):
@@ -163,12 +157,12 @@ def conversation_of(state: ServerState, caller: Caller, conversation_id: str) ->
 
 
 def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the projects of a question, without names those that can be asked, and a note on each of the others.
+    """Return those of the projects of a question that can be asked, and a note on each of the others.
 
-    Raises NotFoundError, and the error of the first project when none can be asked.
+    Raises NotFoundError where all are unknown, and the error of the first project when none can be asked.
     """
-    projects = chosen_projects(state, caller, named)
-    return (projects, ()) if named else _usable(state, caller, projects)
+    projects, unknown = asked_projects(state.projects, caller, named)
+    return _usable(state, caller, projects, unknown)
 
 
 def _usable(
@@ -184,15 +178,24 @@ def _usable(
     """
     usable: list[str] = []
     errors: dict[str, FathomError] = dict(failed)
+    waiting = first_runs(state.projects, caller, projects)
     for project in projects:
         try:
             with indexed(state, project, caller):
-                usable.append(project)
+                if project not in waiting:
+                    usable.append(project)
         except FathomError as error:
             errors[project] = error
     if not usable and not may_be_none:
         raise next(iter(errors.values()))
-    return tuple(usable), tuple(f"{project} was not asked: {error}" for project, error in errors.items())
+    errors |= waiting
+    return tuple(usable), tuple(_left_out(project, error) for project, error in errors.items())
+
+
+def _left_out(project: str, error: FathomError) -> str:
+    if isinstance(error, FirstRunError):
+        return failure_notes({project: error})[0]
+    return f"{project} was not asked: {error}"
 
 
 def _noted(events: Iterator[EngineEvent], notes: Sequence[str]) -> Iterator[EngineEvent]:

@@ -52,7 +52,7 @@ def router(state: ServerState) -> APIRouter:
 def _add_answering(routes: APIRouter, state: ServerState) -> None:
     @routes.post("/ask", summary="Answer a question")
     async def ask(body: AskIn, caller: CallerHere, request: Request) -> AnswerOut:
-        task = await run_in_threadpool(begin, state, caller, question_of(body))
+        task = request.state.answer = await run_in_threadpool(begin, state, caller, question_of(body))
         return answer_out(task, await whole(task, request))
 
     @routes.post(
@@ -61,8 +61,8 @@ def _add_answering(routes: APIRouter, state: ServerState) -> None:
         response_class=EventStream,
         responses=_STREAMED,
     )
-    def ask_stream(body: AskIn, caller: CallerHere, reading: ReadingHere) -> Response:
-        return _stream(_begun(state, caller, question_of(body), reading), reading)
+    def ask_stream(body: AskIn, caller: CallerHere, reading: ReadingHere, request: Request) -> Response:
+        return _stream(_begun(state, caller, question_of(body), reading, request), reading)
 
 
 def _add_agent(routes: APIRouter, state: ServerState) -> None:
@@ -72,15 +72,15 @@ def _add_agent(routes: APIRouter, state: ServerState) -> None:
         response_class=EventStream,
         responses=_STREAMED,
     )
-    def ask_agent(body: AskIn, caller: CallerHere, reading: ReadingHere) -> Response:
-        return _stream(_begun(state, caller, question_of(body, agent=True), reading), reading)
+    def ask_agent(body: AskIn, caller: CallerHere, reading: ReadingHere, request: Request) -> Response:
+        return _stream(_begun(state, caller, question_of(body, agent=True), reading, request), reading)
 
     @routes.post("/query", summary="Let the model search the project itself, and return its final answer")
     async def query(body: QueryIn, caller: CallerHere, request: Request) -> FinalAnswerOut:
         projects = (body.project_id,) if body.project_id else ()
         await run_in_threadpool(_check_model, state, caller, projects, body.model)
         question = ClientQuestion(body.question, projects, agent=True, rounds=body.max_iterations)
-        task = await run_in_threadpool(begin, state, caller, question)
+        task = request.state.answer = await run_in_threadpool(begin, state, caller, question)
         return _final(await whole(task, request))
 
 
@@ -159,10 +159,16 @@ def answer_out(task: AnswerTask, answer: Answer) -> AnswerOut:
     return AnswerOut.model_validate(shape)
 
 
-def _begun(state: ServerState, caller: Caller, question: ClientQuestion, reading: StreamReading) -> AnswerTask:
+def _begun(
+    state: ServerState, caller: Caller, question: ClientQuestion, reading: StreamReading, request: Request
+) -> AnswerTask:
     """Return the answer that the client was reading, or a new one."""
     answer_id = reading.last_event_id.strip().rpartition(".")[0]
-    return state.answers.find(answer_id, caller.name) if answer_id else begin(state, caller, question)
+    if answer_id:
+        return state.answers.find(answer_id, caller.name)
+    task: AnswerTask = begin(state, caller, question)
+    request.state.answer = task
+    return task
 
 
 def _stream(task: AnswerTask, reading: StreamReading) -> EventStream:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request
 
@@ -28,6 +28,7 @@ from codefathom.server.routes.routes_files import (
     edge_out,
     symbol_out,
 )
+from codefathom.server.routes.routes_search import indexing_out
 from codefathom.server.routes.search_requests import federation, in_turn, path_federation
 from codefathom.server.schemas.file_schemas import (
     FederatedMapOut,
@@ -120,8 +121,8 @@ def router(state: ServerState) -> APIRouter:
     ) -> FederatedSymbolsOut:
         def ask(projects: JoinedProjects) -> FederatedSymbolsOut:
             result = projects.symbols(name.query, path=path, kind=name.kind, limit=limit, offset=page.offset)
-            where, failed = _where(places, projects), _problems(result.failed)
-            answer = FederatedSymbolsOut(query=name.query, symbols=[], failed=failed, **where._asdict())
+            where, failed = _where(places, projects), _failures(result.failed)
+            answer = FederatedSymbolsOut(query=name.query, symbols=[], **failed, **where._asdict())
 
             def first(n: int) -> FederatedSymbolsOut:
                 listed = [
@@ -158,11 +159,11 @@ def router(state: ServerState) -> APIRouter:
             all_parts, errors = projects.map_parts(wish.query, files=wish.files, folders=wish.folders)
             content = all_parts.behind(offset)
             count = counter(projects.settings.context.tokenizer_path)
-            failed, where = _problems(errors), _where(places, projects)
+            failed, where = _failures(errors), _where(places, projects)
 
             def first(n: int) -> FederatedMapOut:
                 outline = first_parts(wish.query, content, n, count)
-                return FederatedMapOut(**map_shape(outline), failed=failed, **where._asdict())
+                return FederatedMapOut(**map_shape(outline), **failed, **where._asdict())
 
             return within_tokens(min(len(content.parts), max_tokens), first, max_tokens)
 
@@ -172,13 +173,13 @@ def router(state: ServerState) -> APIRouter:
 
 
 def _all_related(target: str, result: FederatedRelated, where: _Where, page: PageQuery) -> FederatedRelatedOut:
-    failed = _problems(result.failed)
+    failed = _failures(result.failed)
 
     def first(n: int) -> FederatedRelatedOut:
         kept = [_related_out(project, item, page.offset) for project, item in result.first(n).items()]
         rest = result.rest.plus(result.n_in(result.n_rows) - result.n_in(n))
         return FederatedRelatedOut(
-            target=target, projects=kept, failed=failed, **rest_shape(rest, page.offset, n), **where._asdict()
+            target=target, projects=kept, **failed, **rest_shape(rest, page.offset, n), **where._asdict()
         )
 
     return within_tokens(result.n_rows, first, page.max_tokens)
@@ -194,5 +195,7 @@ def _related_out(project_id: str, item: RelatedResult, offset: int) -> ProjectRe
     )
 
 
-def _problems(failed: Mapping[str, FathomError]) -> dict[str, ProblemOut]:
-    return {project: ProblemOut.model_validate(problem_of(error)) for project, error in failed.items()}
+def _failures(failed: Mapping[str, FathomError]) -> dict[str, Any]:
+    """Return the fields of an answer that tell of the projects that were not asked."""
+    problems = {project: ProblemOut.model_validate(problem_of(error)) for project, error in failed.items()}
+    return {"failed": problems, "indexing": indexing_out(failed)}

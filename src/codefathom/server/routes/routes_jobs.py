@@ -30,7 +30,7 @@ from codefathom.server.schemas.job_schemas import (
     PathsIn,
 )
 from codefathom.server.schemas.search_schemas import RefusedOut
-from codefathom.server.state import CallerHere, ManagerHere, ServerState
+from codefathom.server.state import CallerHere, ManagerHere, ServerState, check_manager
 from codefathom.shapes import rest_shape
 from codefathom.types import FUNCTION_KINDS, Rest
 
@@ -104,6 +104,7 @@ def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
     )
     def remove(project_id: ProjectId, caller: CallerHere) -> None:
         project = state.projects.get(project_id, caller)
+        check_manager(caller)
         for job in state.jobs.listed(project.id):
             if job.is_active:
                 state.jobs.cancel(job.id)
@@ -142,6 +143,8 @@ def _add_job_routes(routes: APIRouter, state: ServerState) -> None:
     @routes.post("/jobs/{job_id}/cancel", summary="Cancel a job; a job that has ended does not change")
     def cancel(job_id: JobId, caller: CallerHere) -> JobOut:
         job = _job(job_id, caller, state)
+        if job.move_to:  # which only a manager can have begun
+            check_manager(caller)
         return job_out(state.jobs.cancel(job.id) or job)
 
 

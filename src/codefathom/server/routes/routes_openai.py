@@ -74,7 +74,7 @@ def router(state: ServerState) -> APIRouter:
 
     @routes.post("/chat/completions", summary="Answer the last message", response_model=None, responses=_RESPONSES)
     async def completions(body: CompletionIn, caller: CallerHere, request: Request) -> CompletionOut | Response:
-        task = await run_in_threadpool(begin, state, caller, question_of(body))
+        task = request.state.answer = await run_in_threadpool(begin, state, caller, question_of(body))
         if body.stream:
             task.attach()
             has_usage = body.stream_options is not None and body.stream_options.include_usage

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Path, Request, Response
 
 from codefathom.engine import Engine
-from codefathom.errors import UsageError
+from codefathom.errors import FathomError, FirstRunError, UsageError
 from codefathom.search.federation import ProjectHit
 from codefathom.search.graph.impact_part import n_items
 from codefathom.search.ranking.explain import MEANING
@@ -20,7 +21,6 @@ from codefathom.server.routes.search_requests import (
     ContextBudget,
     FederatedResult,
     ProjectResult,
-    chosen_projects,
     context,
     federation,
     impact,
@@ -36,6 +36,7 @@ from codefathom.server.schemas.search_schemas import (
     ContextIn,
     ContextOut,
     HitOut,
+    IndexingOut,
     PlanOut,
     ProblemOut,
     QuestionIn,
@@ -43,14 +44,13 @@ from codefathom.server.schemas.search_schemas import (
     SearchedOut,
     SearchIn,
     SearchOut,
-    SignalOut,
-    SignalsOut,
 )
+from codefathom.server.schemas.signal_schemas import SignalOut, SignalsOut
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.searches.search_key import ChangeWish, SearchKey, SearchLimits
 from codefathom.server.state import CallerHere, ServerState
 from codefathom.several.joined_projects import JoinedProjects
-from codefathom.shapes import hit_shape, impact_shape, rest_shape
+from codefathom.shapes import hit_shape, impact_shape, indexing_shape, rest_shape
 from codefathom.types import Rest
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
@@ -78,8 +78,7 @@ def router(state: ServerState) -> APIRouter:
             if body.paths:
                 result = search_paths(state, caller, body.paths, key, lease)
             else:
-                chosen = chosen_projects(state, caller, project_ids)
-                result = search_several(state, caller, chosen, key, lease)
+                result = search_several(state, caller, project_ids, key, lease)
             response = _search_out(body, result)
 
             def first(n: int) -> str:
@@ -108,9 +107,8 @@ def router(state: ServerState) -> APIRouter:
                 places = served_places(state.projects, state.config, caller, body.paths)
                 with path_federation(state, caller, places, lease) as joined:
                     return _context_out(body, joined, "").model_copy(update={"roots": joined.roots})
-            chosen = chosen_projects(state, caller, named)
-            with federation(state, caller, chosen, lease) as projects:
-                only = chosen[0] if len(chosen) == 1 else ""
+            with federation(state, caller, named, lease) as projects:
+                only = projects.only_name
                 return _context_out(body, projects.engines[only] if only else projects, only)
 
         return await in_turn(state, caller, request, collect)
@@ -187,7 +185,7 @@ def _hit_out(project_hit: ProjectHit, body: SearchIn) -> HitOut:
 
 def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
     results = federated.results
-    failed = [item for item in federated.answered if item.error]
+    failed = {item.project_id: item.error for item in federated.answered if item.error}
     surest = max(results, key=lambda result: result.confidence)
     judged = of_several(results)
     return SearchOut(
@@ -199,17 +197,30 @@ def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
         weak=judged.weak,
         degraded=list(
             dict.fromkeys(
-                [text for result in results for text in result.degraded]
-                + [f"{item.project_id}: {item.error}" for item in failed]
+                [text for item in federated.answered for text in _notes(item, len(federated.answered))]
+                + [f"{name}: {error}" for name, error in failed.items() if not isinstance(error, FirstRunError)]
             )
         ),
         stale=any(result.stale for result in results),
         generation=results[0].generation if len(federated.answered) == 1 else None,
         suggestion="" if federated.hits else next((result.suggestion for result in results if result.suggestion), ""),
         projects=[_searched_out(item) for item in federated.answered],
+        indexing=indexing_out(failed),
         roots=dict(federated.roots),
         left_out=[RefusedOut(path=item.path, reason=item.reason) for item in federated.left_out],
     )
+
+
+def indexing_out(failed: Mapping[str, FathomError]) -> list[IndexingOut]:
+    """Return those of the projects that were not asked whose first index is being made."""
+    listed = [{"project_id": item.pop("project"), **item} for item in indexing_shape(failed)]
+    return [IndexingOut.model_validate(item) for item in listed]
+
+
+def _notes(item: ProjectResult, n_projects: int) -> list[str]:
+    """Return the limits of the result of a project, whose name is said where there are several."""
+    notes = item.result.degraded if item.result is not None else ()
+    return [note if n_projects == 1 else f"{item.project_id}: {note}" for note in notes]
 
 
 def _searched_out(item: ProjectResult) -> SearchedOut:

@@ -1,16 +1,17 @@
-"""/health and /version: what asks whether the server is there."""
+"""/health, /version and /session: whether the server is there, and what the caller may do."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter
 
 from codefathom import __version__
+from codefathom.server.schemas.monitoring_schemas import SessionOut
 from codefathom.server.schemas.search_schemas import HealthOut, VersionOut
-from codefathom.server.state import ServerState
+from codefathom.server.state import CallerHere, ServerState
 
 
 def router(state: ServerState) -> APIRouter:
-    """Return the routes that need no token."""
+    """Return the routes of the service itself; /health and /version need no token."""
     routes = APIRouter(tags=["service"])
 
     @routes.get("/health", summary="Check that the server answers")
@@ -24,5 +25,10 @@ def router(state: ServerState) -> APIRouter:
     @routes.get("/version", summary="Show the version of the server")
     def version() -> VersionOut:
         return VersionOut(name="codefathom", version=__version__)
+
+    @routes.get("/session", summary="Show what your token allows")
+    def session(caller: CallerHere) -> SessionOut:
+        projects = [project.id for project in state.projects.listed(caller)]
+        return SessionOut(name=caller.name, may_manage=caller.may_manage, projects=projects)
 
     return routes

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 
 from codefathom.config.settings import NOTHING, Settings
 from codefathom.engine import Engine
-from codefathom.errors import DamagedError, FathomError, UsageError
+from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import ProjectHit, merge, questions_for, reach
 from codefathom.search.graph.impact import Impact
 from codefathom.server.http.auth import Caller
@@ -23,12 +23,12 @@ from codefathom.server.http.client_address import counted_address
 from codefathom.server.http.problem_json import (
     ForbiddenError,
     LeftError,
-    NotFoundError,
-    NotIndexedError,
-    SlowError,
-    SlowUpdateError,
+    bringing_up,
+    taking_in,
 )
+from codefathom.server.http.time_spent import slow_error, spending_on
 from codefathom.server.jobs.job_table import IndexJob
+from codefathom.server.projects.asked_projects import asked_projects, first_runs, have_made, indexed_engine
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.projects.served_paths import ServedPlaces, served_places
 from codefathom.server.searches.engine_elsewhere import EngineElsewhere
@@ -78,15 +78,8 @@ class FederatedResult(NamedTuple):
 
 @contextmanager
 def indexed(state: ServerState, project_id: str, caller: Caller) -> Iterator[Engine]:
-    """Give the engine of a project that has an index. Raises NotFoundError and NotIndexedError."""
-    with state.projects.lease(project_id, caller) as engine:
-        # Never index inside a request: the first run may take minutes.
-        if not engine.generation:
-            if damage := engine.damage:
-                raise DamagedError(damage[0], hint=f"POST /projects/{project_id}/index repairs it")
-            raise NotIndexedError(
-                f"the project {project_id!r} has no index yet", hint=f"POST /projects/{project_id}/index makes it"
-            )
+    """Give the engine of a project that has an index. Raises as `indexed_engine`."""
+    with indexed_engine(state.projects, state.jobs, project_id, caller) as engine:
         yield engine
 
 
@@ -132,17 +125,14 @@ class _Processes(NamedTuple):
 
 
 def chosen_projects(state: ServerState, caller: Caller, project_ids: Sequence[str]) -> tuple[str, ...]:
-    """Return the projects a question goes to: those that it names, each once, else all that the caller may see.
+    """Return the projects that are named, each once, else all that the caller may see.
 
     Raises NotFoundError for an unknown one, and where there is none at all.
     """
-    visible = [project.id for project in state.projects.listed(caller)]
-    for name in project_ids:
-        if name not in visible:
-            state.projects.get(name, caller)
-    if not visible:
-        raise NotFoundError("there is no project yet", hint="POST /projects adds one")
-    return tuple(dict.fromkeys(project_ids)) or tuple(visible)
+    ids, unknown = asked_projects(state.projects, caller, project_ids)
+    for error in unknown.values():
+        raise error
+    return ids
 
 
 async def in_turn(
@@ -199,7 +189,9 @@ def search(
             request.limits.check([_elsewhere(state, caller, project_id, lease, engine)])
         if request.files:
             where = combine(where, engine.kept_to(request.files))
-        stale = engine.refresh()
+        with spending_on(bringing_up(project_id)):
+            stale = engine.refresh()
+        have_made(state.projects, state.jobs, project_id, engine)
         key = (project_id, engine.root, engine.generation, request)
 
         def look() -> SearchResult:
@@ -233,7 +225,8 @@ def impact(
     with indexed(state, project_id, caller) as engine:
         if not wish.diff:
             _check_history(state, caller, project_id)
-        engine.refresh()
+        with spending_on(bringing_up(project_id)):
+            engine.refresh()
         options = {"diff": wish.diff, "depth": wish.depth, "limit": wish.limit, "offset": wish.offset}
         task = replace(
             _task(state, engine, lease.until), query=checked_range(wish.revisions), options=options, call="impact"
@@ -275,11 +268,13 @@ def take_in(state: ServerState, caller: Caller, project_id: str, content: NamedC
     with indexed(state, project_id, caller) as engine:
         if content.paths:
             engine.kept_to(content.paths)
+        is_written = engine.is_written
     limit_s = until - monotonic()
     if limit_s <= 0:
-        raise SlowUpdateError(state.config.search_timeout_s)
+        raise slow_error(state.config.search_timeout_s)
     job = IndexJob("", project.id, project.root, full=False, state="queued", created_at=0.0, settings=project.settings)
-    return state.updates.take_in(job, content.paths, limit_s, content.texts)
+    with spending_on(taking_in(project_id, is_written=is_written)):
+        return state.updates.take_in(job, content.paths, limit_s, content.texts, is_written=is_written)
 
 
 def _search_task(
@@ -317,30 +312,34 @@ def _left_s(state: ServerState, until: float) -> float:
     """Return the time that is left. Raises SlowError when it is over."""
     left_s = until - monotonic()
     if left_s <= 0:
-        raise SlowError(state.config.search_timeout_s)
+        raise slow_error(state.config.search_timeout_s)
     return left_s
 
 
 def search_several(
-    state: ServerState, caller: Caller, project_ids: Sequence[str], request: SearchKey, lease: SearchLease
+    state: ServerState, caller: Caller, names: Sequence[str], request: SearchKey, lease: SearchLease
 ) -> FederatedResult:
-    """Return the results of a search in projects, merged; an error in one project does not stop the others.
+    """Return the results of a search in projects, without names in all, merged; an error in one stops no other.
 
     With files, only their projects are searched; where there are several, a path begins with its project, or is
-    absolute. Raises UsageError for one that lies in none of them, and the first error when none can answer.
+    absolute. Of several, one whose first index is being made is not searched. Raises UsageError for a path that lies in
+    none of them, NotFoundError where all are unknown, and the first error when none can answer.
     """
-    files = _files_of(state, caller, project_ids, request.files)
+    project_ids, unknown = asked_projects(state.projects, caller, names)
+    files = _files_of(state, caller, project_ids, request.files, is_only=len(project_ids) == 1 and not unknown)
     questions = questions_for(request.query, files or project_ids)
     own = request if len(questions) == 1 else _of_each(request)
     requests = {name: replace(own, query=query, files=files.get(name, ())) for name, query in questions.items()}
+    waiting = first_runs(state.projects, caller, list(requests))
     results, failed = outcomes(
         lambda part: search(state, caller, *part, lease),
-        {name: (name, wish) for name, wish in requests.items()},
+        {name: (name, wish) for name, wish in requests.items() if name not in waiting},
         most_at_once=_MOST_AT_ONCE,
     )
     if not results:
         raise next(iter(failed.values()))
-    answered = tuple(ProjectResult(name, results.get(name), failed.get(name)) for name in questions)
+    failed = {**failed, **waiting, **unknown}
+    answered = tuple(ProjectResult(name, results.get(name), failed.get(name)) for name in (*questions, *unknown))
     hits, rest = merge(results, request.limit or USUAL_LIMIT, request.offset)
     return FederatedResult(hits, answered, rest=rest)
 
@@ -397,16 +396,24 @@ def _search_loose(state: ServerState, places: ServedPlaces, request: SearchKey, 
     return state.search_pool.search_loose(task, lease.end)
 
 
+def no_project(places: ServedPlaces) -> UsageError:
+    """Return the error for paths that belong to no project."""
+    paths = (*places.loose, *(item.path for item in places.left_out))
+    return UsageError(
+        f"no project of this server is in {', '.join(map(repr, paths))}", hint="POST /index makes a folder a project"
+    )
+
+
 def _nothing(paths: Sequence[str], left_out: Sequence[Skipped]) -> UsageError:
     why = f": {left_out[0].path}: {left_out[0].reason}" if left_out else ""
     return UsageError(f"nothing can be searched in {', '.join(map(repr, paths))}{why}", hint="name other paths")
 
 
 def _files_of(
-    state: ServerState, caller: Caller, project_ids: Sequence[str], files: Sequence[str]
+    state: ServerState, caller: Caller, project_ids: Sequence[str], files: Sequence[str], *, is_only: bool
 ) -> Mapping[str, tuple[str, ...]]:
     """Return the files by project. Of one project, a path is relative to its folder."""
-    if len(project_ids) == 1 and files:
+    if is_only and files:
         return {project_ids[0]: tuple(files)}
     return files_by_project(files, {name: state.projects.get(name, caller).root for name in project_ids})
 
@@ -436,18 +443,17 @@ def context(projects: JoinedProjects | Engine, request: SearchKey, budget: Conte
 
 @contextmanager
 def federation(
-    state: ServerState, caller: Caller, project_ids: Sequence[str], lease: SearchLease
+    state: ServerState, caller: Caller, names: Sequence[str], lease: SearchLease
 ) -> Iterator[JoinedProjects]:
-    """Give the named projects, or all that the caller may see, as one; those without an index are told as failed.
+    """Give the named projects, or all that the caller may see, as one, read by the processes of the searches.
 
-    They are read by the processes of the searches.
-
-    Raises NotFoundError for an unknown one, and the first error where none can be asked.
+    Those that are unknown or have no index are told as failed. Raises the first error where none can be asked.
     """
     engines: dict[str, Engine] = {}
-    failed: dict[str, FathomError] = {}
+    project_ids, unknown = asked_projects(state.projects, caller, names)
+    failed: dict[str, FathomError] = dict(unknown)
     with ExitStack() as stack:
-        for project_id in chosen_projects(state, caller, project_ids):
+        for project_id in project_ids:
             try:
                 engines[project_id] = stack.enter_context(engine_for(state, project_id, caller, lease))
             except FathomError as error:

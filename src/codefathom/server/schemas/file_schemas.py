@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from codefathom.server.schemas.search_schemas import NextOffset, NotSearched, Out, PageOut, ProblemOut, Roots, Sound
+from codefathom.server.schemas.search_schemas import (
+    BeingIndexed,
+    NextOffset,
+    NotSearched,
+    Out,
+    PageOut,
+    ProblemOut,
+    Roots,
+    Sound,
+)
 from codefathom.types import Certainty
 
 
@@ -155,6 +164,7 @@ class FederatedMapOut(OutlineOut):
     """The most central files of several projects; each path begins with its project."""
 
     failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
+    indexing: BeingIndexed = Field(default=[])
     roots: Roots = Field(default={})
     left_out: NotSearched = Field(default=[])
 
@@ -171,6 +181,7 @@ class FederatedSymbolsOut(PageOut):
     query: str = Field(examples=["price"])
     symbols: list[ProjectSymbolOut]
     failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
+    indexing: BeingIndexed = Field(default=[])
     roots: Roots = Field(default={})
     left_out: NotSearched = Field(default=[])
 
@@ -190,5 +201,6 @@ class FederatedRelatedOut(PageOut):
     target: Sound = Field(examples=["@@price_of"])
     projects: list[ProjectRelatedOut]
     failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
+    indexing: BeingIndexed = Field(default=[])
     roots: Roots = Field(default={})
     left_out: NotSearched = Field(default=[])

@@ -46,18 +46,25 @@ class ProjectStatsOut(Out):
 
 
 class RouteTimesOut(Out):
-    """The times until the answers of a route began."""
+    """The times until the answers of a route began, without those that failed.
+
+    An answer that is written begins with its first word.
+    """
 
     method: str = Field(examples=["POST"])
     route: str = Field(examples=["/search"])
     n_requests: int = Field(examples=[1_000])
+    n_failed: int = Field(default=0, examples=[2])
     p50_ms: float = Field(examples=[8.0])
     p95_ms: float = Field(examples=[20.0])
     p99_ms: float = Field(examples=[45.0])
 
 
 class MinuteOut(Out):
-    """The requests of one minute, without those that only watch the service, and the times until answers began."""
+    """The requests of one minute, without those that only watch the service, and the times until answers began.
+
+    Requests that failed are counted, and have no time. An answer that is written begins with its first word.
+    """
 
     at: int = Field(examples=[1_790_000_040])
     n_requests: int = Field(examples=[30])
@@ -67,7 +74,7 @@ class MinuteOut(Out):
 
 
 class FailedOut(Out):
-    """A request that failed because of an error in the server."""
+    """A request that failed for no fault of its own; an answer may fail after it has begun with the status 200."""
 
     at: float = Field(examples=[1_790_000_041.5])
     method: str = Field(examples=["POST"])
@@ -184,3 +191,15 @@ class ConfigOut(Out):
     leaving: Sound = Field(
         examples=["nothing leaves this machine"], description="the data that leaves this machine, and its destination"
     )
+
+
+class SessionOut(Out):
+    """The rights of the caller; a page offers what they allow."""
+
+    name: str = Field(examples=["team"], description="name of the token; empty without one")
+    may_manage: bool = Field(
+        examples=[True],
+        description="may add, change and remove projects and indexes, have files watched, move vectors, and see all of "
+        "the server; without it, ask about the projects below, read them, index them, follow and cancel jobs",
+    )
+    projects: list[str] = Field(examples=[["shop"]], description="projects that the caller sees")

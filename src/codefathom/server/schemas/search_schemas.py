@@ -254,6 +254,19 @@ class SearchedOut(Out):
     problem: ProblemOut | None = Field(default=None, description="error of the search in this project")
 
 
+class IndexingOut(Out):
+    """A project whose first index is being made; until then it is not asked beside others."""
+
+    project_id: str = Field(examples=["terraform"])
+    n_done: int = Field(examples=[630], description="files that are indexed by now")
+    n_files: int = Field(examples=[1_000], description="all files; 0 while this is not known")
+
+
+BeingIndexed: TypeAlias = Annotated[
+    list[IndexingOut], Field(examples=[[]], description="projects that were not asked because they are being indexed")
+]
+
+
 class PlanOut(Out):
     """The kind of search that was chosen for the query, and the reason."""
 
@@ -284,25 +297,9 @@ class SearchOut(PageOut):
     generation: int | None = Field(examples=[12], description="generation of the index; null for several projects")
     suggestion: Sound = Field(examples=[""])
     projects: list[SearchedOut]
+    indexing: BeingIndexed = []
     roots: Roots = {}
     left_out: NotSearched = []
-
-
-class SignalOut(Out):
-    """One signal of the ranking."""
-
-    name: str = Field(examples=["lexical"])
-    meaning: str = Field(examples=["words of the question stand in it"])
-    weight: float = Field(examples=[0.36], description="factor of the signal in the score of a hit; 0: not used")
-    weight_for_long_text: float = Field(
-        examples=[0.58], description="the same where the question is a long text: a hit then has the signal `long_text`"
-    )
-
-
-class SignalsOut(Out):
-    """All signals of the ranking."""
-
-    signals: list[SignalOut]
 
 
 class ContextFileOut(Out):

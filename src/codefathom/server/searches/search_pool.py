@@ -12,7 +12,8 @@ from threading import Lock
 from typing import Any
 
 from codefathom.errors import FathomError, IndexingError
-from codefathom.server.http.problem_json import LeftError, SlowError, WorkerDiedError
+from codefathom.server.http.problem_json import SLOW_SEARCH, LeftError, WorkerDiedError
+from codefathom.server.http.time_spent import slow_error, spending_on
 from codefathom.server.searches.loose_search import LooseIndex, LooseIndexTask, LooseTask, PlacedResult
 from codefathom.server.searches.search_child import Broken, Outcome, SearchOutcome, SearchTask, Task
 from codefathom.server.searches.search_end import SearchEnd
@@ -80,7 +81,7 @@ class SearchPool:
             raise LeftError("nobody waits for this search any more", hint="send the request again")
         process = self._take()
         try:
-            with end.reaching(process.kill):
+            with end.reaching(process.kill), spending_on(SLOW_SEARCH):
                 answer = process.ask(task)
         except BaseException as error:
             self._forget(process)
@@ -152,7 +153,7 @@ class _Process:
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
             self.kill()
             if process.wait() == -getattr(signal, "SIGALRM", 0):
-                raise SlowError(task.limit_s) from error
+                raise slow_error(task.limit_s) from error
             raise WorkerDiedError(
                 f"the process of a search died: {self.how}",
                 hint="send the request again: another process answers it; the log of the server names the project",

@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from threading import Condition, Thread
 from typing import Any, TypeVar
 
-from codefathom.server.http.problem_json import BusyError, SlowError
+from codefathom.server.http.problem_json import IN_THE_QUEUE, BusyError, SlowError
+from codefathom.server.http.time_spent import TimeSpent, measured
 from codefathom.telemetry import bound
 
 _T = TypeVar("_T")
@@ -48,14 +49,22 @@ class SearchQueue:
         many wait, and SlowError after `limit_s` seconds.
         """
         loop = asyncio.get_running_loop()
-        turn = _Turn(bound(work), loop, loop.create_future())
+        spent, waiting = TimeSpent(limit_s), ExitStack()
+
+        def begun() -> _T:
+            waiting.close()
+            return work()
+
+        with measured(spent):
+            turn = _Turn(bound(begun), loop, loop.create_future())
+        waiting.enter_context(spent.on(IN_THE_QUEUE))
         self._add(client, turn)
         try:
             result: _T = await asyncio.wait_for(turn.future, limit_s)
         except TimeoutError as error:
             if turn.future.done() and not turn.future.cancelled():  # the work itself has run into something
                 raise
-            raise SlowError(limit_s) from error
+            raise SlowError(limit_s, spent.longest()) from error
         finally:
             turn.is_given_up = True
         return result
