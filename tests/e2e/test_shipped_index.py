@@ -113,7 +113,8 @@ ATTACKS = {
     "paused": "INSERT OR REPLACE INTO meta VALUES ('paused', 'evil')",
     "failures": "INSERT INTO failures VALUES ('evil\x1b]0;title\x07', 'evil')",
     "skipped": "INSERT INTO skipped VALUES ('../evil', 'evil\x1b[2J')",
-    "rejected": "INSERT INTO rejected SELECT path, 'evil', size, mtime_ns, ctime_ns, inode FROM documents WHERE path LIKE 'auth%';"
+    "rejected": "INSERT INTO rejected SELECT path, 'evil', size, mtime_ns, ctime_ns, inode FROM documents "
+    "WHERE path LIKE 'auth%';"
     "DELETE FROM documents WHERE path LIKE 'auth%'",
     "removed": "INSERT INTO removed SELECT key, 99999999 FROM chunks",
     "swapped vectors": "CREATE TEMP TABLE v AS SELECT rowid AS n, vector FROM embeddings;"
