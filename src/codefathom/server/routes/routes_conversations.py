@@ -10,9 +10,9 @@ from fastapi.responses import PlainTextResponse
 
 from codefathom.server.answers.answer_runs import AnswerTask
 from codefathom.server.answers.conversations import MOST_LISTED, Conversation, markdown
+from codefathom.server.routes.project_requests import chosen_projects
 from codefathom.server.routes.questions import conversation_of
 from codefathom.server.routes.routes_files import Offset
-from codefathom.server.routes.search_requests import chosen_projects
 from codefathom.server.schemas.ask_schemas import (
     AnsweringOut,
     ConversationIn,

@@ -15,7 +15,7 @@ from codefathom.server.metrics.model_health import ModelReport
 from codefathom.server.projects.project_settings import closed, names_host
 from codefathom.server.projects.project_table import ServedProject
 from codefathom.server.routes import overview
-from codefathom.server.routes.search_requests import any_engine, in_turn
+from codefathom.server.routes.project_requests import any_engine, in_turn
 from codefathom.server.schemas.monitoring_schemas import (
     CacheOut,
     CheckOut,

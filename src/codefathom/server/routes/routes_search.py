@@ -17,14 +17,13 @@ from codefathom.search.verdict import of_several
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.problem_json import problem_of
 from codefathom.server.projects.served_paths import served_places
+from codefathom.server.routes.project_requests import impact, in_turn
 from codefathom.server.routes.search_requests import (
     ContextBudget,
     FederatedResult,
     ProjectResult,
     context,
     federation,
-    impact,
-    in_turn,
     path_federation,
     search_paths,
     search_several,
