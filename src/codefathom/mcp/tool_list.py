@@ -21,8 +21,9 @@ _FLAG = {"type": "boolean"}
 _TRUST = {"confidence": {"type": "number"}, "weak": _FLAG}
 _MOST_TOKENS = {"type": "integer", "minimum": 200, "maximum": 20_000, "default": 2_000}
 _PROJECTS = {**_TEXTS, "description": "other projects"}
-_INDEXING = {"type": "object", "properties": {"done": _NUMBER, "total": _NUMBER}}
+_INDEXING = {"type": "object"}  # done and total, in files
 _PLACE = {"path": _TEXT, "start_line": _NUMBER, "end_line": _NUMBER}
+_CURSOR = {**_TEXT, "description": "`next` of the answer before"}
 _PAGE = {"left_out": _NUMBER, "next": _TEXT, "note": _TEXT}
 _HIT = {"type": "object", "properties": {**_PLACE, "symbol": _TEXT, "why": _TEXT, "stale": _FLAG}}
 
@@ -49,7 +50,7 @@ TOOLS: Sequence[ToolSpec] = (
             "projects": _PROJECTS,
             "mode": {"type": "string", "enum": ["auto", "hybrid", "semantic", "symbol", "regex"]},
             "max_tokens": _MOST_TOKENS,
-            "cursor": _TEXT,
+            "cursor": _CURSOR,
         },
         {
             "hits": {"type": "array", "items": _HIT},
@@ -74,7 +75,7 @@ TOOLS: Sequence[ToolSpec] = (
             "diff": {**_TEXT, "description": "instead of target: a unified diff"},
             "projects": _PROJECTS,
             "max_tokens": _MOST_TOKENS,
-            "cursor": _TEXT,
+            "cursor": _CURSOR,
         },
         {
             **dict.fromkeys(("edges", "changes", "reached", "tests", "unseen"), _LIST),
@@ -93,7 +94,7 @@ TOOLS: Sequence[ToolSpec] = (
             "paths": {**_TEXTS, "description": "only below these folders"},
             "projects": _PROJECTS,
             "max_tokens": _MOST_TOKENS,
-            "cursor": _TEXT,
+            "cursor": _CURSOR,
         },
         {"outline": _TEXT, "completeness": _TEXT, **_TRUST, **_PAGE},
     ),
