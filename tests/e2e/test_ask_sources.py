@@ -15,7 +15,7 @@ from tests.protocols.server import ServedSettings, Turn, serving
 from tests.unit.source.test_web import PAGES, Page, Site, leading, site
 
 __all__ = ["shop", "site"]  # fixtures
-KEYS = ["query", "files", "n_tokens", "truncated", "absent", "degraded", "weak"]
+KEYS = ["query", "files", "n_tokens", "truncated", "absent", "degraded", "weak", "n_left_out", "n_left_out_is_exact"]
 FILE_KEYS = ["path", "text", "score", "reason", "spans", "symbols"]
 
 

@@ -81,7 +81,7 @@ def test_a_file_of_now_is_masked_before_it_is_indexed(vault: Path) -> None:
     """Its lines may be those of the index or those of now: there is no secret in either."""
     with McpSession(vault, environment={**os.environ, "FATHOM_SEARCH__REFRESH": "never"}) as session:
         assert session.content("read", path="signing.py:8-9")["masked"] == 2
-        (vault / "signing.py").write_text(f'# new\nOTHER = "{KEY[0]}"\n{SIGNING}')
+        (vault / "signing.py").write_text(f'# new\nOTHER = "{IN_CODE}"\n{SIGNING}')
         for path in ("signing.py", "signing.py:2", "signing.py:8-12", "paying.py"):
             assert shown(as_json(session.call("read", path=path, max_tokens=20_000))) == []
         assert shown(as_json(session.call("search", query="how is the price of an order signed"))) == []
