@@ -37,7 +37,16 @@ from codefathom.errors import (
 )
 from codefathom.index.plan import plan
 from codefathom.project import kept_rules
-from codefathom.project.damage import again_when_damaged, damage_of, first_run, is_whole, lines_of, reading, unfinished
+from codefathom.project.damage import (
+    again_when_damaged,
+    damage_of,
+    first_run,
+    is_whole,
+    lines_of,
+    made_meanwhile,
+    reading,
+    state_of,
+)
 from codefathom.project.kept_rules import scan_rules
 from codefathom.project.location import Location, locate, locate_registered
 from codefathom.project.opening import OpenedProject, fusion, is_slow
@@ -532,8 +541,10 @@ class Engine:
         stale = self.refresh()
         with reading(self._believed()) as opened:
             result = search(request, opened.sources)
+            if made_meanwhile(opened):
+                result = search(request, opened.sources)
             notes, self._notes = self._notes, ()
-            notes = (*notes, *unfinished(opened))
+            notes = (*notes, *state_of(opened))
             hits = _with_places(opened.marked(_as_in_files(result.hits, opened)), opened)
             _tell(hits, on_file)
             return SearchResult(
@@ -543,7 +554,7 @@ class Engine:
                 mode=result.mode,
                 confidence=result.confidence,
                 generation=opened.catalog.generation,
-                degraded=(*result.degraded, *notes, *damage_of(opened)),
+                degraded=(*result.degraded, *notes),
                 stale=stale,
                 suggestion=result.suggestion,
                 milliseconds=(time.perf_counter() - started) * 1000,

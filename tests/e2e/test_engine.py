@@ -487,15 +487,17 @@ def test_what_another_engine_has_indexed_is_found_at_once(project: Path, refresh
         assert not found.stale
 
 
-def test_files_are_shown_as_they_were_indexed(engine: Engine, project: Path) -> None:
+def test_files_are_shown_as_they_are_now(engine: Engine, project: Path) -> None:
     engine.index()
     assert [file.path for file in engine.files.listed("auth/")] == ["auth/routes.py", "auth/session.py"]
     assert [(entry.name, entry.n_files) for entry in engine.files.entries()][:2] == [("auth", 2), ("docs", 1)]
     assert [entry.name for entry in engine.files.entries() if entry.file] == ["fathom.toml"]
-    (project / "web" / "retry.ts").unlink()
     lines = engine.files.lines("web/retry.ts", 2, 3)
     assert lines.text == "".join(FILES["web/retry.ts"].splitlines(keepends=True)[1:3])
     assert engine.files.lines("web/retry.ts").text == FILES["web/retry.ts"]
+    (project / "web" / "retry.ts").unlink()
+    with pytest.raises(SourceError, match="is not there any more"):
+        engine.files.lines("web/retry.ts")
     empty = engine.files.lines("fathom.toml")
     assert (empty.file.path, empty.start_line, empty.text) == ("fathom.toml", 1, "")
     assert [found.symbol.name for found in engine.files.outline("auth/session.py")] == [

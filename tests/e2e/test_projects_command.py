@@ -121,7 +121,8 @@ def test_named_files_are_taken_in_where_they_belong(
     capsys.readouterr()
 
     def files_found(*words: str) -> list[str]:
-        assert main(["search", "--all", "--set", "search.refresh=never", "--json", *words, "feed the zebra"]) == 0
+        # 1: nothing in these files answers the question
+        assert main(["search", "--all", "--set", "search.refresh=never", "--json", *words, "feed the zebra"]) in (0, 1)
         return sorted(f"{hit['project']}/{hit['path']}" for hit in json.loads(capsys.readouterr().out)["hits"])
 
     assert files_found("--file", "zoo/new.py") == ["zoo/new.py"]
@@ -247,7 +248,7 @@ def test_a_map_of_several_by_the_command(named: Path, capsys: pytest.CaptureFixt
     said = capsys.readouterr()
     heads = {line.split("/")[0] for line in said.out.splitlines() if not line.startswith(" ")}
     assert heads == {"shop", "zoo"}
-    assert "files are shown; a higher --max-tokens shows more" in said.err
+    assert re.search(r"files are shown; .* left out; a higher --max-tokens shows more, and --offset \d+", said.err)
     assert main(["map", "--all", "--json", "--dir", "shop", "--file", "shop/shop/pricing.py"]) == 0
     shape = json.loads(capsys.readouterr().out)
     assert {"/".join(file["path"].split("/")[:2]) for file in shape["files"]} == {"shop/shop", "copy/shop"}

@@ -15,6 +15,7 @@ from codefathom.project.opening import OpenedProject
 from codefathom.types import Progress, RunProgress
 
 _Event = TypeVar("_Event")
+_JUST_MADE = "a part of the index is being made again, and has just been completed; ask again to search all of it"
 
 
 @contextmanager
@@ -80,9 +81,9 @@ def damage_of(opened: OpenedProject) -> tuple[str, ...]:
         sentences.append(f"the index is damaged: what it holds of {min(paths)}{more} is left out")
     if opened.views.latest_generation > catalog.generation:
         sentences.append("the catalogue is older than the views that were made from it")
-    missing = _missing(opened, but_damaged=bool(paths))
-    if missing and opened.lock().progress() is None:
-        sentences += missing
+    if _missing(opened, but_damaged=bool(paths)) and opened.lock().progress() is None:
+        opened.views.reload()  # the run that made it may have ended in this moment
+        sentences += _missing(opened, but_damaged=bool(paths))
     return (*(f"{sentence}; `fathom index` repairs it" for sentence in sentences), *without_grammar(catalog))
 
 
@@ -98,6 +99,14 @@ def _missing(opened: OpenedProject, *, but_damaged: bool) -> list[str]:
 def is_whole(opened: OpenedProject) -> bool:
     """Return True if a run has completed the index; it may be behind its files, or made with other settings."""
     return opened.is_known and int(opened.catalog.get_meta("indexed_at_ns", "0")) > 0
+
+
+def made_meanwhile(opened: OpenedProject) -> bool:
+    """Return True if a run has ended that made what a question has lacked: then it can be asked again."""
+    if opened.views.are_made or opened.lock().progress() is not None:
+        return False
+    opened.views.reload()
+    return opened.views.are_made
 
 
 def first_run(opened: OpenedProject) -> RunProgress | None:
@@ -117,6 +126,13 @@ def unfinished(opened: OpenedProject) -> tuple[str, ...]:
         return (f"the project is being indexed{run.share}; until then {what}",)
     how_far = incompleteness(opened.catalog, plan(opened.catalog, opened.recipe))
     return (f"the first `fathom index` has not finished: {how_far}; until then {what}",) if how_far else ()
+
+
+def state_of(opened: OpenedProject) -> tuple[str, ...]:
+    """Return the notes on an answer that was just found: what was not made yet, and what is damaged."""
+    was_made = opened.views.are_made
+    notes = (*unfinished(opened), *damage_of(opened))
+    return notes if was_made or notes or not is_whole(opened) else (_JUST_MADE,)
 
 
 def _run_notes(run: RunProgress | None) -> tuple[str, ...]:

@@ -94,6 +94,10 @@ class Report:
     store_problem: str = ""  # why the store of vectors is not up to date
     missing_grammars: Sequence[str] = ()  # a sentence for each that could not be loaded
 
+    def __post_init__(self) -> None:
+        """Make a value that is equal to the one before it went through JSON, which knows lists only."""
+        object.__setattr__(self, "missing_grammars", tuple(self.missing_grammars))
+
 
 @dataclass(frozen=True, slots=True)
 class Trouble:

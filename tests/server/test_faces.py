@@ -1,0 +1,298 @@
+"""One question, whoever is asked: every face gives the same places, verdict, confidence, counts, budget and masks."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+from tests.server.agents import call, post
+from tests.server.conftest import SHOP, serving
+from tests.waiting import LONG_S, Started
+
+from codefathom import Engine
+from codefathom.answer.tokens import estimate
+from codefathom.cli import main
+from codefathom.server.app import create_app
+from codefathom.server.server_config import ServerConfig
+
+N_PLACES, N_FILES = 113, 9
+KEY = "AKIA" + "Q7ZRW2MXLK5TPV3D"
+WORD = "purple-monkey-dishwasher-81"
+SECRETS = f"""\
+AWS_ACCESS_KEY_ID = "{KEY}"
+DATABASE_PASSWORD = "{WORD}"
+
+
+def deploy_depot():
+    return AWS_ACCESS_KEY_ID, DATABASE_PASSWORD
+"""
+LEDGER = """\
+def close(book):
+    if book == "frozen":
+        raise RuntimeError("ledger is frozen by the auditor 4711-X")
+    return 0xdeadbeefcafe
+
+
+def reopen(book):
+    return close(book)
+"""
+BOXES = "".join(f"class Box{n}:\n    def shut(self):\n        return {n}\n\n\n" for n in range(6))
+
+
+class Question(NamedTuple):
+    """A question, and how it is asked."""
+
+    text: str
+    mode: str = "auto"
+    budget: int = 4_000  # tokens
+
+    @property
+    def id(self) -> str:
+        return f"{self.mode}-{self.budget}-{self.text}"
+
+
+ANSWERABLE = [
+    "where are orders priced",
+    "total_cents",
+    "how is the shipping label printed",
+    "retry a failed payment",
+    "open the database",
+    "AccountError",
+    "shop/orders.py",
+    "订单在哪里定价",
+]
+FOREIGN = [
+    "zzqqxx",
+    "how to bake bread",
+    "kubernetes ingress controller",
+    "quantum chromodynamics of zebras",
+    "如何烤面包",
+    "zz_no_such_name(",
+]
+LITERAL = [
+    "ledger is frozen by the auditor 4711-X",
+    "the auditor 4711",
+    "deadbeef",
+    "0xdeadbeefcafe",
+    'raise RuntimeError("ledger is frozen',
+]
+EXPRESSIONS = [r"def place_\d+", r"return 'mark \d+'", r"def shut\(", r"zz\d{7}"]
+CALLS = ["who calls total_cents", "who calls shut", "who calls close", "what imports shop/pricing.py", "@@reopen"]
+SECRET = ["AWS_ACCESS_KEY_ID", "how is the depot deployed", "DATABASE_PASSWORD", KEY, "deploy_depot"]
+SIGNS = ["x", "?", "~", "税"]
+
+QUESTIONS = [
+    *(Question(text) for text in (*ANSWERABLE, *FOREIGN, *LITERAL, *CALLS, *SECRET, *SIGNS)),
+    *(Question(text, "regex") for text in EXPRESSIONS),
+    Question("where are orders priced", budget=20_000),
+    Question("place", budget=20_000),
+    Question("place", budget=300),
+]
+
+
+class Shown(NamedTuple):
+    """What a face shows of an answer."""
+
+    places: tuple[str, ...]
+    weak: bool
+    confidence: float
+    n_all: int  # places that are shown or said to be left out
+    text: str
+
+
+class Faces(NamedTuple):
+    """A project, and all ways to ask it."""
+
+    root: Path
+    engine: Engine
+    http: httpx.Client
+    stdio: Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def faces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faces]:
+    with pytest.MonkeyPatch.context() as patch:
+        place = tmp_path_factory.mktemp("faces").resolve()
+        for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+            patch.setenv(name, str(place / name))
+        root = project(place / "shop")
+        with Engine.open(str(root)) as engine:
+            engine.index()
+            app = create_app(ServerConfig(data_dir=str(place / "data"), allowed_roots=(str(place),)))
+            app.state.server.projects.find_or_add(str(root))
+            streams = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+            with (
+                serving(app) as address,
+                httpx.Client(base_url=address, timeout=LONG_S) as client,
+                Started([sys.executable, "-m", "codefathom", "mcp"], cwd=root, **streams) as process,
+            ):
+                yield Faces(root, engine, client, lambda body: told(process, body))
+                process.stdin.close()
+
+
+def project(root: Path) -> Path:
+    subprocess.run(["cp", "-R", str(SHOP), str(root)], check=True)
+    (root / "fathom.toml").touch()
+    (root / "ledger.py").write_text(LEDGER)
+    (root / "boxes.py").write_text(f"{BOXES}def all_shut(boxes):\n    for one in boxes:\n        one.shut()\n")
+    (root / "deploy.py").write_text(SECRETS)
+    (root / "places").mkdir()
+    for file in range(N_FILES):
+        numbers = range(file, N_PLACES, N_FILES)
+        text = "".join(f"def place_{n}():\n    return 'mark {n}'\n\n\n" for n in numbers)
+        (root / "places" / f"part{file}.py").write_text(text)
+    return root
+
+
+def told(process: Any, body: Mapping[str, Any]) -> dict[str, Any]:
+    process.stdin.write(json.dumps(body).encode() + b"\n")
+    process.stdin.flush()
+    result: dict[str, Any] = json.loads(process.stdout.readline())["result"]
+    return result
+
+
+@pytest.fixture
+def run(faces: Faces, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    def runner(*words: str) -> str:
+        monkeypatch.chdir(faces.root)
+        capsys.readouterr()
+        main(list(words))
+        return capsys.readouterr().out
+
+    return runner
+
+
+def place(hit: Mapping[str, Any]) -> str:
+    return f"{hit['path']}:{hit['start_line']}-{hit['end_line']}"
+
+
+def of_json(found: Mapping[str, Any]) -> Shown:
+    """Read the JSON of the command line or of the server."""
+    text = "\n".join(hit["content"] for hit in found["hits"])
+    places = tuple(map(place, found["hits"]))
+    return Shown(places, found["weak"], round(found["confidence"], 4), len(places) + found["n_left_out"], text)
+
+
+def of_python(engine: Engine, question: Question) -> Shown:
+    result = engine.search(question.text, mode=question.mode, limit=10)
+    places = tuple(f"{hit.chunk.path}:{hit.chunk.start_line}-{hit.chunk.end_line}" for hit in result.hits)
+    text = "\n".join(hit.chunk.text for hit in result.hits)
+    return Shown(places, result.weak, round(result.confidence, 4), len(places) + result.rest.n, text)
+
+
+def of_tool(result: Mapping[str, Any]) -> Shown:
+    assert not result["isError"], result
+    content = result["structuredContent"]
+    places = tuple(map(place, content["hits"]))
+    text = result["content"][0]["text"] + json.dumps(content, ensure_ascii=False)
+    return Shown(places, content["weak"], content["confidence"], len(places) + content["left_out"], text)
+
+
+def tool_call(question: Question, **more: object) -> dict[str, Any]:
+    return call("search", query=question.text, mode=question.mode, limit=10, max_tokens=question.budget, **more)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.id)
+def test_every_face_gives_the_same(faces: Faces, run: Callable[..., str], question: Question) -> None:
+    python = of_python(faces.engine, question)
+    line = of_json(json.loads(run("search", "--json", "-n", "10", "--mode", question.mode, question.text)))
+    body = {"query": question.text, "limit": 10, "mode": question.mode}
+    served = of_json(faces.http.post("/search", json=body).json())
+    stdio = faces.stdio(tool_call(question))
+    tool = post(faces.http, tool_call(question)).json()["result"]
+    assert (line._replace(text=""), served._replace(text="")) == (python._replace(text=""),) * 2
+    # The two ways to a tool give the same to the last sign, and no more than the budget.
+    assert (tool["content"], tool["structuredContent"]) == (stdio["content"], stdio["structuredContent"])
+    assert estimate(stdio["content"][0]["text"]) <= question.budget
+    shown = of_tool(stdio)
+    n = min(len(shown.places), len(python.places))
+    assert shown.places[:n] == python.places[:n]
+    assert (n > 0) == (len(python.places) > 0)
+    assert shown._replace(places=(), text="") == python._replace(places=(), text="")
+    check_masks(question, shown, (python, served))
+
+
+def check_masks(question: Question, agent: Shown, people: tuple[Shown, ...]) -> None:
+    """A model sees no secret that its user has not typed; people see their files as they are."""
+    for secret in (KEY, WORD):
+        assert secret not in agent.text.replace(question.text, "")
+        assert any(place.startswith("deploy.py") for place in people[0].places) or secret not in people[0].text
+        assert len({secret in person.text for person in people}) == 1
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_a_list_is_whole_on_every_face(faces: Faces, run: Callable[..., str], text: str) -> None:
+    expected = matching_lines(faces.root, text)
+    question = Question(text, "regex")
+    ways: list[Callable[[], list[dict[str, Any]]]] = [
+        lambda: pages_of_tool(faces.stdio, question),
+        lambda: pages_of_tool(lambda body: post(faces.http, dict(body)).json()["result"], question),
+        lambda: pages(lambda offset: json.loads(run(*line_words(text, offset))), "next_offset"),
+        lambda: pages(lambda offset: faces.http.post("/search", json=served_body(text, offset)).json(), "next_offset"),
+    ]
+    for way in ways:
+        hits = way()
+        lines = {(hit["path"], number) for hit in hits for number in range(hit["start_line"], hit["end_line"] + 1)}
+        assert {line for line in expected if line not in lines} == set()
+        assert len({place(hit) for hit in hits}) == len(hits)
+
+
+def line_words(text: str, offset: int) -> list[str]:
+    return ["search", "--json", "--mode", "regex", "-n", "20", "--offset", str(offset), text]
+
+
+def served_body(text: str, offset: int) -> dict[str, Any]:
+    return {"query": text, "mode": "regex", "limit": 20, "offset": offset}
+
+
+def pages(ask: Callable[[int], dict[str, Any]], key: str) -> list[dict[str, Any]]:
+    offset: int | None = 0
+    hits: list[dict[str, Any]] = []
+    while offset is not None:
+        found = ask(offset)
+        hits += found["hits"]
+        offset = found[key]
+        assert (offset is None) == (found["n_left_out"] == 0)
+    return hits
+
+
+def pages_of_tool(ask: Callable[[Mapping[str, Any]], dict[str, Any]], question: Question) -> list[dict[str, Any]]:
+    hits: list[dict[str, Any]] = []
+    more: dict[str, Any] = {}
+    while True:
+        content = ask(tool_call(question, **more))["structuredContent"]
+        hits += content["hits"]
+        assert ("next" in content) == (content["left_out"] > 0)
+        if "next" not in content:
+            return hits
+        more = {"cursor": content["next"]}
+
+
+def matching_lines(root: Path, text: str) -> set[tuple[str, int]]:
+    return {
+        (str(path.relative_to(root)), number)
+        for path in root.rglob("*.*")
+        if path.is_file() and ".fathom" not in path.parts
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        if re.search(text, line)
+    }
+
+
+@pytest.mark.parametrize("budget", [200, 800, 20_000])
+@pytest.mark.parametrize("text", ["where are orders priced", "place", "zzqqxx", "total_cents"])
+def test_a_context_is_the_same_and_in_its_budget(faces: Faces, run: Callable[..., str], text: str, budget: int) -> None:
+    python = faces.engine.context(text, max_tokens=budget)
+    line = json.loads(run("context", "--json", "--max-tokens", str(budget), text) or "{}")
+    served = faces.http.post("/context", json={"query": text, "max_tokens": budget}).json()
+    expected = [(file.path, file.text) for file in python.files]
+    for context in (line, served):
+        assert [(file["path"], file["text"]) for file in context.get("files", ())] == expected
+    assert max(python.n_tokens, served["n_tokens"], line.get("n_tokens", 0)) <= budget
+    assert sum(estimate(text_of_file) for _, text_of_file in expected) <= budget
