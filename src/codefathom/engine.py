@@ -29,6 +29,7 @@ from codefathom.errors import (
     FathomError,
     IndexingError,
     LockedError,
+    NoFilesError,
     SettingsError,
     SourceError,
     StoppedError,
@@ -1133,7 +1134,7 @@ class Engine:
         except StoppedError:
             self._looked_at = float("-inf")  # the next question takes in what was left
             raise
-        except IndexingError as error:
+        except (IndexingError, NoFilesError) as error:
             if not is_there:
                 raise
             if not isinstance(error, LockedError):

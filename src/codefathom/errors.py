@@ -4,6 +4,7 @@ FathomError
 ├── UsageError      a question, option, path or filter that cannot be understood   exit 2
 │   └── SlowExpressionError   a regular expression that takes too long
 ├── SettingsError   a setting with a value that cannot be used                     exit 2
+│   └── NoFilesError    rules for files that leave out all of them
 ├── IndexingError   the index cannot be made, read or written                      exit 2
 │   ├── LockedError     another process is writing
 │   ├── IndexClosedError     another thread has closed the index
@@ -48,6 +49,10 @@ class SlowExpressionError(UsageError):
 
 class SettingsError(FathomError):
     """A setting has a value that cannot be used."""
+
+
+class NoFilesError(SettingsError):
+    """The rules for files leave out every file that there is."""
 
 
 class IndexingError(FathomError):

@@ -206,8 +206,8 @@ def test_json_says_how_many_are_left_out(run: object, words: tuple[str, ...], ke
     if command != "map":
         assert part[key] == whole[key][: len(part[key])]
         assert part["n_left_out"] == whole["n_left_out"] + len(whole[key]) - len(part[key])
-    # A list without pages begins anew with a higher number of tokens.
-    assert part.get("next_offset", len(part[key])) == len(part[key])
+        # A list without pages begins anew with a higher number of tokens.
+        assert part.get("next_offset", len(part[key])) == len(part[key])
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

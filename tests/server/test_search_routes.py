@@ -279,7 +279,7 @@ def test_context_gives_files_within_its_budget(ready: httpx.Client, engine: Engi
     assert (given["n_tokens"], given["project_id"]) == (told.n_tokens, "shop")
 
 
-def test_files_and_folders_are_shown_as_they_were_indexed(ready: httpx.Client, shop: Path) -> None:
+def test_files_and_folders_are_shown(ready: httpx.Client, shop: Path) -> None:
     listed = ready.get("/files", params={"project_id": "shop", "folder": "shop", "limit": 2}).json()
     assert [file["path"] for file in listed["files"]] == ["shop/__init__.py", "shop/accounts.py"]
     assert listed["n_files"] == 6
@@ -287,11 +287,13 @@ def test_files_and_folders_are_shown_as_they_were_indexed(ready: httpx.Client, s
     assert [(entry["name"], entry["is_folder"]) for entry in tree][:2] == [("store", True), ("__init__.py", False)]
     assert (tree[0]["path"], tree[0]["n_files"]) == ("shop/store", 2)
     text = (SHOP / "shop" / "pricing.py").read_text(encoding="utf-8")
-    (shop / "shop" / "pricing.py").unlink()
     shown = ready.get("/file", params={"project_id": "shop", "path": "shop/pricing.py"}).json()
     assert (shown["content"], shown["start_line"], shown["language"]) == (text, 1, "python")
     part = ready.get("/file", params={"project_id": "shop", "path": "shop/pricing.py", "start_line": 3, "end_line": 4})
     assert part.json()["content"] == "".join(text.splitlines(keepends=True)[2:4])
+    (shop / "shop" / "pricing.py").unlink()
+    gone = ready.get("/file", params={"project_id": "shop", "path": "shop/pricing.py"})
+    assert (gone.status_code, "is not there any more" in gone.json()["detail"]) == (404, True)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from codefathom.errors import FathomError, SettingsError
+from codefathom.errors import FathomError, NoFilesError
 from codefathom.index.chunk import ChunkLimits
 from codefathom.providers.base import BYTES_PER_TOKEN
 from codefathom.source.changes import FileStat, IndexedFileStat, compare
@@ -236,7 +236,7 @@ def _indexed(item: Entry | RejectedFile, fingerprint: str) -> IndexedFileStat:
 
 
 def refuse_to_empty(todo: IndexPlan, recipe: Recipe) -> None:
-    """Raise SettingsError where the rules leave out each file that there is: nobody wants an empty index.
+    """Raise NoFilesError where the rules leave out each file that there is: nobody wants an empty index.
 
     Files that are gone may leave it empty.
     """
@@ -247,12 +247,12 @@ def refuse_to_empty(todo: IndexPlan, recipe: Recipe) -> None:
     if endings := recipe.rules.required_exts:
         if is_there or not indexed:
             listed = ", ".join(map(repr, endings))
-            raise SettingsError(
+            raise NoFilesError(
                 f"no file of {recipe.root!r} has a name that ends with {listed} (source.required_exts)",
                 hint="give other endings, or `fathom index --required-exts ''` to index all files",
             )
     elif is_there:
-        raise SettingsError(
+        raise NoFilesError(
             f"the rules for files leave out all {len(indexed)} files of the index, which stays as it is",
             hint="look at source.ignore and the ignore files; `fathom index --remove` removes the index",
         )
