@@ -38,6 +38,7 @@ TABLE = {
     "HEAD /assets/{name}": "own",
     "GET /health": "own",
     "GET /version": "own",
+    "GET /session": "own",
     "GET /signals": "own",
     "GET /metrics": "own",
     "GET /config": "own",

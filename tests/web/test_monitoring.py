@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from codefathom import Engine
+from codefathom.server.searches.search_pool import SearchPool
 from codefathom.server.server_config import ServerConfig
 
 from .conftest import ServedPage, serving
@@ -86,8 +86,9 @@ def test_a_request_that_failed_is_listed(page: Page, served: ServedPage, monkeyp
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Engine, "related", broken)
+    monkeypatch.setattr(SearchPool, "ask", broken)
     assert served.client.get("/related", params={"project_id": "shop", "target": "x"}).status_code == 500
+    monkeypatch.undo()
     opened(page, served)
     failed = page.get_by_role("list", name="Recent errors")
     expect(failed).to_contain_text("GET /related")

@@ -13,7 +13,7 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotIndexedError
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.project_table import ServedProject
-from codefathom.server.routes.project_requests import engine_for
+from codefathom.server.requests.project_requests import engine_for
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import ServerState
 from codefathom.types import Progress

@@ -19,7 +19,7 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.sse import events_after
 from codefathom.server.mcp.served_projects import resolve_projects
-from codefathom.server.routes.questions import ClientQuestion, begin
+from codefathom.server.requests.questions import ClientQuestion, begin
 from codefathom.server.state import ServerState
 
 # How far it is, of how much if that is known, and with what.

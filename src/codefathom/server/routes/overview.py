@@ -19,7 +19,7 @@ from codefathom.server.http.problem_json import LeftError, SlowError
 from codefathom.server.live import Live
 from codefathom.server.projects.project_settings import in_haste
 from codefathom.server.projects.project_table import Projects, ServedProject
-from codefathom.server.routes.project_requests import engine_for
+from codefathom.server.requests.project_requests import engine_for
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.served_settings import open_hosts
 from codefathom.server.state import ServerState

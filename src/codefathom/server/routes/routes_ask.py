@@ -18,8 +18,8 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.http.event_responses import EventStream, ReadingHere, StreamReading, described
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.sse import follow
-from codefathom.server.routes.project_requests import chosen_projects, indexed
-from codefathom.server.routes.questions import ClientQuestion, begin
+from codefathom.server.requests.project_requests import chosen_projects, indexed
+from codefathom.server.requests.questions import ClientQuestion, begin
 from codefathom.server.routes.routes_search import named_projects
 from codefathom.server.schemas.ask_schemas import AnswerOut, AskIn, FinalAnswerOut, FinalSourceOut, QueryIn
 from codefathom.server.searches.search_key import SearchLimits

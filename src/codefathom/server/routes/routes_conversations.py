@@ -10,8 +10,8 @@ from fastapi.responses import PlainTextResponse
 
 from codefathom.server.answers.answer_runs import AnswerTask
 from codefathom.server.answers.conversations import MOST_LISTED, Conversation, markdown
-from codefathom.server.routes.project_requests import chosen_projects
-from codefathom.server.routes.questions import conversation_of
+from codefathom.server.requests.project_requests import chosen_projects
+from codefathom.server.requests.questions import conversation_of
 from codefathom.server.routes.routes_files import Offset
 from codefathom.server.schemas.ask_schemas import (
     AnsweringOut,

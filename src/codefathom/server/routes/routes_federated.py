@@ -14,7 +14,8 @@ from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import problem_of
 from codefathom.server.projects.served_paths import served_places
-from codefathom.server.routes.project_requests import in_turn
+from codefathom.server.requests.project_requests import in_turn
+from codefathom.server.requests.search_requests import federation, path_federation
 from codefathom.server.routes.routes_files import (
     Depth,
     Folder,
@@ -30,7 +31,6 @@ from codefathom.server.routes.routes_files import (
     symbol_out,
 )
 from codefathom.server.routes.routes_search import indexing_out
-from codefathom.server.routes.search_requests import federation, path_federation
 from codefathom.server.schemas.file_schemas import (
     FederatedMapOut,
     FederatedRelatedOut,

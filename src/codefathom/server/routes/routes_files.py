@@ -16,7 +16,7 @@ from codefathom.project.location import path_within
 from codefathom.search.graph.project_map import first_parts
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
-from codefathom.server.routes.project_requests import chosen_projects, engine_for, in_turn
+from codefathom.server.requests.project_requests import chosen_projects, engine_for, in_turn
 from codefathom.server.schemas.file_schemas import (
     EdgeOut,
     FileLinesOut,

@@ -14,8 +14,8 @@ from codefathom.server.http.problem_json import ForbiddenError
 from codefathom.server.metrics.model_health import ModelReport
 from codefathom.server.projects.project_settings import closed, names_host
 from codefathom.server.projects.project_table import ServedProject
+from codefathom.server.requests.project_requests import any_engine, in_turn
 from codefathom.server.routes import overview
-from codefathom.server.routes.project_requests import any_engine, in_turn
 from codefathom.server.schemas.monitoring_schemas import (
     CacheOut,
     CheckOut,

@@ -24,7 +24,7 @@ from codefathom.server.http.error_responses import openai_error
 from codefathom.server.http.event_responses import MEDIA_TYPE, EventStream
 from codefathom.server.http.problem_json import problem
 from codefathom.server.http.sse import HEARTBEAT, events_after
-from codefathom.server.routes.questions import ClientQuestion, begin
+from codefathom.server.requests.questions import ClientQuestion, begin
 from codefathom.server.routes.routes_ask import whole
 from codefathom.server.schemas.openai_schemas import (
     CompletionIn,

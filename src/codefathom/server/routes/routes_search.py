@@ -17,8 +17,8 @@ from codefathom.search.verdict import of_several
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.problem_json import problem_of
 from codefathom.server.projects.served_paths import served_places
-from codefathom.server.routes.project_requests import impact, in_turn
-from codefathom.server.routes.search_requests import (
+from codefathom.server.requests.project_requests import impact, in_turn
+from codefathom.server.requests.search_requests import (
     ContextBudget,
     FederatedResult,
     ProjectResult,

@@ -25,9 +25,9 @@ LONG = "".join(f"line{n}\n" for n in range(1, 101))
 def test_hits_of_one_file_become_one_material_in_the_order_of_the_best() -> None:
     hits = (hit("b", 5, 9, 0.9), hit("a", 1, 2, 0.8), hit("b", 1, 3, 0.7))
     result = SearchResult("q", hits, "chunk", "hybrid", 0.5, 1)
-    assert materials(result, {"a": "A", "b": "B"}.__getitem__) == [
-        Material("b", "B", ((5, 9), (1, 3)), 0.9, "because 5"),
-        Material("a", "A", ((1, 2),), 0.8, "because 1"),
+    assert materials(result, {"a": LONG, "b": LONG}.__getitem__) == [
+        Material("b", LONG, ((5, 9), (1, 3)), 0.9, "because 5"),
+        Material("a", LONG, ((1, 2),), 0.8, "because 1"),
     ]
 
 

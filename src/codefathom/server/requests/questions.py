@@ -25,8 +25,8 @@ from codefathom.server.http.problem_json import BusyError, NotFoundError
 from codefathom.server.projects.asked_projects import asked_projects, first_runs
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.projects.served_paths import served_places
-from codefathom.server.routes.project_requests import indexed
-from codefathom.server.routes.search_requests import no_project, path_federation
+from codefathom.server.requests.project_requests import indexed
+from codefathom.server.requests.search_requests import no_project, path_federation
 from codefathom.server.searches.search_end import SearchEnd, SearchLease
 from codefathom.server.searches.search_key import SearchLimits
 from codefathom.server.state import ServerState

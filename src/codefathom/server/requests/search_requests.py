@@ -15,7 +15,7 @@ from codefathom.search.federation import ProjectHit, merge, questions_for, reach
 from codefathom.server.http.auth import Caller
 from codefathom.server.projects.asked_projects import asked_projects, first_runs
 from codefathom.server.projects.served_paths import ServedPlaces, served_places
-from codefathom.server.routes.project_requests import (
+from codefathom.server.requests.project_requests import (
     NamedContent,
     elsewhere,
     engine_for,

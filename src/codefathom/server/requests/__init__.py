@@ -1,0 +1,1 @@
+"""Questions of routes and of the tools of agents: to one project, to several, for an answer."""
