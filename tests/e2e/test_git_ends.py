@@ -53,6 +53,21 @@ def test_git_that_waits_for_a_pipe_ends_with_its_killed_reader(
     assert comes(lambda: not _waiting_in(repository))
 
 
+def test_no_program_begins_before_the_guard_knows_it(tmp_path: Path) -> None:
+    """One whose starter is killed right after it has started it leaves nothing behind."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    code = f"""
+import os, shutil, signal
+from codefathom.system.children import GUARD, start_program
+GUARD.add = lambda number: os.kill(os.getpid(), signal.SIGKILL)
+start_program([shutil.which('cat'), {str(pipe)!r}], {{}})
+"""
+    with Started([sys.executable, "-c", code]) as starter:
+        assert starter.wait() == -signal.SIGKILL
+    assert comes(lambda: not _listed(f" {pipe}"))
+
+
 def test_what_has_ended_is_not_ended_again(repository: Path) -> None:
     """The number of a process that has ended may be that of a stranger's one."""
     code = f"""
@@ -73,5 +88,10 @@ def _output(repository: Path, *words: str) -> str:
 
 def _waiting_in(repository: Path) -> list[str]:
     """Return the processes of git that work in a repository."""
+    return _listed(f" -C {repository} ")
+
+
+def _listed(words: str) -> list[str]:
+    """Return the processes whose command line has these words."""
     listed = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True, timeout=LONG_S)
-    return [line for line in listed.stdout.splitlines() if f" -C {repository} " in line]
+    return [line for line in listed.stdout.splitlines() if words in line]

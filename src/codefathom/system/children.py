@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import IO, Any, BinaryIO, NoReturn
+from typing import IO, Any, BinaryIO, NoReturn, cast
 
 from codefathom.system.isolation import trusted_path
 
@@ -75,10 +75,9 @@ def start_program(
     """Start a program by its absolute path; stdin and stdout are pipes, and with `keeps_errors` stderr, too."""
     return Program(
         words,
-        stdin=subprocess.PIPE,
+        has_input=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE if keeps_errors else subprocess.DEVNULL,
-        cwd=neutral_folder(),
         env=dict(variables),
     )
 
@@ -86,9 +85,17 @@ def start_program(
 class Program(subprocess.Popen[bytes]):
     """A program that ends when this process does, however that happens: one that waits for a pipe never would."""
 
-    def __init__(self, words: Sequence[str], **options: Any) -> None:
-        super().__init__(words, **options)
-        GUARD.add(self.pid)
+    def __init__(self, words: Sequence[str], *, has_input: bool, **options: Any) -> None:
+        gate = [_SHELL, "-c", _GATE] if _SHELL else []
+        super().__init__([*gate, *words], stdin=subprocess.PIPE, cwd=neutral_folder(), **options)
+        stdin = cast(IO[bytes], self.stdin)
+        with suppress(OSError):  # ended by somebody already, which whoever reads from it notices
+            if gate:
+                GUARD.add(self.pid)
+                stdin.write(b"\n")
+                stdin.flush()
+            if not has_input:
+                stdin.close()
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait as `Popen` does."""
@@ -124,8 +131,6 @@ class _Guard:
 
     def add(self, number: int) -> None:
         """End this process together with this one."""
-        if not os.path.exists(_SHELL):
-            return
         with self._lock:
             self.guarded.add(number)
             if not self._tell(f"+ {number}\n"):
@@ -175,7 +180,10 @@ class _Guard:
             self._end()
 
 
-_SHELL = "/bin/sh" if os.name == "posix" else ""
+_SHELL = "/bin/sh" if os.name == "posix" and os.path.exists("/bin/sh") else ""
+# What a program waits for before it begins: that the guard knows it. It reads the end of its input instead where this
+# process is killed between the two.
+_GATE = 'read -r _ && exec "$0" "$@"'
 GUARD = _Guard()
 
 

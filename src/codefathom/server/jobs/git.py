@@ -16,7 +16,7 @@ from codefathom.errors import SourceError, UsageError, without_login
 from codefathom.server.jobs.job_messages import GitOrigin, Step
 from codefathom.source.revisions.revision import checked_name, is_commit
 from codefathom.stores.folder import Folder
-from codefathom.system.children import Program, environment, find_program, neutral_folder
+from codefathom.system.children import Program, environment, find_program
 
 _LOOK_S = 0.25  # how often size and time are looked at
 # No part may begin with a dash, which would make an option of it, nor hold a sign that a shell reads. git decodes
@@ -178,9 +178,8 @@ def _git(origin: GitOrigin, folder: str, *words: str) -> Iterator[Step]:
     try:
         process = Program(
             [program, *settings, *words],
-            cwd=neutral_folder(),
+            has_input=False,
             env=_environment(origin),
-            stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
