@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import partial
 from threading import RLock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from codefathom.config.configuration import is_bare_repository
 from codefathom.config.git_config import excludes_file
@@ -51,6 +51,7 @@ from codefathom.project.damage import (
 from codefathom.project.kept_rules import scan_rules
 from codefathom.project.location import Location, locate, locate_registered
 from codefathom.project.opening import OpenedProject, fusion, is_slow
+from codefathom.question.question import Kind, Question
 from codefathom.search.filter.filter_options import IMPORT, kind_named
 from codefathom.search.pipeline import search
 from codefathom.search.question.query import parse_query
@@ -74,6 +75,7 @@ from codefathom.types import (
     Filter,
     FoundSymbol,
     Hit,
+    IndexedFile,
     IndexReport,
     LevelName,
     Mode,
@@ -84,6 +86,7 @@ from codefathom.types import (
     SearchResult,
     SecretPlace,
     Snapshot,
+    SomeSymbols,
     Status,
     Where,
 )
@@ -505,6 +508,10 @@ class Engine:
         return None
 
     # ---- questions
+
+    def answer(self, question: Question) -> Iterator[Any]:
+        """Yield the events of an answer to a question of any kind, the result last; see `Asker`."""
+        yield from _ANSWERS[question.kind](self, question)
 
     def search(
         self,
@@ -1139,6 +1146,90 @@ class Engine:
                 raise
             if not isinstance(error, LockedError):
                 self._notes = (*self._notes, f"the index cannot be brought up to date: {error}")
+
+
+def _search(engine: Engine, question: Question) -> Iterator[SearchResult]:
+    yield engine.search(
+        question.text,
+        limit=question.limit,
+        offset=question.offset,
+        level=question.level,
+        mode=question.mode,
+        where=question.where,
+        min_score=question.min_score,
+        files=question.files,
+    )
+
+
+def _context(engine: Engine, question: Question) -> Iterator[Context]:
+    yield engine.context(
+        question.text,
+        max_files=question.max_files,
+        max_tokens=question.max_tokens,
+        where=question.where,
+        format_name=question.format_name,
+        anyway=question.anyway,
+    )
+
+
+def _related(engine: Engine, question: Question) -> Iterator[RelatedResult]:
+    yield engine.related(question.text, depth=question.depth or 1, limit=question.limit or 200, offset=question.offset)
+
+
+def _impact(engine: Engine, question: Question) -> Iterator[Impact]:
+    yield engine.impact(
+        question.text or "HEAD",
+        diff=question.diff,
+        depth=question.depth or 3,
+        limit=question.limit or 200,
+        offset=question.offset,
+    )
+
+
+def _symbols(engine: Engine, question: Question) -> Iterator[SomeSymbols]:
+    only = {"path": question.path, "kind": question.symbol_kind}
+    symbols = engine.symbols(question.text, **only, limit=question.limit or 50, offset=question.offset)
+    yield SomeSymbols(symbols, engine.n_symbols(question.text, **only))
+
+
+def _map(engine: Engine, question: Question) -> Iterator[ProjectMap]:
+    yield engine.map(
+        question.text,
+        files=question.files,
+        folders=question.folders,
+        max_tokens=question.max_tokens or 4_000,
+        offset=question.offset,
+    )
+
+
+def _files(engine: Engine, question: Question) -> Iterator[tuple[IndexedFile, ...]]:
+    yield engine.files.listed(question.text)
+
+
+def _ask(engine: Engine, question: Question) -> Iterator[Event | AnswerSources | Text | Answer]:
+    from codefathom.answer.answer_types import AnswerRequest
+
+    request = AnswerRequest(
+        question.text,
+        where=question.where,
+        pinned=question.pinned,
+        documents=dict(question.documents),
+        anyway=question.anyway,
+        as_command=question.as_command,
+    )
+    yield from engine.investigate(request) if question.as_agent else engine.ask_events(request)
+
+
+_ANSWERS: Mapping[Kind, Callable[[Engine, Question], Iterator[Any]]] = {
+    "search": _search,
+    "context": _context,
+    "related": _related,
+    "impact": _impact,
+    "symbols": _symbols,
+    "map": _map,
+    "files": _files,
+    "ask": _ask,
+}
 
 
 def _told(lock: WriterLock, event: Progress | IndexReport, before: RunProgress) -> RunProgress:

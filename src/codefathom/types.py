@@ -441,6 +441,13 @@ class FoundSymbol:
     symbol: Symbol
 
 
+class SomeSymbols(NamedTuple):
+    """A page of symbols, and the number of all of them."""
+
+    symbols: tuple[FoundSymbol, ...]
+    n_symbols: int
+
+
 class IndexedFile(NamedTuple):
     """One file of the index."""
 

@@ -81,6 +81,8 @@ OURS = {
     "codefathom.project.opening",
     "codefathom.project.stores",
     "codefathom.project.stores.choice",
+    "codefathom.question",
+    "codefathom.question.question",
     "codefathom.providers",
     "codefathom.providers.base",
     "codefathom.providers.local",

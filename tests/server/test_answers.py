@@ -16,14 +16,14 @@ from codefathom.answer.ask import AnswerSources, Text
 from codefathom.errors import UsageError
 from codefathom.providers.base import NO_USAGE
 from codefathom.server.answers.answer_events import EngineEvent, source_of
-from codefathom.server.answers.answer_runs import PATIENCE_S, AnswerTask, AnswerTasks, Asker, BusyError
+from codefathom.server.answers.answer_runs import PATIENCE_S, AnswerTask, AnswerTasks, AskedBy, BusyError
 from codefathom.server.answers.conversations import Conversations
 from codefathom.server.http.problem_json import NotFoundError
 
 SOURCE = Source(1, "shop/cart.py", 3, 9, "…", "Cart.total", 0.91234, "defines it")
 ANSWER = Answer("where?", "Here.", (), (), 0.0, 0.5, "medium", "m", NO_USAGE, (SOURCE,), 3)
 WHOLE: list[EngineEvent] = [AnswerSources((SOURCE,), (), ()), Text("He"), Text("re."), ANSWER]
-ASKER = Asker("where?", "ann", "", ("shop",))
+ASKER = AskedBy("where?", "ann", "", ("shop",))
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def ended(task: AnswerTask) -> list[str]:
 
 def test_an_answer_is_told_and_kept(answers: AnswerTasks, kept: Conversations) -> None:
     conversation = kept.begin(["shop"], "ann")
-    task = answers.begin(Asker("where?", "ann", conversation.id, ("shop",)), scripted(*WHOLE))
+    task = answers.begin(AskedBy("where?", "ann", conversation.id, ("shop",)), scripted(*WHOLE))
     assert ended(task) == ["status", "sources", "status", "content", "content", "status", "usage", "done"]
     assert task.answer == ANSWER
     (turn,) = kept.get(conversation.id, "ann").turns
@@ -107,7 +107,7 @@ def test_an_error_is_told_without_the_inside(
     answers: AnswerTasks, kept: Conversations, error: Exception, code: str
 ) -> None:
     conversation = kept.begin(["shop"], "ann")
-    task = answers.begin(Asker("where?", "ann", conversation.id, ("shop",)), scripted(Text("He"), error))
+    task = answers.begin(AskedBy("where?", "ann", conversation.id, ("shop",)), scripted(Text("He"), error))
     assert ended(task) == ["status", "content", "error", "done"]
     assert task.problem is not None
     assert task.problem.code == code
@@ -153,7 +153,7 @@ def test_nobody_reads_the_answers_of_others(answers: AnswerTasks) -> None:
 def test_a_conversation_that_was_deleted_meanwhile_is_an_error_and_no_end(
     answers: AnswerTasks, kept: Conversations
 ) -> None:
-    task = answers.begin(Asker("where?", "ann", "gone", ("shop",)), scripted(*WHOLE))
+    task = answers.begin(AskedBy("where?", "ann", "gone", ("shop",)), scripted(*WHOLE))
     assert ended(task)[-2:] == ["error", "done"]
     assert task.answer == ANSWER
 
@@ -178,7 +178,7 @@ class Clock:
 
 def test_an_answer_in_a_conversation_waits_for_its_reader_to_come_back() -> None:
     clock = Clock()
-    task = AnswerTask(Asker("where?", "ann", "conversation", ("shop",)), clock)
+    task = AnswerTask(AskedBy("where?", "ann", "conversation", ("shop",)), clock)
     task.attach()
     task.detach()
     clock.now += PATIENCE_S - 0.1
@@ -205,7 +205,7 @@ def test_an_answer_that_nobody_has_begun_to_read_goes_on() -> None:
 def test_what_is_being_written_is_listed_by_conversation(answers: AnswerTasks, kept: Conversations) -> None:
     conversation = kept.begin(["shop"], "ann")
     held = Held()
-    task = answers.begin(Asker("where?", "ann", conversation.id, ("shop",)), held)
+    task = answers.begin(AskedBy("where?", "ann", conversation.id, ("shop",)), held)
     assert answers.running(conversation.id, "ann") == [task]
     assert answers.running(conversation.id, "ben") == []
     assert answers.running("other", "ann") == []
@@ -224,7 +224,7 @@ def test_a_failed_answer_is_kept_with_its_sources_its_steps_and_the_hint(
         Thought("I look."),
         ToolObservation("read_file", "x" * 3_000, (), False, 1.0),
     )
-    asker = Asker("where?", "ann", conversation.id, ("shop",), is_agent=True)
+    asker = AskedBy("where?", "ann", conversation.id, ("shop",), is_agent=True)
     ended(answers.begin(asker, scripted(*happened, UsageError("no such path", hint="look"))))
     details = kept.get(conversation.id, "ann").turns[0].details
     assert [source["file"] for source in details["sources"]] == ["shop/cart.py"]

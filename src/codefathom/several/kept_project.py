@@ -14,7 +14,7 @@ from codefathom.project.opening import OpenedProject
 from codefathom.search.graph.project_map import MapParts
 from codefathom.several.routes import is_at_or_below
 from codefathom.stores.conditions import combine
-from codefathom.types import FoundSymbol, LevelName, Mode, RelatedResult, SearchResult, Where
+from codefathom.types import LevelName, Mode, RelatedResult, SearchResult, SomeSymbols, Where
 
 _ALL_SYMBOLS = 1_000_000
 _NOT_ASKED = "give a place in what is asked about"
@@ -39,13 +39,6 @@ class SymbolWish(NamedTuple):
     kind: str
     limit: int
     offset: int
-
-
-class SomeSymbols(NamedTuple):
-    """A page of symbols, and the number of all of them."""
-
-    symbols: tuple[FoundSymbol, ...]
-    n_symbols: int
 
 
 @dataclass(frozen=True, slots=True)

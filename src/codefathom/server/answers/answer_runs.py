@@ -49,7 +49,7 @@ class AnswerError(RequestError):
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class AskedBy:
     """A question with its owner and its conversation."""
 
     question: str
@@ -64,7 +64,7 @@ class Asker:
 class AnswerTask:
     """One answer, from the question on. `answer` and `problem` are there once the channel is closed."""
 
-    def __init__(self, asker: Asker, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, asker: AskedBy, clock: Callable[[], float] = time.monotonic) -> None:
         self.asker = asker
         self.channel = Channel(token_hex(16), _SIZE)
         self.answer: Answer | None = None
@@ -161,7 +161,7 @@ class AnswerTasks:
         self._runs: OrderedDict[str, AnswerTask] = OrderedDict()
         self._threads: dict[str, Thread] = {}
 
-    def begin(self, asker: Asker, open_events: Open) -> AnswerTask:
+    def begin(self, asker: AskedBy, open_events: Open) -> AnswerTask:
         """Begin to answer; `open_events` is called by the thread of the answer. Raises BusyError."""
         task = AnswerTask(replace(asker, asked_at=self._clock()))
         started = {"phase": "searching", "answer_id": task.id, "conversation_id": asker.conversation_id}

@@ -18,7 +18,7 @@ from codefathom.project.answer_setup import recent
 from codefathom.providers.base import NO_USAGE, Message
 from codefathom.search.question.query import check_length, unwrap
 from codefathom.server.answers.answer_events import AnswerRoots, EngineEvent
-from codefathom.server.answers.answer_runs import AnswerTask, Asker
+from codefathom.server.answers.answer_runs import AnswerTask, AskedBy
 from codefathom.server.answers.conversations import Conversation, history
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import BusyError, NotFoundError
@@ -106,7 +106,7 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
 
     is_joined = places is not None or len(projects) > 1 or question.names_paths
     names = (*projects, *([places.loose_name] if places is not None and places.loose else []))
-    asker = Asker(text, caller.name, conversation.id if conversation else "", names, question.agent, is_joined)
+    asker = AskedBy(text, caller.name, conversation.id if conversation else "", names, question.agent, is_joined)
 
     def change(settings: Settings) -> Settings:
         return _settings(settings, question)

@@ -1,0 +1,1 @@
+"""Questions as values, and the protocol of all that answer them."""

@@ -1,0 +1,46 @@
+"""A question with everything that decides how it is answered. Pure.
+
+Each face translates its words into this value, and each asker answers it: what an option means is decided below the
+faces. None stands for what the settings of the project that is asked say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from codefathom.types import LevelName, Mode, Where
+
+Kind = Literal["search", "context", "related", "impact", "symbols", "map", "files", "ask"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question of any kind; options that a kind does not have are left as they are."""
+
+    text: str = ""  # words, path or `@@name` (related), revisions (impact), part of a name (symbols), folder (files)
+    kind: Kind = "search"
+    # Where: in the whole project, unless one of these keeps the question to a part of it.
+    files: tuple[str, ...] = ()  # only in these files and folders, with what has changed in them; of a map: in work
+    folders: tuple[str, ...] = ()  # of a map
+    where: Where | None = None  # a filter
+    path: str = ""  # of symbols: a file or folder
+    symbol_kind: str = ""  # of symbols
+    # How.
+    level: LevelName | None = None
+    mode: Mode | None = None
+    min_score: float = 0.0
+    depth: int | None = None  # of related and impact
+    diff: str = ""  # of impact: the change itself, instead of revisions
+    anyway: bool = False  # answer also where most likely nothing here does
+    # How much.
+    limit: int | None = None  # items of a list
+    offset: int = 0  # items that are passed by
+    max_files: int | None = None  # of a context
+    max_tokens: int | None = None  # of a context or map
+    format_name: str = "files"  # of a context: what its tokens are counted in
+    # An answer in words.
+    pinned: tuple[str, ...] = ()  # paths that are among the sources in any case
+    documents: tuple[tuple[str, str], ...] = ()  # name and text of what is on no disk
+    as_command: bool = False  # one shell command instead of a text
+    as_agent: bool = False  # let the model look for itself with tools
