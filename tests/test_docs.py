@@ -55,7 +55,7 @@ def test_invariants_name_tests_that_are_there() -> None:
 
 
 def test_architecture_is_short() -> None:
-    assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()) <= 260
+    assert len((ROOT / "ARCHITECTURE.md").read_bytes()) <= 15_000
 
 
 @pytest.mark.parametrize("code", examples())
