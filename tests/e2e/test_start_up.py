@@ -80,7 +80,7 @@ OURS = {
     "codefathom.project.location",
     "codefathom.project.opening",
     "codefathom.project.stores",
-    "codefathom.project.stores.choice",
+    "codefathom.project.store_choice",
     "codefathom.question",
     "codefathom.question.question",
     "codefathom.providers",

@@ -18,7 +18,7 @@ from codefathom.project.damage import damage_of
 from codefathom.project.kept_rules import kept_rules
 from codefathom.project.opening import OpenedProject, index_model, is_slow
 from codefathom.project.originals import Lines
-from codefathom.project.stores.choice import shown_store
+from codefathom.project.store_choice import shown_store
 from codefathom.project.stores.desk import StoreDesk
 from codefathom.project.stores.revision_indexes import revision_indexes
 from codefathom.source.masks import MASK

@@ -18,7 +18,7 @@ from codefathom.index.chunk import ChunkLimits
 from codefathom.index.plan import Recipe, TokenLimits
 from codefathom.project.kept_rules import scan_rules, with_kept
 from codefathom.project.location import Location, index_place, source_folder
-from codefathom.project.stores.choice import store_in_force
+from codefathom.project.store_choice import store_in_force
 from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.remote.vector_stores import IndexedProject, vector_folder, vector_store

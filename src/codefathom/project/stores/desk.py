@@ -8,7 +8,7 @@ from contextlib import closing
 from codefathom.config.settings import StoreSettings
 from codefathom.errors import MismatchError, SettingsError, StoreError, StoreUntrueError, UsageError
 from codefathom.project.opening import OpenedProject
-from codefathom.project.stores.choice import is_chosen, keep_store, shown_store, store_named
+from codefathom.project.store_choice import is_chosen, keep_store, shown_store, store_named
 from codefathom.remote.vector_stores import store_project
 from codefathom.stores.base import VectorStore
 from codefathom.stores.lock import held_lock

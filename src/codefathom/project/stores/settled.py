@@ -9,7 +9,7 @@ from dataclasses import replace
 from codefathom.errors import LockedError, StoreError
 from codefathom.index.purposes import passed_on
 from codefathom.project.opening import OpenedProject
-from codefathom.project.stores.choice import shown_store
+from codefathom.project.store_choice import shown_store
 from codefathom.stores.catalog.records import Batch
 from codefathom.stores.lock import writer_lock
 from codefathom.stores.rescored import RescoredStore

@@ -21,7 +21,7 @@ from codefathom.index.snapshot_check import CheckedModel, SnapshotComparison, Sn
 from codefathom.project.kept_rules import KEPT_RULES
 from codefathom.project.location import Location, index_place
 from codefathom.project.opening import OpenedProject, is_slow, make_index_folder, n_workers
-from codefathom.project.stores.choice import KEPT_STORE
+from codefathom.project.store_choice import KEPT_STORE
 from codefathom.project.stores.signing import Signer, is_of_team, is_signed, signer
 from codefathom.providers.base import Embedder
 from codefathom.providers.batching import BatchLimits

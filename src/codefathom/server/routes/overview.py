@@ -13,7 +13,7 @@ from codefathom.config.configuration import load_settings
 from codefathom.config.settings import DeclaredSetting, Settings, StoreSettings, declared_settings
 from codefathom.errors import FathomError
 from codefathom.project.roles import ROLES, ask_models, check_models
-from codefathom.project.stores.choice import shown_store
+from codefathom.project.store_choice import shown_store
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import LeftError, SlowError
 from codefathom.server.live import Live
