@@ -41,7 +41,7 @@ Room is what the files of the second index take, without those that are hard lin
 index of words, as long as neither changes. The catalogue is one file of SQLite, which changes in place. It is cloned: \
 a disk that can share parts of files (Btrfs, XFS, bcachefs) keeps one copy of what is equal, which this table does not \
 see; on others (ext4) it is a copy. What would share it there, with figures, is in \
-[decisions.md](decisions.md#a-worktree-begins-with-the-index-of-its-sibling).
+[the decision](decisions/worktree-index.md).
 """
 
 
