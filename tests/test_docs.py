@@ -98,6 +98,18 @@ def test_architecture_is_short() -> None:
     assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()) <= 250
 
 
+def test_each_benchmark_has_its_section_in_the_page_that_it_writes() -> None:
+    rules = re.split(r"^(?=[\w-]+:)", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    written = {
+        (rule.partition(":")[0], page) for rule in rules for page in re.findall(r"--page (docs/[\w-]+\.md)", rule)
+    }
+    assert len({page for _, page in written}) >= 3
+    pages = sorted(path.name for path in (ROOT / "docs").glob("benchmarks*.md"))
+    assert len(pages) <= 4, pages
+    for target, page in written:
+        assert f"<!-- Written by `make {target}`. -->" in (ROOT / page).read_text(encoding="utf-8"), (target, page)
+
+
 @pytest.mark.parametrize("code", examples())
 def test_python_examples_run(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = tmp_path / "project"
