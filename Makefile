@@ -101,7 +101,7 @@ bench: $(INSTALLED)
 
 # BENCH_CORPORA: more trees to take files from, beside the standard library and the installed packages (.bench-corpora).
 bench-scale: $(INSTALLED)
-	$(BIN)/python -m evals.scale --page docs/benchmarks-scale.md
+	$(BIN)/python -m evals.scale --page docs/benchmarks-operations.md
 
 # What agents pay for answers. BENCH_DIR, BENCH_CORPORA and PEER_PYTHON as above; without PEER_PYTHON semble is installed
 # into an environment of its own.
@@ -110,25 +110,25 @@ bench-agents: $(INSTALLED) $(if $(PEER_PYTHON),,$(PEERS))
 	$(BIN)/python -m evals.agents --peer-python "$(or $(PEER_PYTHON),$(BENCH_VENV)/bin/python)" --page docs/benchmarks-agents.md
 
 bench-answers: $(INSTALLED)
-	$(BIN)/python -m evals.answers --page docs/benchmarks-answers.md
+	$(BIN)/python -m evals.answers --page docs/benchmarks-agents.md
 
 # A server under load on loopback; --short is a look at it.
 bench-serving: $(INSTALLED)
-	$(BIN)/python -m evals.serving --page docs/benchmarks-serving.md
+	$(BIN)/python -m evals.serving --page docs/benchmarks-operations.md
 
 # BENCH_DIR and BENCH_CORPORA as above.
 bench-worktrees: $(INSTALLED)
-	$(BIN)/python -m evals.worktrees --page docs/benchmarks-worktrees.md
-	$(BIN)/python -m evals.branches --page docs/benchmarks-worktrees.md
+	$(BIN)/python -m evals.worktrees --page docs/benchmarks-operations.md
+	$(BIN)/python -m evals.branches --page docs/benchmarks-operations.md
 
 # BENCH_DIR and BENCH_CORPORA as above. What taking over an index of a team costs.
 bench-team: $(INSTALLED)
-	$(BIN)/python -m evals.team --page docs/benchmarks-team.md
+	$(BIN)/python -m evals.team --page docs/benchmarks-operations.md
 
 # BENCH_DIR and BENCH_CORPORA as above, for the ranking. A million rows take an hour and 12 GB of memory.
 bench-stores: $(INSTALLED)
 	$(BIN)/python -m evals.stores --rows 100000,1000000 --ranking faiss,faiss-cells,duckdb,postgres,postgres-hnsw,chroma,qdrant \
-		--page docs/benchmarks-stores.md
+		--page docs/benchmarks-operations.md
 
 # Mining, training in its own environment with torch, scoring: the commands are in training/README.md.
 model: $(INSTALLED)

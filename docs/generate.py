@@ -290,7 +290,7 @@ the server (`server.hosts`), and a page of another server can send requests only
 
 If many searches arrive at the same time, they wait, and the clients take turns (`server.search_processes`,
 `server.waiting_searches`). A search that takes longer than `server.search_timeout_s` is stopped together with its
-process; on Windows only a search that still waits is stopped. [Measurements under load](benchmarks-serving.md).
+process; on Windows only a search that still waits is stopped. [Measurements under load](benchmarks-operations.md).
 
 Coding agents ask at `/mcp`, over the Model Context Protocol (streamable HTTP); it needs
 `pip install 'codefathom[mcp]'`. Its tools are those of `fathom mcp`, with the same tokens and limits as all routes.

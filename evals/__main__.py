@@ -16,7 +16,7 @@ from pathlib import Path
 
 from evals.benchmark import STANDARD_LIBRARY, Corpus, MissingCorpusError, bench_folder, development, standard_library
 from evals.localize import localized
-from evals.report import headline, page
+from evals.report import headline, page, write_section
 from evals.run import REPOSITORY, Run, run_tools
 from evals.tool import TOOLS
 
@@ -39,7 +39,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if issues:
         print(", ".join(f"{name} {value:.1f}" for name, value in issues.items()))
     if arguments.page and runs:
-        Path(arguments.page).write_text(page(measured, issues), encoding="utf-8")
+        write_section(Path(arguments.page), "make bench", page(measured, issues))
     return 0 if runs else 2
 
 
@@ -65,7 +65,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--clones", type=Path, help="folder of the clones whose issues are asked, see evals/localize.py"
     )
-    parser.add_argument("--page", default="", help="write this page, such as docs/benchmarks.md")
+    parser.add_argument("--page", default="", help="write the result into this page, such as docs/benchmarks.md")
     parser.add_argument("--results", default="", help="write all figures and ranked lists to this JSON file")
     return parser
 

@@ -37,7 +37,7 @@ from codefathom.mcp.tool_list import TOOLS
 from evals.benchmark import CHINESE, Corpus, Question, bench_folder, development, lay
 from evals.metrics import Target, mean, meets
 from evals.printed import Shown, consecutive, numbered, of_json, of_ripgrep, of_search_text, of_tool_text
-from evals.report import machine, number, table
+from evals.report import machine, number, table, write_section
 from evals.run import REPOSITORY
 from evals.text import keywords
 
@@ -84,8 +84,7 @@ def main(words: Sequence[str] | None = None) -> int:
     text = section(prices, len(corpora))
     print(text)
     if options.page:
-        page = Path(options.page)
-        page.write_text(page_with(page.read_text(encoding="utf-8"), text), encoding="utf-8")
+        write_section(Path(options.page), "make bench-agents", text)
     return 0
 
 
@@ -231,13 +230,6 @@ class Ripgrep:
 # ---- the page
 
 
-def page_with(page: str, section: str) -> str:
-    """Return a page with a section in the place of the one that was written there before, or at its end."""
-    before, begin, rest = page.partition(BEGIN)
-    after = rest.partition(END)[2] if begin else ""
-    return f"{before.rstrip()}\n\n{BEGIN}\n{section.strip()}\n{END}\n{after.removeprefix(LINE_END)}"
-
-
 def section(prices: Mapping[str, Sequence[Price]], n_corpora: int) -> str:
     """Return the table and what it says about the goals."""
     heads = ("", "tokens", "until the first right line", *(f"recall within {n:,}" for n in BUDGETS), "recall of all")
@@ -286,15 +278,10 @@ def _row(rows: Sequence[Price]) -> list[str]:
     ]
 
 
-LINE_END = "\n"
-BEGIN, END = (
-    "<!-- Written by `make bench-agents`. -->",
-    "<!-- End of `make bench-agents`. -->",
-)
 TEXT, JSON, OURS = "`fathom search`", "`fathom search --json`", "MCP `search`, text"
 SEMBLE = "semble, MCP `search`, 10 snippets"
 PAGE = """\
-## What an answer costs
+# What an answer costs
 
     BENCH_DIR=… BENCH_CORPORA=… PEER_PYTHON=… make bench-agents
 

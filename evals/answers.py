@@ -29,7 +29,7 @@ from codefathom import Engine
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.config.configuration import load_settings
 from codefathom.source.secrets import mask
-from evals.report import machine, table
+from evals.report import machine, table, write_section
 from evals.run import REPOSITORY
 from evals.text import text_files
 
@@ -37,8 +37,6 @@ QUESTION = "how are ignore rules applied"
 REPEAT = 9
 HEAD = """\
 # What an answer costs besides its model
-
-<!-- Written by `make bench-answers`. -->
 
 Questions about this repository, on {machine}. The model is a local server that gives its reply at once, and is
 asked once, for the answer. Medians of {repeat}, in milliseconds unless it says otherwise. For the first word the server
@@ -49,14 +47,14 @@ follows a script at 8 tokens a second; it is no real model.
 def main(words: Sequence[str] | None = None) -> int:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--page", type=Path, help="write the result to this file as well")
+    parser.add_argument("--page", type=Path, help="write the result into this page as well")
     given = parser.parse_args(words)
     with TemporaryDirectory() as folder:
         rows = [[name, f"{value:.1f}"] for name, value in measured(Path(folder))]
     page = f"{HEAD.format(machine=machine(), repeat=REPEAT)}\n{table(('what', 'value'), rows)}\n"
     print(page)
     if given.page:
-        given.page.write_text(page, encoding="utf-8")
+        write_section(given.page, "make bench-answers", page)
     return 0
 
 

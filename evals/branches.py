@@ -19,13 +19,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from evals.report import machine, number, table
+from evals.report import machine, number, table, write_section
 
-MARK = "<!-- Written by `python -m evals.branches`. -->"
 PAGE = """\
-{mark}
-
-## Branches of one repository
+# Branches of one repository
 
 Two branches of a repository of {n_files:,} files that differ in {n_changed} files, on {machine}. The first run \
 indexes `main`, then the branch is switched in the same folder. The last three runs read a revision from the object \
@@ -34,7 +31,7 @@ and "embedded" are those that were never seen before; time is that of the proces
 
 {table}
 
-The command: `python -m evals.branches --page docs/benchmarks-worktrees.md` (a part of `make bench-worktrees`).
+The command: `python -m evals.branches --page docs/benchmarks-operations.md` (a part of `make bench-worktrees`).
 """
 ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -69,12 +66,8 @@ def main(words: Sequence[str] | None = None) -> int:
     text = table(heads, rows)
     print(f"first run: {steps[0].cpu_s:.1f} s\n{text}")
     if arguments.page:
-        page = Path(arguments.page)
-        before = page.read_text(encoding="utf-8").partition(MARK)[0].rstrip("\n")
-        section = PAGE.format(
-            mark=MARK, n_files=arguments.files, n_changed=arguments.changed, machine=machine(), table=text
-        )
-        page.write_text(f"{before}\n\n{section}", encoding="utf-8")
+        page = PAGE.format(n_files=arguments.files, n_changed=arguments.changed, machine=machine(), table=text)
+        write_section(Path(arguments.page), "python -m evals.branches", page)
     return 0
 
 

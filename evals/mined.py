@@ -1,6 +1,6 @@
 """Questions mined from history, on repositories that no weight was learned from (set K): every tool in the same run.
 
-    python -m evals.mined --questions QUESTIONS --peer-python PEERS/bin/python --page docs/benchmarks-mined.md
+    python -m evals.mined --questions QUESTIONS --peer-python PEERS/bin/python --page docs/benchmarks.md
 
 QUESTIONS is what `training.order_questions` wrote. The page has a table by kind of question and one by language.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from evals.benchmark import Corpus, Question
 from evals.metrics import Found, Target, mean_of_groups, meets
-from evals.report import machine, ndcg, number, table
+from evals.report import machine, ndcg, number, table, write_section
 from evals.run import REPOSITORY, Run, Scored, run_tools
 
 MANIFEST = REPOSITORY / "training" / "order_sources.json"
@@ -37,7 +37,7 @@ def main() -> int:
     for run in runs:
         print(f"{run.version}: NDCG@10 {ndcg(run.scored):.3f}")
     if options.page and runs:
-        options.page.write_text(page(runs, apart), encoding="utf-8")
+        write_section(options.page, "python -m evals.mined", page(runs, apart))
     return 0 if runs else 2
 
 
@@ -124,8 +124,6 @@ def _first(scored: Sequence[Scored]) -> float:
 _HEAD = """
 # Questions from history, on repositories kept apart
 
-<!-- Written by `python -m evals.mined`. -->
-
 {n_questions} questions about {n_repositories} repositories (set K). No weight was learned from them. Their
 figures were seen beside the cross-validated ones when the kinds of questions to learn from were chosen, and both said
 the same. NDCG@10 and the share of questions whose first place is right, as means over
@@ -146,7 +144,7 @@ files that one commit changed; so no tool comes near 1, and only the difference 
 
     python -m training.order_questions --sources training/order_sources.json --excluded training/excluded.txt \\
         --repositories CLONES --out QUESTIONS
-    python -m evals.mined --questions QUESTIONS --peer-python PEERS/bin/python --page docs/benchmarks-mined.md
+    python -m evals.mined --questions QUESTIONS --peer-python PEERS/bin/python --page docs/benchmarks.md
 """
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import NamedTuple
 
 from evals.benchmark import CHINESE, STANDARD_LIBRARY
@@ -16,9 +18,7 @@ from evals.worker import PROCESS_RUNS, Outcome
 
 NOTHING = "–"
 HEAD = """\
-# Benchmarks
-
-<!-- Written by `make bench`. -->
+# The development benchmark
 
 Measured on {date}, {commit}. One run measures all tools, one after another. Each tool runs in its own
 process, over fresh copies of the same trees. Machine: {machine}.
@@ -62,6 +62,23 @@ def page(measured: Comparison, issues: Mapping[str, float] | None = None) -> str
             _library([_only(run) for run in library]),
         ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def write_section(page: Path, command: str, text: str) -> None:
+    """Write a text into a page, where the same command wrote one before, or at its end."""
+    page.write_text(with_section(page.read_text(encoding="utf-8"), command, text), encoding="utf-8")
+
+
+def with_section(page: str, command: str, text: str) -> str:
+    """Return the page with a text between the marks of a command. Headings of the text become one level lower."""
+    begin, end = f"<!-- Written by `{command}`. -->", f"<!-- End of `{command}`. -->"
+    before, found, rest = page.partition(begin)
+    after = rest.partition(end)[2].strip() if found else ""
+    section = f"{begin}\n{_HEADING.sub('##', text.strip())}\n{end}"
+    return "\n\n".join(part for part in (before.strip(), section, after) if part) + "\n"
+
+
+_HEADING = re.compile(r"^#(?=#* )", re.MULTILINE)
 
 
 def table(head: Row, rows: Iterable[Row]) -> str:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from evals.benchmark import Corpus, Question, standard_library
 from evals.metrics import Target, percentile
-from evals.report import machine, number, table
+from evals.report import machine, number, table, write_section
 from evals.run import REPOSITORY, run_tool
 from evals.tool import TOOLS
 from evals.trees import copy_tree, source_roots
@@ -21,8 +21,6 @@ from evals.worker import PROCESS_RUNS, Outcome
 WARM_UP_FILES = 50
 HEAD = """\
 # Growth with the number of files
-
-<!-- Written by `make bench-scale`. -->
 
 Each tree is made of copies of files from Python's standard library, from installed packages and from the repositories
 of the development benchmark. Machine: {machine}. Every build starts without
@@ -63,7 +61,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--files", default="1000,5000,20000", help="sizes of the trees")
     parser.add_argument("--tool", action="append", choices=TOOLS, help="measure this tool; fathom by default")
     parser.add_argument("--peer-python", default=sys.executable, help="interpreter that has semble and bm25s")
-    parser.add_argument("--page", default="", help="write this page, such as docs/benchmarks-scale.md")
+    parser.add_argument("--page", default="", help="page to write into, such as docs/benchmarks-operations.md")
     arguments = parser.parse_args(words)
     rows = []
     for n_files in map(int, arguments.files.split(",")):
@@ -71,7 +69,7 @@ def main(words: Sequence[str] | None = None) -> int:
             rows.append(_measure(tool, n_files, sys.executable if tool == "fathom" else arguments.peer_python))
             print(table(COLUMNS, [_row(rows[-1])]).splitlines()[-1], flush=True)
     if arguments.page:
-        Path(arguments.page).write_text(page(rows), encoding="utf-8")
+        write_section(Path(arguments.page), "make bench-scale", page(rows))
     return 0
 
 

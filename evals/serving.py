@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from evals.load import Clients, Reply, ask_all
 from evals.metrics import percentile
-from evals.report import machine, table
+from evals.report import machine, table, write_section
 from evals.server import Cpu, Server, queries, serving, trees
 
 GOAL_RATIO = 10.0
@@ -25,8 +25,6 @@ EVERY = 100  # requests between two samples of memory
 MANY = 200
 HEAD = """\
 # Serving
-
-<!-- Written by `make bench-serving`. -->
 
 One `fathom serve` with its default settings on loopback. The clients run on the same machine:
 {machine}.
@@ -101,7 +99,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m evals.serving", description=(__doc__ or "").partition(":")[0])
     parser.add_argument("--short", action="store_true", help="fewer requests: a look, no measurement")
     parser.add_argument("--only", choices=("load", "memory"), help="one half of it")
-    parser.add_argument("--page", default="", help="write this page, such as docs/benchmarks-serving.md")
+    parser.add_argument("--page", default="", help="page to write into, such as docs/benchmarks-operations.md")
     arguments = parser.parse_args(words)
     amounts = SHORT if arguments.short else Amounts()
     measured = Measured(os.getloadavg()[0])
@@ -117,7 +115,7 @@ def main(words: Sequence[str] | None = None) -> int:
     text = page(measured)
     print(text)
     if arguments.page:
-        Path(arguments.page).write_text(text, encoding="utf-8")
+        write_section(Path(arguments.page), "make bench-serving", text)
     return 0
 
 

@@ -35,7 +35,7 @@ from codefathom.types import Chunk, Filter
 from evals.benchmark import bench_folder, development
 from evals.memory import bytes_held, run_watched
 from evals.metrics import Found, percentile
-from evals.report import headline, machine, number, table
+from evals.report import headline, machine, number, table, write_section
 from evals.run import REPOSITORY, run_tools
 
 DIMENSIONS = 256
@@ -57,8 +57,6 @@ KINDS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 MOST_ROWS = {"postgres-hnsw": 100_000, "chroma": 100_000, "qdrant": 0}
 HEAD = """\
 # Stores of vectors
-
-<!-- Written by `make bench-stores`. -->
 
 Machine: {machine}. Rows of {dimensions} dimensions, made of {n_centres:,} centres and noise. Each store runs in a
 process of its own. Times of queries are those of {n_queries} questions for the {n_nearest} nearest, with the second
@@ -189,7 +187,7 @@ def main(words: Sequence[str] | None = None) -> int:
     ranking = _rankings(arguments.ranking, arguments.corpus) if arguments.ranking else ""
     print(ranking)
     if arguments.page:
-        Path(arguments.page).write_text(_page(lines, ranking), encoding="utf-8")
+        write_section(Path(arguments.page), "make bench-stores", _page(lines, ranking))
     return 0
 
 
@@ -368,7 +366,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--rows", default="100000", help="numbers of rows, such as 100000,1000000")
     parser.add_argument("--store", action="append", choices=KINDS, help="measure this store; all by default")
     parser.add_argument("--ranking", default="", help="stores whose ranking is compared, such as faiss,duckdb")
-    parser.add_argument("--page", default="", help="write this page, such as docs/benchmarks-stores.md")
+    parser.add_argument("--page", default="", help="page to write into, such as docs/benchmarks-operations.md")
     parser.add_argument("--corpus", action="append", default=[], help="rank in this corpus; in all by default")
     for name in ("--one", "--folder", "--url", "--data"):
         parser.add_argument(name, default="", help=argparse.SUPPRESS)

@@ -22,14 +22,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from evals.benchmark import bench_folder, development, lay
-from evals.report import machine, number, table
+from evals.report import machine, number, table, write_section
 from evals.run import REPOSITORY
 
 N_CHANGED = 10  # files
 PAGE = """\
-# Benchmarks of team indexes
-
-<!-- Written by `make bench-team`. -->
+# The index of a team
 
 A snapshot of an index (`fathom export --snapshot`) that is taken over in another checkout (`fathom import`), by \
 a user without a cache, when {n_changed} files differ: the median of {repeats} runs on {machine}.
@@ -76,7 +74,7 @@ def main(words: Sequence[str] | None = None) -> int:
     print(text)
     if arguments.page:
         page = PAGE.format(n_changed=N_CHANGED, repeats=arguments.repeats, machine=machine(), table=text)
-        Path(arguments.page).write_text(page, encoding="utf-8")
+        write_section(Path(arguments.page), "make bench-team", page)
     return 0
 
 

@@ -20,14 +20,12 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from evals.benchmark import bench_folder, development, lay
-from evals.report import machine, number, table
+from evals.report import machine, number, table, write_section
 from evals.run import REPOSITORY
 
 N_CHANGED = 10  # files
 PAGE = """\
-# Benchmarks of worktrees
-
-<!-- Written by `make bench-worktrees`. -->
+# Worktrees
 
 The second index of one repository beside the first, when {n_changed} files differ: the median of {repeats} runs on \
 {machine}.
@@ -41,7 +39,7 @@ Room is what the files of the second index take, without those that are hard lin
 index of words, as long as neither changes. The catalogue is one file of SQLite, which changes in place. It is cloned: \
 a disk that can share parts of files (Btrfs, XFS, bcachefs) keeps one copy of what is equal, which this table does not \
 see; on others (ext4) it is a copy. What would share it there, with figures, is in \
-[decisions.md](decisions.md#a-worktree-begins-with-the-index-of-its-sibling).
+[the decision](decisions/worktree-index.md).
 """
 
 
@@ -75,7 +73,7 @@ def main(words: Sequence[str] | None = None) -> int:
     print(text)
     if arguments.page:
         page = PAGE.format(n_changed=N_CHANGED, repeats=arguments.repeats, machine=machine(), table=text)
-        Path(arguments.page).write_text(page, encoding="utf-8")
+        write_section(Path(arguments.page), "make bench-worktrees", page)
     return 0
 
 

@@ -13,12 +13,18 @@ DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "ARCHITECTURE.md",
     ROOT / "CONTRIBUTING.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
+DECISIONS = sorted(path for path in (ROOT / "docs" / "decisions").glob("*.md") if path.name != "README.md")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 CODE_MAP_ROW = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+STATE = re.compile(r"\d{4}-\d\d-\d\d · (accepted|superseded by )")
+PARAGRAPHS = ["Question", "Choice", "Evidence", "What would change our mind"]
+COMMAND = re.compile(r"python -m ((?:evals|training)[\w.]*)")
+PATH_OF_OURS = re.compile(r"`((?:tests|src|docs|evals|training|web)/[\w/.*-]+)")
 TEST_FILE = re.compile(r"`(tests/[\w/]+\.py)`")
 
 
@@ -32,11 +38,45 @@ def examples() -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_relative_links_resolve(path: Path) -> None:
     text = FENCED.sub("", path.read_text(encoding="utf-8"))
-    targets = [link.partition("#")[0] for link in LINK.findall(text) if "://" not in link]
-    assert [target for target in targets if target and not (path.parent / target).exists()] == []
+    links = [link for link in LINK.findall(text) if "://" not in link]
+    assert [link for link in links if not is_there(path, link)] == []
+
+
+def is_there(page: Path, link: str) -> bool:
+    name, _, heading = link.partition("#")
+    target = page.parent / name if name else page
+    if not target.exists():
+        return False
+    return not heading or target.suffix != ".md" or heading in anchors(target)
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the names under which GitHub links to the headings of a page."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in HEADING.findall(text)}
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.stem)
+def test_a_decision_has_a_date_a_state_and_four_paragraphs(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert STATE.match(text.split("\n\n")[1])
+    assert re.findall(r"^\*\*(.+?)\.\*\*", text, re.MULTILINE) == PARAGRAPHS
+    assert [name for name in COMMAND.findall(text) if not is_module(name)] == []
+    assert [name for name in PATH_OF_OURS.findall(text) if not any(ROOT.glob(name.rstrip("/.")))] == []
+
+
+def is_module(name: str) -> bool:
+    path = ROOT / name.replace(".", "/")
+    return path.with_suffix(".py").exists() or (path / "__main__.py").exists()
+
+
+def test_the_list_of_decisions_is_whole() -> None:
+    text = (ROOT / "docs" / "decisions" / "README.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| \[(.+)\]\((\S+)\) \| \S+ \| \w+ \|$", text, re.MULTILINE))
+    assert rows == {path.read_text(encoding="utf-8").partition("\n")[0][2:]: path.name for path in DECISIONS}
 
 
 def test_code_map_names_what_is_there() -> None:
@@ -56,6 +96,18 @@ def test_invariants_name_tests_that_are_there() -> None:
 
 def test_architecture_is_short() -> None:
     assert len((ROOT / "ARCHITECTURE.md").read_bytes()) <= 15_000
+
+
+def test_each_benchmark_has_its_section_in_the_page_that_it_writes() -> None:
+    rules = re.split(r"^(?=[\w-]+:)", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    written = {
+        (rule.partition(":")[0], page) for rule in rules for page in re.findall(r"--page (docs/[\w-]+\.md)", rule)
+    }
+    assert len({page for _, page in written}) >= 3
+    pages = sorted(path.name for path in (ROOT / "docs").glob("benchmarks*.md"))
+    assert len(pages) <= 4, pages
+    for target, page in written:
+        assert f"<!-- Written by `make {target}`. -->" in (ROOT / page).read_text(encoding="utf-8"), (target, page)
 
 
 @pytest.mark.parametrize("code", examples())

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from codefathom.types import Chunk, ParsedDocument, Symbol
 
-# Chosen on the development benchmark: see docs/decisions.md, "size of a chunk".
+# Chosen on the development benchmark: see docs/decisions/chunks.md.
 TARGET_CHARS = 1_000
 MAX_LINES = 60
 

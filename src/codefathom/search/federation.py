@@ -66,9 +66,9 @@ def merge(results: Mapping[str, SearchResult], limit: int, offset: int = 0) -> M
 
     Where all projects have the same model and the same kind of search, a score counts times how far the result of its
     project can be trusted, and less with each place, so that a project whose scores are high does not fill the list:
-    docs/decisions.md has the figures. Else scores cannot be compared, but ranks can: each hit counts by its rank in its
-    own project, and the best has score 1. Equal files of two projects are there once, with the first of them. A single
-    result stays as it is.
+    see docs/decisions/order-of-several-projects.md. Else scores cannot be compared, but ranks can: each hit counts by
+    its rank in its own project, and the best has score 1. Equal files of two projects are there once, with the first of
+    them. A single result stays as it is.
     """
     if len(results) == 1:
         ordered = [ProjectHit(name, hit) for name, result in results.items() for hit in result.hits]

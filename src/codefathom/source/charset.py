@@ -1,7 +1,7 @@
 """From bytes to characters: the encoding that a file declares, and the one that a project's old files share.
 
 A detector fails on one short comment and hardly ever on a hundred: files that are not UTF-8 and declare nothing are
-therefore read as what all of them together look like. See docs/decisions.md.
+therefore read as what all of them together look like. See docs/decisions/encodings.md.
 """
 
 from __future__ import annotations

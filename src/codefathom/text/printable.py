@@ -2,7 +2,8 @@
 
 Foreign text has one of three kinds: a *name* (one line, as a shell takes it), a *line* and a *text* of lines. Harmful
 characters are those that Unicode calls a control, a surrogate, a line or paragraph separator, or default ignorable
-(bidi overrides, zero width, tags, fillers), except where a script or an emoji needs one. docs/decisions.md says why.
+(bidi overrides, zero width, tags, fillers), except where a script or an emoji needs one.
+The reasons: docs/decisions/control-characters.md.
 """
 
 from __future__ import annotations

@@ -6,10 +6,11 @@ import json
 import math
 
 import pytest
-from evals.agents import BEGIN, END, Output, page_with, price
+from evals.agents import Output, price
 from evals.benchmark import Question
 from evals.metrics import Found, Target
 from evals.printed import consecutive, numbered, of_json, of_ripgrep, of_search_text, of_tool_text
+from evals.report import with_section
 
 SEARCH = (
     "shop/a.py:3-9  function pay  0.81\n  named pay\n   3  def pay():\n>  4      1:2-3\n\nb c.go:1-2  0.40\n  1  x\n"
@@ -54,6 +55,12 @@ def test_the_price_of_an_output() -> None:
 
 
 def test_only_its_own_section_of_the_page_is_written() -> None:
-    page = page_with("# Page\n\nBy hand.\n", "first")
-    assert page == f"# Page\n\nBy hand.\n\n{BEGIN}\nfirst\n{END}\n"
-    assert page_with(f"{page}\n## Other\n", "second") == f"# Page\n\nBy hand.\n\n{BEGIN}\nsecond\n{END}\n\n## Other\n"
+    begin, end = "<!-- Written by `make it`. -->", "<!-- End of `make it`. -->"
+    page = with_section("# Page\n\nBy hand.\n", "make it", "# First\n\n#1 of ## two\n\n## Part\n")
+    assert page == f"# Page\n\nBy hand.\n\n{begin}\n## First\n\n#1 of ## two\n\n### Part\n{end}\n"
+    other = with_section(f"{page}\n## Other\n", "make other", "other")
+    assert with_section(other, "make it", "second") == (
+        f"# Page\n\nBy hand.\n\n{begin}\nsecond\n{end}\n\n## Other\n\n{begin}\nother\n{end}\n".replace(
+            f"{begin}\nother\n{end}", "<!-- Written by `make other`. -->\nother\n<!-- End of `make other`. -->"
+        )
+    )

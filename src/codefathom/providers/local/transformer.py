@@ -1,7 +1,7 @@
 """A transformer in ONNX: one text, or a question with a text, through the model.
 
 Texts go one by one. On one thread a batch is slower than that, since short texts are filled up to the longest, and what
-a quantised model gives for a text would depend on its neighbours (docs/decisions.md).
+a quantised model gives for a text would depend on its neighbours (docs/decisions/one-text-at-a-time.md).
 """
 
 from __future__ import annotations
