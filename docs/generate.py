@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from codefathom.cli.aliases import LEGACY_OPTIONS
 from codefathom.cli.display.render import as_toml
-from codefathom.cli.help import explanation, spelling, usage
+from codefathom.cli.help import compat_tables, explanation, spelling, usage
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
-from codefathom.config.configuration import ALIASES
+from codefathom.compat.setting_names import SETTING_NAMES
 from codefathom.config.project_file import permission_of
 from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
 from codefathom.parse.grammars import languages, load
@@ -45,10 +44,12 @@ Paths in results are relative to the root. A path in an option is first looked u
 relative to the root. `NO_COLOR=1` switches colours off, `FATHOM_DEBUG=1` shows tracebacks.
 """
 
-LEGACY_INTRODUCTION = """\
-## Options without a command
+COMPAT_INTRODUCTION = """\
+## Names of other programs
 
-These options are accepted too, so that existing scripts continue to work:
+Scripts and settings that were made for other programs continue to work. `fathom help compat` prints the tables below;
+the help of a command does not show these names, and new scripts do not need them. Some lines as they may stand in a
+script:
 
 ```
 fathom --build-index --source-dir ./my-project
@@ -122,8 +123,13 @@ def cli_page() -> str:
     """Return docs/cli.md."""
     commands = "\n".join(_command(command) for command in COMMANDS)
     common = "## Every command\n\n" + "\n".join(_option_table(COMMON_OPTIONS)) + "\n"
-    legacy = LEGACY_INTRODUCTION + "\n" + "\n".join(_option_table(LEGACY_OPTIONS[1:])) + "\n"
-    return f"{GENERATED}\n{CLI_INTRODUCTION}\n{commands}\n{common}\n{legacy}"
+    compat = "\n".join(_names_table(title, rows) for title, rows in compat_tables().items())
+    return f"{GENERATED}\n{CLI_INTRODUCTION}\n{commands}\n{common}\n{COMPAT_INTRODUCTION}\n{compat}"
+
+
+def _names_table(title: str, rows: Sequence[tuple[str, str]]) -> str:
+    lines = [f"{title[0].upper()}{title[1:]}:", "", "| name | here |", "| --- | --- |"]
+    return "\n".join([*lines, *(f"| `{_cell(name)}` | {_cell(meaning)} |" for name, meaning in rows)]) + "\n"
 
 
 def _command(command: Command) -> str:
@@ -145,7 +151,7 @@ def _option_table(options: tuple[Option, ...], command: Command | None = None) -
 def settings_page() -> str:
     """Return docs/settings.md."""
     older: dict[str, list[str]] = {}
-    for name, key in ALIASES.items():
+    for name, key in SETTING_NAMES.items():
         older.setdefault(key, []).append(name)
     sections = [_section(name, list(group), older) for name, group in groupby(declared_settings(), key=_section_of)]
     return f"{GENERATED}\n{SETTINGS_INTRODUCTION}\n" + "\n".join(sections)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+from codefathom.compat.argument_names import TOOL_NAMES
 from codefathom.errors import FathomError
 from codefathom.providers.base import ToolSpec
 from codefathom.search.verdict import MAX_WEAK, MOST_LIKELY_NOTHING
@@ -50,7 +51,6 @@ class Tool(NamedTuple):
 
     spec: ToolSpec
     run: Callable[[Mapping[str, Any]], Observation]
-    aliases: tuple[str, ...] = ()  # other names it answers to; they are not offered
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +66,19 @@ class ToolProject:
 
 def tools(project: ToolProject, *, max_chars: int = MAX_CHARS) -> tuple[Tool, ...]:
     """Return the tools of a project; no observation is longer than `max_chars`."""
-    runs: tuple[tuple[ToolSpec, _Run, tuple[str, ...]], ...] = (
-        (_SEARCH, _search_code, ("search",)),
-        (_READ, _read_file, ("list_file_content",)),
-        (_SYMBOL, _find_symbol, ()),
-        (_RELATED, _related_files, ()),
-        (_LIST, _list_files, ()),
+    runs: tuple[tuple[ToolSpec, _Run], ...] = (
+        (_SEARCH, _search_code),
+        (_READ, _read_file),
+        (_SYMBOL, _find_symbol),
+        (_RELATED, _related_files),
+        (_LIST, _list_files),
     )
-    return tuple(Tool(spec, partial(_checked, spec, run, project, max_chars), aliases) for spec, run, aliases in runs)
+    return tuple(Tool(spec, partial(_checked, spec, run, project, max_chars)) for spec, run in runs)
 
 
 def named(choices: Sequence[Tool], name: str) -> Tool | None:
-    """Return the tool of this name or alias."""
-    return next((tool for tool in choices if name == tool.spec.name or name in tool.aliases), None)
+    """Return the tool of this name, or of a name that other programs use for it."""
+    return next((tool for tool in choices if name in (tool.spec.name, *TOOL_NAMES.get(tool.spec.name, ()))), None)
 
 
 def usage(spec: ToolSpec) -> str:

@@ -74,11 +74,10 @@ def _run(words: Sequence[str]) -> int:
     if parsed.wants_help:
         from codefathom.cli.display.output import Output
         from codefathom.cli.display.terminal import columns
-        from codefathom.cli.help import WIDTH, command_help, overview
+        from codefathom.cli.help import WIDTH, help_text
 
         width = min(WIDTH, columns(sys.stdout)) if sys.stdout.isatty() else WIDTH
-        text = command_help(parsed.command, width) if parsed.command else overview(width)
-        Output(sys.stdout, os.environ).write(text)
+        Output(sys.stdout, os.environ).write(help_text(parsed.command, width))
         return 0
     from codefathom.cli.commands.short_commands import RUN
     from codefathom.cli.face import Face

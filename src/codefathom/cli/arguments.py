@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
-from codefathom.cli.aliases import LEGACY_OPTIONS, SETTING_OPTIONS, is_legacy, switched, translate
+from codefathom.cli.aliases import COMPAT_TOPIC, HIDDEN_OPTIONS, LEGACY_OPTIONS, PROMPT, is_legacy, switched, translate
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Common, Option
 from codefathom.errors import UsageError
 from codefathom.text.printable import is_text
@@ -33,6 +33,8 @@ def parse(words: Sequence[str]) -> ParsedCommand:
     name, rest = _split_command(words)
     if name in _BY_NAME:
         return _parse_command(_BY_NAME[name], rest)
+    if name == COMPAT_TOPIC and {"-h", "--help"} & set(words):
+        return ParsedCommand(COMPAT_TOPIC, None, wants_help=True)
     if name == "help" or not words:
         return ParsedCommand(_topic(rest), None, wants_help=True)
     if is_legacy(words):
@@ -40,7 +42,8 @@ def parse(words: Sequence[str]) -> ParsedCommand:
     if len(name.split()) > 1:
         return _parse_command(_BY_NAME[_command_for(name)], [*rest, name])
     if name:
-        raise UsageError(f"{name!r} is not a command", hint=_nearest(name, _BY_NAME, f'fathom search "{name}"'))
+        otherwise = "fathom help compat" if name == COMPAT_TOPIC else f'fathom search "{name}"'
+        raise UsageError(f"{name!r} is not a command", hint=_nearest(name, _BY_NAME, otherwise))
     return _parse_top(words)
 
 
@@ -53,9 +56,9 @@ def _command_for(question: str) -> str:
 
 def _topic(words: Sequence[str]) -> str:
     topic = next((word for word in words if not word.startswith("-")), "")
-    if topic and topic not in _BY_NAME:
+    if topic and topic not in (*_BY_NAME, "help", COMPAT_TOPIC):
         raise UsageError(f"{topic!r} is not a command", hint=_nearest(topic, _BY_NAME, "fathom --help"))
-    return topic
+    return "" if topic == "help" else topic
 
 
 def _split_command(words: Sequence[str]) -> tuple[str, list[str]]:
@@ -80,13 +83,12 @@ def _parse_top(words: Sequence[str]) -> ParsedCommand:
 
 
 def _parse_command(command: Command, words: Sequence[str]) -> ParsedCommand:
-    options = (*command.options, *(SETTING_OPTIONS if command.name == "config" else ()))
+    options = (*command.options, *HIDDEN_OPTIONS.get(command.name, ()))
     values = _read(f"fathom {command.name}", command.operands, (*options, *COMMON_OPTIONS), words)
     if values.pop("help", False):
         return ParsedCommand(command.name, None, wants_help=True)
     common, own = _divide(values, options)
-    if command.name == "config":
-        common, own = _switched(common, own)
+    common = common._replace(overrides={**common.overrides, **switched(own)})
     for operand in command.operands:
         if len(operand.choices) == 1:  # a word that may be left out, such as the second one of `config show`
             own.pop(operand.destination, None)
@@ -97,15 +99,8 @@ def _parse_command(command: Command, words: Sequence[str]) -> ParsedCommand:
     return ParsedCommand(command.name, command.options_type(common=common, **own))
 
 
-def _switched(common: Common, values: dict[str, Any]) -> tuple[Common, dict[str, Any]]:
-    """Move switches of earlier scripts to the settings."""
-    flags = {option.destination for option in SETTING_OPTIONS}
-    own = {name: value for name, value in values.items() if name not in flags}
-    return common._replace(overrides={**common.overrides, **switched(values)}), own
-
-
 def _parse_legacy(words: Sequence[str]) -> ParsedCommand:
-    values = _read("fathom", LEGACY_OPTIONS[:1], (*LEGACY_OPTIONS[1:], *COMMON_OPTIONS), words)
+    values = _read("fathom", (PROMPT,), (*LEGACY_OPTIONS, *COMMON_OPTIONS), words)
     if values.pop("help", False):
         return ParsedCommand("", None, wants_help=True)
     common, own = _divide(values, LEGACY_OPTIONS)

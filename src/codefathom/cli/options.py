@@ -314,111 +314,114 @@ SEARCH_FORMATS = ("text", "path")
 CONTEXT_FORMATS = ("files", "autocoder", "markdown", "xml", "json")
 
 COMMON_OPTIONS = (
-    Option(("-C", "--source-dir"), "project folder; without it, the project around the current folder", "DIR"),
-    Option(("--set",), "change a setting for this run, such as search.rrf_k=20", "KEY=VALUE", repeat=True),
+    Option(
+        ("-C", "--source-dir"), "use the project in this folder", "DIR", default="the project around the current folder"
+    ),
+    Option(("--set",), "change a setting for this run only, such as search.limit=20", "KEY=VALUE", repeat=True),
     Option(("--json",), "print the result as JSON"),
     Option(("-q", "--quiet"), "print only errors on stderr"),
-    Option(("-v", "--verbose"), "print more: whole excerpts, timings, tracebacks of unexpected errors"),
+    Option(("-v", "--verbose"), "print more: whole excerpts, times, and tracebacks of unexpected errors"),
     Option(("-h", "--help"), "show this help"),
 )
 
 _SEVERAL = (
     Option(
         ("-p", "--project"),
-        "ask this project: a name or a group of `fathom projects`, or a folder",
+        "ask this project instead: a folder, or a name or group from `fathom projects`",
         "NAME",
         repeat=True,
     ),
-    Option(("--all",), "ask all projects that have a name"),
+    Option(("--all",), "ask all projects that `fathom projects` lists"),
     Option(
         ("--in",),
-        "ask about this file or folder, whatever projects it belongs to by the routes in your settings file",
+        "ask only about this file or folder; fathom finds the projects that it belongs to",
         "PATH",
         repeat=True,
     ),
 )
 _REVISION = Option(
-    ("--rev",), "read a branch, tag or commit of git from its object store, instead of the files in the folder", "REV"
+    ("--rev",),
+    "read this branch, tag or commit of git instead of the files in the folder; no checkout is needed",
+    "REV",
 )
 _FILTERS = (
     Option(("--dir",), "use only files below this folder", "DIR", repeat=True),
     Option(("--lang",), "use only files in this language, such as go", "NAME", repeat=True),
     Option(("--kind",), "use only symbols of this kind, such as function or class", "NAME", repeat=True),
-    Option(("--filter",), "use only what this filter matches, such as 'lines > 20'", "EXPR", repeat=True),
+    Option(
+        ("--filter",),
+        "use only what this filter matches, such as 'lines > 20'; see docs/filters.md",
+        "EXPR",
+        repeat=True,
+    ),
 )
 _ANYWAY = Option(("--anyway",), "show the closest matches even when they are probably not relevant")
 _REFRESH = Option(
     ("--refresh",),
-    "update the index before the search; auto: unless many files changed",
+    "whether the index is updated first; auto: yes, unless many files have changed",
     "WHEN",
     setting="search.refresh",
     choices=("auto", "always", "never"),
 )
 _MODEL = Option(
-    ("--model",), "language model to ask, such as ollama:qwen2.5-coder:14b", "PROVIDER:NAME", setting="llm.model"
+    ("--model",), "use this language model, such as ollama:qwen2.5-coder:14b", "PROVIDER:NAME", setting="llm.model"
 )
 _MAX_SOURCES = Option(
-    ("-n", "--max-sources"), "maximum number of sources that the model is shown", "N", setting="rerank.top_n"
+    ("-n", "--max-sources"), "maximum number of sources that are sent to the model", "N", setting="rerank.top_n"
 )
-FILTER_LEVEL = Option(
+_FILTER_LEVEL = Option(
     ("--filter-level",),
-    "choice of sources: 0: hits of the search, in one call; 1: judged by a language model; 2: judged, with related "
-    "files; -1: 1 if a language model is configured, else 0",
+    "how the sources of the answer are chosen; 0: by the search, with one call of the model; 1: the model selects and "
+    "judges them first, in many calls; 2: like 1, with related files; -1: 1 if a model is configured, otherwise 0",
     "N",
     setting="select.filter_level",
 )
 _THOROUGH = Option(
-    ("--thorough",), "let the language model choose and judge the sources first, in many calls: --filter-level 2"
+    ("--thorough",), "the model chooses and judges the sources first, which needs many calls; same as --filter-level 2"
 )
-_PIN = Option(("--pin",), "add this file, or all files of this folder, to the sources in any case", "PATH", repeat=True)
-_URL = Option(("--url",), "download this page and add its text to the sources", "URL", repeat=True)
-JUDGE_WORKERS = Option(
-    ("--index-filter-workers",),
-    "number of calls of the judging model at the same time",
-    "N",
-    setting="judge.workers",
-)
-TOKENIZER_PATH = Option(
-    ("--tokenizer-path",),
-    "tokenizer.json to count tokens with; without it, an estimate is used",
-    "FILE",
-    setting="context.tokenizer_path",
-)
-SHELL = Option(("-s", "--shell"), "let the model write one shell command, which is printed and never run")
+_PIN = Option(("--pin",), "always use this file, or all files of this folder, as sources", "PATH", repeat=True)
+_URL = Option(("--url",), "download this web page and use its text as a source", "URL", repeat=True)
+_SHELL = Option(("-s", "--shell"), "the model writes one shell command; fathom prints it and never runs it")
 _HOW_TO_ANSWER = (
-    JUDGE_WORKERS,
-    TOKENIZER_PATH,
-    Option(("--agent",), "let the model search the project itself, in rounds of tool calls"),
-    Option(("--explain",), "show each stage on stderr, with its time, tokens and cost"),
+    Option(("--agent",), "the model searches the project itself, with tools, in several rounds"),
+    Option(("--explain",), "print each stage of the work on stderr, with its time, tokens and cost"),
 )
-REQUIRED_EXTS = Option(
+_REQUIRED_EXTS = Option(
     ("--required-exts",),
-    'index only files whose names end with one of these, such as .rs,.py; it holds for later runs until "" is given',
+    "index only files whose names end with one of these, such as .rs,.py; this applies to later runs, too, until it is "
+    'set to ""',
     "LIST",
     setting="source.required_exts",
 )
 _MAX_TOKENS = Option(
     ("--max-tokens",),
-    "maximum number of tokens that are printed, by our own count; what has no room is left out, the last first",
+    "limit the output to about N tokens; the lowest-ranked results are dropped first",
     "N",
     kind=int,
     low=1,
     high=1_000_000,
+    default="no limit",
 )
+_MAX_TOKENS_OF_LIST = _MAX_TOKENS._replace(help="limit the output to about N tokens; the end of the list is dropped")
 _OFFSET = Option(
-    ("--offset",), "leave out so many results, those of earlier pages", "N", kind=int, low=0, high=10_000_000
+    ("--offset",), "skip the first N results, to print the next page", "N", kind=int, low=0, high=10_000_000
 )
 _QUERY = Option(
     ("query",),
-    "words, a question, @path, @@symbol, lang:go, kind:function, in:Class",
+    "words or a question; it may contain @path, @@symbol, lang:go, kind:function, in:Class",
     "QUERY",
     repeat=True,
     required=True,
 )
-_HOST = Option(("host",), "the agent or editor; without it, all that are found here", "HOST", choices=HOST_NAMES)
+_HOST = Option(
+    ("host",), "the agent or editor; without it, fathom sets up all that it finds", "HOST", choices=HOST_NAMES
+)
 _SETUP = (
-    Option(("--project",), "in the files of the project, for all who work on it, instead of your own settings"),
-    Option(("-y", "--yes"), "write without a question; without a terminal nothing is written otherwise"),
+    Option(
+        ("--project",),
+        "change the settings files of the project, which everyone who works on it uses, instead of your own",
+    ),
+    Option(("-y", "--yes"), "do not ask before writing; needed in scripts"),
 )
 
 COMMANDS = (
@@ -427,29 +430,35 @@ COMMANDS = (
         "make or update the index",
         (),
         (
-            Option(("--full",), "read every file again, even if it has not changed"),
-            Option(("--only",), "take in only the changes of this file or folder", "PATH", repeat=True),
-            Option(("--text",), "keep the text on stdin in the index as texts://NAME", "NAME"),
-            Option(("--remove-text",), "remove the text of this name from the index", "NAME", repeat=True),
-            Option(("--watch",), "keep running, and update the index whenever files change"),
-            Option(("--dry-run",), "show what would be done, without doing it"),
-            Option(("--interactive",), "show the plan and ask before indexing"),
-            Option(("--remove",), "remove the index of the project; its files stay"),
-            _REVISION,
-            REQUIRED_EXTS,
-            Option(("--ignore",), "more ignore patterns, separated by commas", "LIST", setting="source.ignore"),
+            Option(("--watch",), "keep running and update the index whenever files change"),
+            Option(("--only",), "update only this file or folder", "PATH", repeat=True),
+            Option(("--full",), "read every file again, even files that have not changed"),
+            Option(("--dry-run",), "show what would be done, but do not do it"),
+            Option(("--interactive",), "show what would be done, and ask before doing it"),
+            Option(
+                ("--ignore",),
+                "ignore files that match these patterns, too; separated by commas",
+                "LIST",
+                setting="source.ignore",
+            ),
+            _REQUIRED_EXTS,
+            Option(("--remove",), "delete the index of the project; your files are not touched"),
             Option(
                 ("--workers",),
-                "number of parsing processes; 0: one for each processor",
+                "number of processes that parse files",
                 "N",
                 setting="index.workers",
+                default="one for each processor",
             ),
             Option(
                 ("--wait",),
-                "wait at most this long for another process; 0: fail",
+                "how long to wait while another process updates the index; 0: do not wait, and fail",
                 "SECONDS",
                 setting="index.wait_s",
             ),
+            Option(("--text",), "read a text from stdin and add it to the index as texts://NAME", "NAME"),
+            Option(("--remove-text",), "remove the text that --text added under this name", "NAME", repeat=True),
+            _REVISION,
         ),
         IndexOptions,
         (
@@ -465,53 +474,67 @@ COMMANDS = (
         "find places in the code",
         (_QUERY,),
         (
-            Option(("-n", "--limit"), "maximum number of hits", "N", setting="search.limit"),
+            Option(("-n", "--limit"), "maximum number of results", "N", setting="search.limit"),
+            *_FILTERS,
+            *_SEVERAL,
+            Option(
+                ("--level",),
+                "what a result is: a whole file, a symbol or function, or a chunk of lines",
+                "LEVEL",
+                setting="search.level",
+                choices=LEVELS,
+            ),
             _MAX_TOKENS,
             _OFFSET,
-            Option(("--level",), "what a hit is", "LEVEL", setting="search.level", choices=LEVELS),
+            Option(
+                ("--format",),
+                "text: some lines of each result; path: one line for each result, path:line:column: text",
+                "FORMAT",
+                choices=SEARCH_FORMATS,
+            ),
+            _ANYWAY,
+            Option(
+                ("--file",), "search only this file or folder, and update it in the index first", "PATH", repeat=True
+            ),
             Option(
                 ("--mode",),
-                "how hits are ranked; auto chooses the mode for each query",
+                "how results are found and ranked; auto chooses the mode for each question",
                 "MODE",
                 setting="search.mode",
                 choices=MODES,
             ),
-            *_FILTERS,
-            _ANYWAY,
-            Option(("--min-score",), "leave out hits with a lower score than this", "X", kind=float, low=0),
-            Option(("--explain",), "show all signals from which the score of each hit is made"),
-            Option(
-                ("--format",),
-                "text shows lines of each hit; path prints one line, path:line:column: text",
-                "FORMAT",
-                choices=SEARCH_FORMATS,
-            ),
-            *_SEVERAL,
-            Option(("--file",), "search only this file or folder, and take in its changes first", "PATH", repeat=True),
+            Option(("--min-score",), "drop results with a lower score than this", "X", kind=float, low=0),
+            Option(("--explain",), "show how the score of each result was computed"),
             _REVISION,
             _REFRESH,
         ),
         SearchOptions,
         (
             "fathom search how are ignore rules applied",
-            "fathom search -p shop -p web where is the price made",
-            "fathom search @@Engine open",
-            "fathom search --rev v1.2 where is the price made",
             "fathom search --lang go --kind function 'retry with backoff'",
+            "fathom search @@Engine open",
+            "fathom search -p shop -p web where is the price made",
+            "fathom search --rev v1.2 where is the price made",
             "fathom search --in /data/uploads --in /data/chats/7 what was agreed on",
         ),
     ),
     Command(
         "symbols",
         "list definitions by name",
-        (Option(("query",), "part of a symbol's name; without it, all symbols are listed", "NAME", repeat=True),),
         (
+            Option(
+                ("query",), "a symbol's name, or a part of it; without it, all symbols are listed", "NAME", repeat=True
+            ),
+        ),
+        (
+            Option(
+                ("--kind",), "list only symbols of this kind, such as function or class; import lists imports", "NAME"
+            ),
             Option(("--path",), "list only symbols in this file or below this folder", "PATH"),
-            Option(("--kind",), "list only symbols of this kind, such as function, or import for imports", "NAME"),
             Option(("-n", "--limit"), "maximum number of symbols", "N", kind=int, low=1, high=1_000_000),
+            *_SEVERAL,
             _MAX_TOKENS,
             _OFFSET,
-            *_SEVERAL,
             _REVISION,
         ),
         SymbolsOptions,
@@ -521,17 +544,17 @@ COMMANDS = (
         "files",
         "list the files that are in the index",
         (Option(("folder",), "list only files below this folder", "DIR"),),
-        (_MAX_TOKENS, _REVISION),
+        (_MAX_TOKENS_OF_LIST, _REVISION),
         FilesOptions,
         ("fathom files", "fathom files src -v"),
     ),
     Command(
         "related",
-        "show what a file or a symbol is connected with",
+        "show what uses a file or symbol, and what it uses",
         (
             Option(
                 ("target",),
-                "a file, a module (a.b), or @@symbol for its callers and references",
+                "a file, a module such as a.b, or @@symbol for its callers and other uses",
                 "PATH|@@SYMBOL",
                 required=True,
             ),
@@ -539,16 +562,16 @@ COMMANDS = (
         (
             Option(
                 ("--depth",),
-                "maximum number of steps from the target to a result",
+                "how many steps to follow from PATH or SYMBOL",
                 "N",
                 kind=int,
                 low=1,
                 high=5,
             ),
             Option(("-n", "--limit"), "maximum number of results", "N", kind=int, low=1, high=1_000_000),
+            *_SEVERAL,
             _MAX_TOKENS,
             _OFFSET,
-            *_SEVERAL,
             _REVISION,
         ),
         RelatedOptions,
@@ -556,15 +579,29 @@ COMMANDS = (
     ),
     Command(
         "impact",
-        "show what a change reaches, and which tests touch it",
-        (Option(("change",), "a file with a unified diff, -: stdin, or revisions of git: A..B, A...B, A", "CHANGE"),),
+        "show what a change affects, and which tests to run",
         (
-            Option(("--depth",), "maximum number of steps from the change to a result", "N", kind=int, low=1, high=5),
-            Option(("-n", "--limit"), "maximum number of places and of tests", "N", kind=int, low=1, high=1_000_000),
-            Option(("--tests-only",), "print only the paths of the test files, one a line"),
+            Option(
+                ("change",),
+                "a file with a unified diff; -: a diff on stdin; or revisions of git: A..B, A...B, or A, which is "
+                "compared with the files in the folder",
+                "CHANGE",
+            ),
+        ),
+        (
+            Option(("--tests-only",), "print only the paths of the test files, one per line"),
+            Option(("--depth",), "how many steps to follow from the changed code", "N", kind=int, low=1, high=5),
+            Option(
+                ("-n", "--limit"),
+                "maximum number of affected places, and of tests",
+                "N",
+                kind=int,
+                low=1,
+                high=1_000_000,
+            ),
             Option(
                 ("--fail-on",),
-                "exit with 1 if anything is reached, or if any test touches the change",
+                "exit with code 1 if the change affects anything (reached), or if any test runs it (tests)",
                 "WHAT",
                 choices=FAIL_ON,
             ),
@@ -577,14 +614,18 @@ COMMANDS = (
     ),
     Command(
         "map",
-        "outline the most central files of a project, within a number of tokens",
-        (Option(("query",), "draw what this question is about into the map; -: stdin", "QUESTION", repeat=True),),
+        "outline the most important files of a project",
         (
-            Option(("--file",), "draw what is near this file into the map", "PATH", repeat=True),
+            Option(
+                ("query",), "prefer files that this question is about; -: read it from stdin", "QUESTION", repeat=True
+            ),
+        ),
+        (
+            _MAX_TOKENS._replace(default=""),
+            Option(("--file",), "prefer files that are connected with this one", "PATH", repeat=True),
             Option(("--dir",), "show only files below this folder", "DIR", repeat=True),
-            _MAX_TOKENS,
-            _OFFSET,
             *_SEVERAL,
+            _OFFSET,
             _REVISION,
             _REFRESH,
         ),
@@ -601,9 +642,19 @@ COMMANDS = (
         "collect whole files for a prompt",
         (_QUERY,),
         (
-            Option(("--format",), "format of the output", "FORMAT", choices=CONTEXT_FORMATS),
+            Option(
+                ("--max-tokens",),
+                "limit the output to about N tokens; files that do not fit are shortened or dropped",
+                "N",
+                setting="context.window",
+            ),
             Option(("--max-files",), "maximum number of files", "N", setting="context.max_files"),
-            Option(("--max-tokens",), "maximum number of tokens", "N", setting="context.window"),
+            Option(
+                ("--format",),
+                "format of the output; autocoder: ##File: PATH before each file",
+                "FORMAT",
+                choices=CONTEXT_FORMATS,
+            ),
             *_FILTERS,
             *_SEVERAL,
             _ANYWAY,
@@ -615,27 +666,23 @@ COMMANDS = (
     ),
     Command(
         "ask",
-        "answer a question, with citations that are checked",
+        "answer a question, with checked citations",
         (_QUERY,),
         (
             _MODEL,
-            FILTER_LEVEL,
-            _THOROUGH,
-            _PIN,
-            Option(("--doc",), "add this text file to the sources; -: stdin", "FILE", repeat=True),
-            _URL,
-            _MAX_SOURCES,
-            _MAX_TOKENS,
             *_FILTERS,
             *_SEVERAL,
-            _ANYWAY,
-            Option(
-                ("--contexts-only",),
-                "print the sources as JSON, as `context --format json` does, without writing an answer",
-            ),
-            SHELL,
+            _PIN,
+            Option(("--doc",), "use this text file as a source; -: read it from stdin", "FILE", repeat=True),
+            _URL,
+            _THOROUGH,
             *_HOW_TO_ANSWER,
-            Option(("--trace",), "write each stage to this file, with its input and output", "FILE"),
+            _SHELL,
+            _MAX_SOURCES,
+            _MAX_TOKENS,
+            _FILTER_LEVEL,
+            _ANYWAY,
+            Option(("--trace",), "write each stage of the work to this file, with its input and output", "FILE"),
             _REVISION,
             _REFRESH,
         ),
@@ -653,21 +700,20 @@ COMMANDS = (
         (),
         (
             _MODEL,
-            FILTER_LEVEL,
-            _THOROUGH,
-            _PIN,
-            Option(("--doc",), "add this text file to the sources", "FILE", repeat=True),
-            _URL,
-            _MAX_SOURCES,
-            _MAX_TOKENS._replace(
-                help="maximum number of tokens that are printed of each answer, by our own count; what has no room is "
-                "left out, the last first"
-            ),
             *_FILTERS,
             *_SEVERAL,
-            _ANYWAY,
+            _PIN,
+            Option(("--doc",), "use this text file as a source", "FILE", repeat=True),
+            _URL,
+            _THOROUGH,
             *_HOW_TO_ANSWER,
-            Option(("--trace",), "append the stages of each answer to this file, one JSON line each", "FILE"),
+            _MAX_SOURCES,
+            _MAX_TOKENS._replace(
+                help="limit each answer to about N tokens; the lowest-ranked sources are dropped first"
+            ),
+            _FILTER_LEVEL,
+            _ANYWAY,
+            Option(("--trace",), "append each stage of the work to this file, as lines of JSON", "FILE"),
             _REVISION,
             _REFRESH,
         ),
@@ -679,9 +725,9 @@ COMMANDS = (
         "show what the index contains",
         (),
         (
-            Option(("--skipped",), "list each file that is not indexed, with the reason"),
-            Option(("--secrets",), "list the places of secrets, without their values"),
-            _MAX_TOKENS,
+            Option(("--skipped",), "list the files that are not indexed, with the reason for each"),
+            Option(("--secrets",), "list where secrets were found, without their values"),
+            _MAX_TOKENS_OF_LIST,
             _REVISION,
         ),
         StatusOptions,
@@ -691,22 +737,22 @@ COMMANDS = (
         "check that everything works",
         (),
         (
-            Option(("--providers",), "also send a short request to each configured language model"),
-            Option(("--fix",), "first repair damaged parts of the index, as `fathom index` does"),
+            Option(("--providers",), "also send a short request to each language model in the settings"),
+            Option(("--fix",), "first repair damaged parts of the index"),
         ),
         DoctorOptions,
     ),
     Command(
         "config",
         "show each setting, its value, and where the value comes from",
-        (Option(("action",), "show the settings; this word may be left out", "show", choices=("show",)),),
+        (Option(("action",), "show the settings; you can leave this word out", "show", choices=("show",)),),
         (),
         PlainOptions,
         ("fathom config show",),
     ),
     Command(
         "export",
-        "write symbols or chunks of the index to a file, or the index for other checkouts",
+        "write the index, its symbols or its chunks to a file",
         (),
         (
             Option(
@@ -716,28 +762,33 @@ COMMANDS = (
                 "FORMAT",
                 choices=EXPORT_FORMATS,
             ),
-            Option(("-o", "--output"), "file to write, for faiss a folder; -: stdout", "FILE"),
+            Option(("-o", "--output"), "file to write, or a folder for faiss; -: stdout", "FILE"),
             Option(
                 ("--snapshot",),
-                "instead of --as: bring the index up to date and write it to this file; `fathom import` takes it over "
-                "in another checkout",
+                "instead of --as: update the index and write all of it to this file, which `fathom import` reads in "
+                "another checkout of the project",
                 "FILE",
             ),
-            Option(("--sign",), "file with a private Ed25519 key that signs the snapshot", "KEYFILE"),
-            _MAX_TOKENS,
+            Option(("--sign",), "sign the snapshot with the private Ed25519 key in this file", "KEYFILE"),
+            _MAX_TOKENS_OF_LIST,
         ),
         ExportOptions,
         ("fathom export --as jsonl -o chunks.jsonl", "fathom export --snapshot main.fathom --sign team-key"),
     ),
     Command(
         "import",
-        "read an exported file, as far as it fits the project; a snapshot replaces the index",
-        (Option(("file",), "file to read, for faiss a folder; -: stdin", "FILE"),),
+        "read a file that `fathom export` has written",
+        (Option(("file",), "file to read, or a folder for faiss; -: stdin", "FILE"),),
         (
-            Option(("--as",), "format of the file; a snapshot needs none", "FORMAT", choices=EXPORT_FORMATS),
+            Option(
+                ("--as",),
+                "format of the file; not needed for a snapshot, which replaces the index",
+                "FORMAT",
+                choices=EXPORT_FORMATS,
+            ),
             Option(
                 ("--check",),
-                "for a snapshot without a signature: make again a sample of what it says of the files, or all",
+                "how much of a snapshot without a signature is compared with your files: a sample, or all of it",
                 "EXTENT",
                 choices=("sample", "all"),
             ),
@@ -747,31 +798,43 @@ COMMANDS = (
     ),
     Command(
         "backup",
-        "write the index to one file; others may go on searching and indexing",
-        (Option(("file",), "file to write; a backup of this name is replaced", "FILE", required=True),),
+        "write the index to one file, while others use it",
+        (Option(("file",), "file to write; an existing backup of this name is replaced", "FILE", required=True),),
         (),
         BackupOptions,
         ("fathom backup shop.backup",),
     ),
     Command(
         "restore",
-        "put a backup in the place of the index, then take in what has changed since",
-        (Option(("file",), "file that `fathom backup` has written", "FILE", required=True),),
+        "replace the index by a backup, and update it",
+        (Option(("file",), "a file that `fathom backup` has written", "FILE", required=True),),
         (),
         BackupOptions,
         ("fathom restore shop.backup",),
     ),
     Command(
         "projects",
-        "the names of your projects, for questions to several",
+        "give your projects names, to ask several at once",
         (
-            Option(("action",), "the thing to do", "ACTION", choices=PROJECT_ACTIONS),
-            Option(("target",), "add: the folder; remove, rename: the name", "TARGET"),
+            Option(
+                ("action",),
+                "list: show the names; add: give a folder a name; remove: forget a name; rename: change a name",
+                "ACTION",
+                choices=PROJECT_ACTIONS,
+            ),
+            Option(("target",), "add: a folder; remove, rename: the name of a project", "TARGET"),
         ),
         (
-            Option(("--name",), "add: the name, by default that of the folder; rename: the new name", "NAME"),
-            Option(("--group",), "add: a name that several projects share", "NAME", repeat=True),
-            Option(("--rev",), "add: the name means this branch, tag or commit of git, without a checkout", "REV"),
+            Option(("--name",), "add: the name of the project; rename: its new name", "NAME"),
+            Option(
+                ("--group",),
+                "add: put the project into this group; -p GROUP asks all projects of a group",
+                "NAME",
+                repeat=True,
+            ),
+            Option(
+                ("--rev",), "add: the name stands for this branch, tag or commit of git; no checkout is needed", "REV"
+            ),
         ),
         ProjectsOptions,
         (
@@ -784,19 +847,31 @@ COMMANDS = (
     ),
     Command(
         "store",
-        "where the vectors are kept: compare, move, remove, test",
+        "compare, move, remove or test the store of vectors",
         (
-            Option(("action",), "the thing to do", "ACTION", choices=STORE_ACTIONS, required=True),
+            Option(
+                ("action",),
+                "verify: compare the store with the index; move: copy the vectors to another store and use it; "
+                "remove: delete the vectors from a store; test: show whether the store can be used; list: show the "
+                "projects in a store; init: prepare a store",
+                "ACTION",
+                choices=STORE_ACTIONS,
+                required=True,
+            ),
             Option(
                 ("target",),
-                "the store, such as faiss or qdrant://localhost:6333; by default the one that is used",
+                "the store, such as faiss or qdrant://localhost:6333; without it, the store in use",
                 "STORE",
             ),
         ),
         (
             Option(("--to",), "same as STORE", "STORE"),
-            Option(("--project",), "remove: another project of the store, as `fathom store list` names it", "NAME"),
-            Option(("--fix",), "verify: fill a store that differs from the index anew"),
+            Option(
+                ("--project",),
+                "remove: delete the vectors of this project; `fathom store list` shows the names",
+                "NAME",
+            ),
+            Option(("--fix",), "verify: if the store differs from the index, fill it again"),
         ),
         StoreCommandOptions,
         (
@@ -809,29 +884,37 @@ COMMANDS = (
     Command(
         "serve",
         "run the HTTP server and the web page",
-        (Option(("folder",), "folder of a project to add; by default the project of the current folder", "DIR"),),
+        (
+            Option(
+                ("folder",), "folder of a project to serve; without it, the project around the current folder", "DIR"
+            ),
+        ),
         (
             Option(("--host",), "address to listen on", "ADDRESS", setting="server.host"),
             Option(("--port",), "port to listen on; 0: any free port", "N", setting="server.port"),
-            Option(("--new-token",), "print a new token of this name and its hash, then exit", "NAME"),
+            Option(
+                ("--new-token",),
+                "print a new token for a user or program of this name, and its hash; then exit",
+                "NAME",
+            ),
         ),
         ServeOptions,
         ("fathom serve", "fathom serve ~/code/shop --port 9000", "fathom serve --new-token team"),
     ),
     Command(
         "install",
-        "set up coding agents: the settings for `fathom mcp`, and a skill",
+        "set up coding agents and editors to use fathom",
         (_HOST,),
         (
             *_SETUP,
-            Option(("--print",), "print the settings and the skill, to write them by hand; nothing is written"),
+            Option(("--print",), "only print the settings and the skill; change no file"),
         ),
         InstallOptions,
         ("fathom install", "fathom install claude", "fathom install cursor --project --yes"),
     ),
     Command(
         "uninstall",
-        "take back what `fathom install` has written",
+        "undo `fathom install`",
         (_HOST,),
         _SETUP,
         InstallOptions,
@@ -839,7 +922,7 @@ COMMANDS = (
     ),
     Command(
         "mcp",
-        "answer a coding agent on stdin and stdout (Model Context Protocol)",
+        "serve a coding agent on stdin and stdout, over the Model Context Protocol (MCP)",
         (),
         _SEVERAL[:2],
         McpOptions,

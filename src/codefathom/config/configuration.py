@@ -13,6 +13,7 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from codefathom.compat.setting_names import SETTING_NAMES, SETTING_SWITCHES
 from codefathom.config import project_file
 from codefathom.config.model_names import model_and_address
 from codefathom.config.settings import (
@@ -28,38 +29,6 @@ from codefathom.errors import SettingsError, SourceError
 from codefathom.text.printable import is_text
 
 ROOT_MARKS = (".fathom", PROJECT_FILE, ".git")
-
-# Older names of settings, accepted in settings files and as arguments.
-ALIASES: Mapping[str, str] = {
-    "source_dir": "source.dir",
-    "required_exts": "source.required_exts",
-    "index_filter_level": "select.filter_level",
-    "index_filter_file_num": "context.max_files",
-    "verify_file_relevance_score": "judge.relevance_threshold",
-    "model_max_input_length": "select.max_input_tokens",
-    "skip_build_index": "search.refresh",
-    "skip_filter_index": "select.filter_level",
-    "enable_hybrid_index": "search.mode",
-    "duckdb_vector_dim": "embed.dimensions",
-    "duckdb_query_top_k": "search.candidates",
-    "duckdb_query_similarity": "search.min_similarity",
-    "anti_quota_limit_ms": "limits.min_interval_ms",
-    "rag_context_window_limit": "context.window",
-    "full_text_ratio": "context.full_text_ratio",
-    "segment_ratio": "context.segment_ratio",
-    "disable_auto_window": "context.disable_auto_window",
-    "disable_segment_reorder": "context.disable_segment_reorder",
-    "index_filter_workers": "judge.workers",
-    "rag_doc_filter_relevance": "judge.doc_relevance",
-    "tokenizer_path": "context.tokenizer_path",
-}
-# Older names of switches, and the values that on and off stand for.
-SWITCHES: Mapping[str, tuple[object, object]] = {
-    "skip_build_index": ("never", "auto"),
-    "skip_filter_index": (0, -1),
-    "enable_hybrid_index": ("hybrid", "lexical"),
-}
-
 
 # Numbers beyond these overflow somewhere below, in a database or a clock.
 _LARGEST_INT, _LARGEST_FLOAT = 10**15, 1e9
@@ -214,7 +183,7 @@ def _parsed(data: bytes, path: str) -> Iterator[_Assignment]:
         ) from error
     for name, value in content.items():
         if name == "vector_index":
-            from codefathom.config import vector_index  # noqa: PLC0415  few files have it
+            from codefathom.compat import vector_index  # noqa: PLC0415  few files have it
 
             yield from (_Assignment(*each) for each in vector_index.settings_of(value, path))
         elif isinstance(value, dict) and name != ROUTES:
@@ -240,12 +209,12 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[_Assignment]:
 
 
 def _resolve(assignment: _Assignment, declared: Mapping[str, DeclaredSetting]) -> tuple[str, Any]:
-    key = ALIASES.get(assignment.key, assignment.key)
+    key = SETTING_NAMES.get(assignment.key, assignment.key)
     if key not in declared:
-        nearest = _nearest(key, [*declared, *ALIASES])
+        nearest = _nearest(key, [*declared, *SETTING_NAMES])
         raise SettingsError(f"{assignment.origin}: {assignment.key} is not a setting", hint=nearest)
-    if assignment.key in SWITCHES:
-        on, off = SWITCHES[assignment.key]
+    if assignment.key in SETTING_SWITCHES:
+        on, off = SETTING_SWITCHES[assignment.key]
         return key, on if _convert(assignment, DeclaredSetting(key, True, SettingRule(""))) else off
     return key, _convert(assignment, declared[key])
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from codefathom.compat.argument_names import TOOL_ARGUMENTS
 from codefathom.errors import UsageError
 from codefathom.mcp.tool_list import tool_named
 from codefathom.search.filter.filter_options import as_spelled, folder_of, is_glob, one_of
@@ -15,21 +16,7 @@ from codefathom.types import Filter, FilterGroup, Where
 
 _T = TypeVar("_T")
 
-# Names that other tools of this kind use → ours. What is not in the list of tools is understood, too.
-_ALIASES: Mapping[str, Mapping[str, str]] = {
-    "search": {
-        "question": "query",
-        "index_type": "level",
-        "directory_filter": "paths",
-        "language_filter": "languages",
-        "top_k": "limit",
-        "max_results": "limit",
-    },
-    "read": {"file_path": "path"},
-    "related": {"path": "target"},
-    "map": {"question": "query", "directory_filter": "paths"},
-    "ask": {"query": "question"},
-}
+# Understood without being in the list of tools.
 _UNLISTED = ("level", "languages", "limit", "min_score")
 _CURSOR = re.compile(r"(?P<offset>[0-9]{1,7})(\.(?P<generation>[0-9]{1,15}))?")
 _CHANGED = "The index has changed since this cursor was given: places may be missing here, or come twice."
@@ -45,7 +32,7 @@ def named(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     named: dict[str, Any] = {}
     for name, value in arguments.items():
         snake = re.sub(r"(?<=[a-z])[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
-        own = _ALIASES[tool].get(snake, snake)
+        own = TOOL_ARGUMENTS[tool].get(snake, snake)
         if own not in (*allowed, *(_UNLISTED if tool == "search" else ())):
             raise UsageError(f"{tool} has no argument {name[:80]!r}", hint=f"it takes {', '.join(allowed)}")
         named[own] = value

@@ -10,11 +10,9 @@ from codefathom.cli import aliases
 from codefathom.cli.aliases import LEGACY_OPTIONS
 from codefathom.cli.arguments import parse
 from codefathom.cli.commands.ask_command import unwrapped
-from codefathom.cli.commands.short_commands import RUN
 from codefathom.cli.display.render import as_toml
-from codefathom.cli.help import command_help, explanation, overview
+from codefathom.cli.help import explanation
 from codefathom.cli.options import (
-    COMMANDS,
     AskOptions,
     Common,
     ContextOptions,
@@ -93,7 +91,8 @@ def test_a_line_is_read_as(line: str, command: str, options: Any) -> None:
 @pytest.mark.parametrize(
     ("line", "topic"),
     [("", ""), ("--help", ""), ("-h", ""), ("help", ""), ("help search", "search"), ("search --help", "search"),
-     ("--help search", "search"), ("search x -h", "search"), ("--rag -h", "")],
+     ("--help search", "search"), ("search x -h", "search"), ("--rag -h", ""), ("help help", ""),
+     ("help compat", "compat"), ("--help compat", "compat")],
 )  # fmt: skip
 def test_help_is_asked_for(line: str, topic: str) -> None:
     assert parse(line.split()) == (topic, None, True)
@@ -105,6 +104,7 @@ def test_help_is_asked_for(line: str, topic: str) -> None:
         ("serch x", "'serch' is not a command", "did you mean search?"),
         ("help serch", "'serch' is not a command", "did you mean search?"),
         ("zzz", "'zzz' is not a command", 'fathom search "zzz"'),
+        ("compat", "'compat' is not a command", "fathom help compat"),
         ("--nope", "fathom has no option --nope", "fathom --help"),
         ("--nope=1 --json", "fathom has no option --nope", "fathom --help"),
         ("--json", "there is no command in '--json'", "fathom --help"),
@@ -233,25 +233,6 @@ def test_the_files_of_an_answer_are_limited_too() -> None:
 def test_help_tells_the_default_that_rag_has() -> None:
     level = next(option for option in LEGACY_OPTIONS if option.names == ("--filter-level",))
     assert explanation(level).endswith("(default: -1)")
-
-
-def test_every_command_can_be_run_and_is_explained() -> None:
-    assert set(RUN) == {command.name for command in COMMANDS}
-    for command in COMMANDS:
-        assert f"  {command.name}" in overview()
-        for option in (*command.operands, *command.options):
-            assert option.names[0] in command_help(command.name) or option.metavar in command_help(command.name)
-
-
-def test_help_fits_into_a_terminal() -> None:
-    texts = [overview(), *(command_help(command.name) for command in COMMANDS)]
-    assert max(len(line) for text in texts for line in text.splitlines()) <= 100
-
-
-def test_help_is_made_for_narrow_terminals_too() -> None:
-    texts = [overview(72), *(command_help(command.name, 72) for command in COMMANDS)]
-    rows = [line for text in texts for line in text.splitlines() if line.startswith(" " * 30)]
-    assert max(map(len, rows)) <= 72
 
 
 @pytest.mark.parametrize(

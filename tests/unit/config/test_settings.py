@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.config.configuration import ALIASES, find_root, load_settings
+from codefathom.compat.setting_names import SETTING_NAMES
+from codefathom.config.configuration import find_root, load_settings
 from codefathom.config.model_names import model_and_address, shown_model
 from codefathom.config.settings import (
     LEAST_CONTEXT,
@@ -203,7 +204,7 @@ def test_a_former_switch_takes_only_true_and_false() -> None:
 
 
 def test_every_alias_leads_to_a_setting() -> None:
-    assert set(ALIASES.values()) <= {known.key for known in declared_settings()}
+    assert set(SETTING_NAMES.values()) <= {known.key for known in declared_settings()}
 
 
 @pytest.mark.parametrize(("key", "place"), [("index.dir", "/tmp/x"), ("source.dir", ".."), ("index.dir", "a/../../b")])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codefathom.cli.options import COMMANDS
-from codefathom.config.configuration import ALIASES
+from codefathom.compat.setting_names import SETTING_NAMES
 from codefathom.config.settings import declared_settings
 from codefathom.parse.grammars import languages
 
@@ -44,7 +44,7 @@ def test_everything_is_documented() -> None:
             assert f"| {option.help.replace('|', chr(92) + '|')}" in cli
     for known in declared_settings():
         assert f"| `{known.key}` |" in settings
-    for name in ALIASES:
+    for name in SETTING_NAMES:
         assert f"`{name}`" in settings
 
 

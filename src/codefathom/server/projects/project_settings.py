@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
-from codefathom.config.configuration import ALIASES
+from codefathom.compat.setting_names import SETTING_NAMES
 from codefathom.config.model_names import model_and_address
 from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
 from codefathom.errors import FathomError, without_login
@@ -48,7 +48,7 @@ def check_changes(settings: Mapping[str, object]) -> None:
     """Raise RequestError for what may not be set for a project, or holds a key; the message repeats no value."""
     shut = {setting.key for setting in declared_settings() if closed(setting)}
     for key, value in settings.items():
-        if ALIASES.get(key, key) in shut:
+        if SETTING_NAMES.get(key, key) in shut:
             raise ClosedError(f"{key} cannot be set for a project", hint="set it in the settings of the server")
         if any(map(_has_secret, _texts(value))):
             raise RequestError(

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, Field
 
+from codefathom.compat.argument_names import REQUEST_KEYS
 from codefathom.search.question.query import MAX_QUESTION
 from codefathom.server.schemas.search_schemas import AnyPaths, Anyway, In, Out, PageOut, QuestionIn, Roots, Sound
 
@@ -53,7 +54,7 @@ class QueryIn(In):
         min_length=1,
         max_length=MAX_QUESTION,
         examples=["how is an order priced?"],
-        validation_alias=AliasChoices("question", "query"),
+        validation_alias=AliasChoices("question", *REQUEST_KEYS["question"]),
     )
     project_id: str | None = Field(default=None, max_length=200, examples=["shop"])
     model: str = Field(

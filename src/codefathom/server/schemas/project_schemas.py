@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import AliasChoices, Field
 
+from codefathom.compat.argument_names import REQUEST_KEYS
 from codefathom.server.schemas.search_schemas import In, Out, Sound
 
 SettingValue: TypeAlias = bool | int | float | str | list[str]
@@ -20,7 +21,7 @@ class ProjectIn(In):
         examples=["~/code/shop"],
         description="a folder on the server; the root of the project is the nearest folder, from this one upwards, "
         "with .fathom, fathom.toml or .git",
-        validation_alias=AliasChoices("path", "source_dir", "sourceDir", "codebase_path", "codebasePath"),
+        validation_alias=AliasChoices("path", *REQUEST_KEYS["path"]),
     )
     url: str = Field(
         default="",

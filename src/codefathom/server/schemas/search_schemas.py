@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
+from codefathom.compat.argument_names import REQUEST_KEYS
 from codefathom.search.question.query import MAX_QUESTION
 from codefathom.types import LevelName, Mode, Route
 
@@ -137,7 +138,7 @@ class QuestionIn(In):
         min_length=1,
         max_length=MAX_QUESTION,
         examples=["where are orders priced"],
-        validation_alias=AliasChoices("query", "question", "q"),
+        validation_alias=AliasChoices("query", *REQUEST_KEYS["query"]),
     )
     project_id: str | None = Field(default=None, max_length=200, examples=["shop"])
     directory_filter: Values = Field(default=(), examples=[["src"]])
@@ -170,14 +171,14 @@ class SearchIn(QuestionIn):
         ge=1,
         le=1_000,
         examples=[10],
-        validation_alias=AliasChoices("limit", "max_results", "maxResults", "top_k", "topK", "recall_count"),
+        validation_alias=AliasChoices("limit", *REQUEST_KEYS["limit"]),
     )
     offset: OffsetIn = 0
     level: LevelName | None = Field(
         default=None,
         examples=["chunk"],
         description="what a hit is: a whole `file`, `symbol` or `function` (also a method), or a `chunk`, some lines",
-        validation_alias=AliasChoices("level", "index_type", "indexType"),
+        validation_alias=AliasChoices("level", *REQUEST_KEYS["level"]),
     )
     mode: Mode | None = Field(default=None, examples=["auto"])
     min_score: float = Field(default=0.0, ge=0.0, le=1_000.0, examples=[0.0])

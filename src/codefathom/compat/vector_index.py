@@ -10,7 +10,7 @@ from codefathom.errors import SettingsError
 
 TABLE = "vector_index"
 # Names in these tables, and the settings that they are here.
-_SETTINGS: Mapping[str, str] = {
+VECTOR_INDEX_SETTINGS: Mapping[str, str] = {
     "enabled": "store.vectors",
     "qdrant.url": "store.url",
     "qdrant.collection_name": "store.collection",
@@ -35,8 +35,8 @@ def settings_of(table: object, path: str) -> Iterator[tuple[str, object, str]]:
     """
     values = dict(_names(table, ""))
     for name in values:
-        if name not in _SETTINGS and name not in _CHECKED:
-            near = get_close_matches(name, [*_SETTINGS, *_CHECKED], n=1)
+        if name not in VECTOR_INDEX_SETTINGS and name not in _CHECKED:
+            near = get_close_matches(name, [*VECTOR_INDEX_SETTINGS, *_CHECKED], n=1)
             raise SettingsError(
                 f"{path}: {f'{TABLE}.{name}'.rstrip('.')} is not a setting",
                 hint=f"did you mean {TABLE}.{near[0]}?" if near else "docs/stores.md lists those of Qdrant",
@@ -46,7 +46,7 @@ def settings_of(table: object, path: str) -> Iterator[tuple[str, object, str]]:
     values.pop("search.enable_result_cache" if is_cached is True else "search.cache_ttl_seconds", None)
     is_enabled = values.setdefault("enabled", True) is not False
     for name, value in values.items():
-        setting = _SETTINGS.get(name, "")
+        setting = VECTOR_INDEX_SETTINGS.get(name, "")
         if setting and (is_enabled or not setting.startswith("store.")):
             yield setting, _value(name, value), f"{path}: {TABLE}.{name}"
 
