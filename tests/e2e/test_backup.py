@@ -203,7 +203,7 @@ def test_a_claimed_number_makes_it_foreign(shop: Path, tmp_path: Path) -> None:
 
 def test_a_file_of_the_user_is_not_written_over(shop: Path) -> None:
     before = (shop / "shop" / "pricing.py").read_bytes()
-    with Engine.open(str(shop)) as engine, pytest.raises(UsageError, match="is a file that is no backup"):
+    with Engine.open(str(shop)) as engine, pytest.raises(UsageError, match="already exists and is not a backup"):
         engine.backup(str(shop / "shop" / "pricing.py"))
     assert (shop / "shop" / "pricing.py").read_bytes() == before
 

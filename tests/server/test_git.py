@@ -336,6 +336,46 @@ def test_what_fails_says_why_and_leaves_nothing(origin: GitOrigin, tmp_path: Pat
     assert list((tmp_path / "copy").iterdir()) == []
 
 
+def add_forest(repository: Path) -> None:
+    """Commit 1,000 files, which few objects are: every folder is the same one, and every file, too."""
+
+    def object_of(*words: str, text: str) -> str:
+        return subprocess.run(
+            ["git", *words], cwd=repository, input=text, check=True, capture_output=True, text=True, timeout=LONG_S
+        ).stdout.strip()
+
+    entry = f"100644 blob {object_of('hash-object', '-w', '--stdin', text='x = 1')}"
+    for _ in range(3):
+        tree = object_of("mktree", text="".join(f"{entry}\t{name}\n" for name in "abcdefghij"))
+        entry = f"040000 tree {tree}"
+    git(repository, "read-tree", tree)
+    git(repository, "commit", "-m", "forest")
+
+
+@pytest.mark.parametrize("is_hash", [False, True])
+def test_many_files_of_few_objects_are_refused_before_one_is_written(
+    repository: Path, origin: GitOrigin, tmp_path: Path, is_hash: bool
+) -> None:
+    add_forest(repository)
+    head = (repository / ".git" / "refs" / "heads" / "main").read_text().strip()
+    origin = replace(origin, branch=head if is_hash else "")
+    with pytest.raises(SourceError, match="files") as caught:
+        list(bring(replace(origin, most_files=500), str(tmp_path / "copy" / "tree")))
+    assert "server.clone_max_files" in caught.value.hint
+    assert list((tmp_path / "copy").iterdir()) == []
+    list(bring(replace(origin, most_files=100_000), str(tmp_path / "copy" / "tree")))
+    assert len(list((tmp_path / "copy" / "tree").glob("?/?/?"))) == 1_000
+
+
+def test_a_copy_stays_as_it_was_when_too_many_files_come(repository: Path, origin: GitOrigin, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    list(bring(origin, str(tree)))
+    add_forest(repository)
+    with pytest.raises(SourceError, match="files"):
+        list(bring(replace(origin, most_files=500), str(tree)))
+    assert sorted(path.name for path in tree.iterdir()) == [".git", "first.py", "old.py"]
+
+
 def test_what_is_no_repository_says_so(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="git cannot clone") as caught:
         list(bring(GitOrigin((tmp_path / "none").as_uri(), schemes=("file",)), str(tmp_path / "tree")))

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Event, Lock, Thread
 
 from codefathom.answer.answer_types import (
     AnswerStep,
@@ -17,7 +18,6 @@ from codefathom.answer.answer_types import (
     traced,
     with_hint,
 )
-from codefathom.answer.silence import silence_told
 from codefathom.errors import FathomError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
 from codefathom.telemetry import span
@@ -27,6 +27,7 @@ from codefathom.types import NO_PRICES, Prices
 _MAX_BEGINNING, _MAX_END = 6_000, 2_000
 _MAX_MESSAGES = 20
 _MAX_CALLS = 100  # of a stage
+_SILENT_S = 5.0  # whoever waits for a model is told of it again and again
 _ENDED = "the call was ended before the reply was whole"
 
 PricesOf = Callable[[str], Prices]  # name of a model → what it costs
@@ -138,7 +139,7 @@ class RecordingModel:
         try:
             with (
                 span(f"chat {self.name}", is_current=False, model=self.name) as call,
-                silence_told(self.name, self._on_step) as hear,
+                _silence_told(self.name, self._on_step) as hear,
             ):
                 for item in self._model.stream(ask):
                     hear()
@@ -177,3 +178,27 @@ def _some(messages: Sequence[Message]) -> Sequence[Message]:
 
 def _written(text: str, calls: Sequence[ToolCall]) -> str:
     return "\n".join(filter(None, [text, *(f"{call.name} {call.arguments}" for call in calls)]))
+
+
+@contextmanager
+def _silence_told(name: str, on_step: OnStep) -> Iterator[Callable[[], None]]:
+    """Tell every few seconds that the model is silent, until the first piece of its reply or the end of the block."""
+    is_heard, lock = Event(), Lock()
+
+    def tell() -> None:
+        seconds = 0.0
+        while not is_heard.wait(_SILENT_S):
+            seconds += _SILENT_S
+            with lock:  # nothing is told after the first piece
+                if not is_heard.is_set():
+                    on_step(AnswerStep("waiting", f"{name} has not answered for {seconds:.0f} s"))
+
+    def hear() -> None:
+        with lock:
+            is_heard.set()
+
+    Thread(target=tell, name="silence", daemon=True).start()
+    try:
+        yield hear
+    finally:
+        hear()

@@ -898,6 +898,15 @@ class ServerSettings(NamedTuple):
     clone_max_bytes: Annotated[
         int, SettingRule("Largest repository that the server clones, in bytes.", low=1, remote=True)
     ] = 1_000_000_000
+    clone_max_files: Annotated[
+        int,
+        SettingRule(
+            "Maximum number of files and folders of a repository that the server clones. Of files that are mostly "
+            "copies of each other, it may have a tenth of that: a few objects of git can stand for millions of files.",
+            low=1,
+            remote=True,
+        ),
+    ] = MOST_REVISION_FILES
     clone_timeout_s: Annotated[
         float, SettingRule("Time limit for cloning a repository, in seconds.", low=1, high=1_000_000, remote=True)
     ] = 600.0

@@ -47,6 +47,7 @@ class ServerConfig:
     watched_projects: int = _DEFAULTS.watched_projects
     git_schemes: tuple[str, ...] = _DEFAULTS.git_schemes
     clone_max_bytes: int = _DEFAULTS.clone_max_bytes
+    clone_max_files: int = _DEFAULTS.clone_max_files
     clone_timeout_s: float = _DEFAULTS.clone_timeout_s
     log: str = _DEFAULTS.log
     routes: tuple[PathRoute, ...] = ()  # which paths belong to which projects
@@ -95,6 +96,7 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
         watched_projects=settings.watched_projects,
         git_schemes=settings.git_schemes,
         clone_max_bytes=settings.clone_max_bytes,
+        clone_max_files=settings.clone_max_files,
         clone_timeout_s=settings.clone_timeout_s,
         log=settings.log,
         routes=() if tables is None else routes_of(tables, origin),

@@ -57,6 +57,9 @@ def test_files_of_a_diff_of_git() -> None:
         ('--- "a/\\303\\244 b.py"\n+++ "b/\\303\\244 b.py"\n@@ -1 +1 @@\n-a\n+b\n', "ä b.py", "ä b.py"),
         ("--- /dev/null\n+++ b/x.py\n@@ -0,0 +1 @@\n+b\n", "", "x.py"),
         ("--- i/x.py\r\n+++ w/x.py\r\n@@ -1 +1 @@\r\n-a\r\n+b\r\n", "x.py", "x.py"),
+        ("diff --git i/a b.py w/a b.py\n--- i/a b.py\t\n+++ w/a b.py\t\n@@ -1 +1 @@\n-a\n+b\n", "a b.py", "a b.py"),
+        ("diff --git a/a b/c b/a b/c\n--- a/a b/c\t\n+++ b/a b/c\t\n@@ -1 +1 @@\n-a\n+b\n", "a b/c", "a b/c"),
+        ("diff --git i/a b w/c d\nrename from a b\nrename to c d\n", "a b", "c d"),
     ],
 )
 def test_paths_are_read_as_they_are(text: str, old: str, new: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from codefathom import __version__
 from codefathom.cli import aliases
@@ -14,25 +15,17 @@ from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import inside_project, path_typed, where
 from codefathom.cli.options import (
     AskOptions,
-    BackupOptions,
     CompletionOptions,
     ContextOptions,
     DoctorOptions,
-    ExportOptions,
     FilesOptions,
     ImpactOptions,
-    ImportOptions,
-    IndexOptions,
-    InstallOptions,
     MapOptions,
     McpOptions,
     PlainOptions,
-    ProjectsOptions,
     RelatedOptions,
     SearchOptions,
-    ServeOptions,
     StatusOptions,
-    StoreCommandOptions,
     SymbolsOptions,
 )
 from codefathom.cli.search_output import exit_code, write_hits
@@ -47,6 +40,8 @@ if TYPE_CHECKING:
     from codefathom.search.graph.project_map import ProjectMap
 
 SUCCESS, NO_RESULT, ERROR = 0, 1, 2
+
+Command: TypeAlias = Callable[[Any, Face], int]  # the options of the command; returns the exit code
 
 
 def search(options: SearchOptions, face: Face) -> int:
@@ -263,13 +258,6 @@ def ask(options: AskOptions, face: Face) -> int:
     return show_sources(contexts(options, face), options.max_tokens, face)
 
 
-def chat(options: AskOptions, face: Face) -> int:
-    """Answer one question after another, until the input ends."""
-    from codefathom.cli.commands.chat_command import run
-
-    return run(options, face)
-
-
 def status(options: StatusOptions, face: Face) -> int:
     """Print the contents and the state of the index."""
     with face.open() as engine:
@@ -353,41 +341,6 @@ def config(_: PlainOptions, face: Face) -> int:
     return SUCCESS
 
 
-def export(options: ExportOptions, face: Face) -> int:
-    """Write the index for others."""
-    from codefathom.cli.commands.exchange_command import export
-
-    return export(options, face)
-
-
-def import_(options: ImportOptions, face: Face) -> int:
-    """Read what `export` has written."""
-    from codefathom.cli.commands.exchange_command import import_
-
-    return import_(options, face)
-
-
-def projects(options: ProjectsOptions, face: Face) -> int:
-    """Do one action with the list of projects."""
-    from codefathom.cli.commands.projects_command import run
-
-    return run(options, face)
-
-
-def backup(options: BackupOptions, face: Face) -> int:
-    """Write the index to one file."""
-    from codefathom.cli.commands.backup_command import backup
-
-    return backup(options, face)
-
-
-def restore(options: BackupOptions, face: Face) -> int:
-    """Put a backup in the place of the index."""
-    from codefathom.cli.commands.backup_command import restore
-
-    return restore(options, face)
-
-
 def version(_: PlainOptions, face: Face) -> int:
     """Print the version."""
     if face.common.json:
@@ -399,41 +352,6 @@ def version(_: PlainOptions, face: Face) -> int:
     return SUCCESS
 
 
-def index(options: IndexOptions, face: Face) -> int:
-    """Make or update the index."""
-    from codefathom.cli.commands.index_command import run
-
-    return run(options, face)
-
-
-def store(options: StoreCommandOptions, face: Face) -> int:
-    """Compare, move or remove the vectors of a store."""
-    from codefathom.cli.commands.store_command import run
-
-    return run(options, face)
-
-
-def serve(options: ServeOptions, face: Face) -> int:
-    """Answer over HTTP."""
-    from codefathom.cli.commands.serve_command import run
-
-    return run(options, face)
-
-
-def install(options: InstallOptions, face: Face) -> int:
-    """Set up coding agents."""
-    from codefathom.cli.commands.install_command import install
-
-    return install(options, face)
-
-
-def uninstall(options: InstallOptions, face: Face) -> int:
-    """Take back what `install` has written."""
-    from codefathom.cli.commands.install_command import uninstall
-
-    return uninstall(options, face)
-
-
 def mcp(options: McpOptions, _: Face) -> int:
     """Answer a coding agent until stdin ends."""
     from codefathom.cli.commands.mcp_command import run
@@ -441,8 +359,18 @@ def mcp(options: McpOptions, _: Face) -> int:
     return run(options)
 
 
-RUN: Mapping[str, Callable[[Any, Face], int]] = {
-    "index": index,
+def _in(module: str, function: str = "run") -> Command:
+    """Return a command that its module holds, which is imported only when the command runs."""
+
+    def run(options: Any, face: Face) -> int:
+        command: Command = getattr(import_module(f"codefathom.cli.commands.{module}"), function)
+        return command(options, face)
+
+    return run
+
+
+RUN: Mapping[str, Command] = {
+    "index": _in("index_command"),
     "search": search,
     "symbols": symbols,
     "files": files,
@@ -451,20 +379,20 @@ RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "map": map_project,
     "context": context,
     "ask": ask,
-    "chat": chat,
+    "chat": _in("chat_command"),
     "status": status,
     "doctor": doctor,
     "config": config,
-    "export": export,
-    "import": import_,
-    "serve": serve,
-    "install": install,
-    "uninstall": uninstall,
+    "export": _in("exchange_command", "export"),
+    "import": _in("exchange_command", "import_"),
+    "serve": _in("serve_command"),
+    "install": _in("install_command", "install"),
+    "uninstall": _in("install_command", "uninstall"),
     "mcp": mcp,
-    "projects": projects,
-    "backup": backup,
-    "restore": restore,
-    "store": store,
+    "projects": _in("projects_command"),
+    "backup": _in("backup_command", "backup"),
+    "restore": _in("backup_command", "restore"),
+    "store": _in("store_command"),
     "completion": completion,
     "version": version,
 }

@@ -30,7 +30,7 @@ from codefathom.source.charset import known_encoding
 from codefathom.source.scan import scan
 from codefathom.source.work_tree import commit_of
 from codefathom.stores.cache import Cache
-from codefathom.stores.catalog.backup_file import forget, put_in_place
+from codefathom.stores.catalog.backup_file import forget, opened_file, put_in_place
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.foreign import cleanse
 from codefathom.stores.catalog.records import Batch
@@ -39,7 +39,6 @@ from codefathom.stores.catalog.sibling_copy import FilesHere, disown
 from codefathom.stores.catalog.snapshot_file import (
     SnapshotHead,
     damaged,
-    open_snapshot,
     read_head,
     unpack,
     write_snapshot,
@@ -122,7 +121,7 @@ def checked_snapshot(opened: OpenedProject, path: str, extent: Extent) -> Iterat
     new = folder.file("catalog.restored")
     forget(new)
     try:
-        with open_snapshot(path) as file:
+        with opened_file(path) as file:
             n_bytes = os.fstat(file.fileno()).st_size
             head = read_head(file, path, is_signed)
             _check_head(opened, head, path, extent)

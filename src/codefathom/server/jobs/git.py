@@ -14,6 +14,8 @@ from urllib.parse import unquote, urlsplit
 
 from codefathom.errors import SourceError, UsageError, without_login
 from codefathom.server.jobs.job_messages import GitOrigin, Step
+from codefathom.source.revisions.git_program import answer, start_git
+from codefathom.source.revisions.git_tree import check_n_files
 from codefathom.source.revisions.revision import checked_name, is_commit
 from codefathom.stores.folder import Folder
 from codefathom.system.children import Program, environment, find_program
@@ -124,7 +126,7 @@ def bring(origin: GitOrigin, tree: str) -> Iterator[Step]:
     folder.below(new).make()
     _write_attributes(folder.below(template))
     of_template = f"--template={folder.below(template).path}"
-    words = ["clone", "--depth=1", "--single-branch", "--no-tags", of_template]
+    words = ["clone", "--depth=1", "--single-branch", "--no-tags", "--no-checkout", of_template]
     words += ["--progress", "--no-recurse-submodules", *([f"--branch={branch}"] if branch else [])]
     copy = folder.below(new).path
     try:
@@ -134,6 +136,7 @@ def bring(origin: GitOrigin, tree: str) -> Iterator[Step]:
             yield from _bring_up_to_date(origin, copy, url)
         else:
             yield from _git(origin, copy, *words, "--", url, copy)
+            yield from _check_out(origin, copy, "HEAD")
         folder.rename(new, name)
     finally:
         with suppress(OSError):
@@ -142,11 +145,31 @@ def bring(origin: GitOrigin, tree: str) -> Iterator[Step]:
 
 
 def _bring_up_to_date(origin: GitOrigin, tree: str, url: str) -> Iterator[Step]:
-    here = ("-C", tree, "--git-dir=.git", "--work-tree=.")  # no other repository around it
     fetch = ("fetch", "--depth=1", "--no-tags", "--no-recurse-submodules", "--progress")
-    yield from _git(origin, tree, *here, *fetch, "--", url, origin.branch or "HEAD")
-    yield from _git(origin, tree, *here, "reset", "--hard", "--quiet", "FETCH_HEAD")
-    yield from _git(origin, tree, *here, "clean", "-ffdq")
+    yield from _git(origin, tree, *_here(tree), *fetch, "--", url, origin.branch or "HEAD")
+    yield from _check_out(origin, tree, "FETCH_HEAD")
+    yield from _git(origin, tree, *_here(tree), "clean", "-ffdq")
+
+
+def _check_out(origin: GitOrigin, tree: str, name: str) -> Iterator[Step]:
+    """Write the files of a commit, which are counted first; none of a repository that has no commit.
+
+    A few trees that name each other list more files than a disk or git itself can hold.
+    """
+    with start_git(tree, "rev-parse", "--verify", "--quiet", name) as process, answer(process, tree):
+        commit = process.communicate()[0].decode("ascii", "replace").strip()
+    if not commit:
+        return
+    try:
+        check_n_files(tree, commit, origin.most_files, with_folders=True)
+    except SourceError as error:
+        raise SourceError(f"{origin.url!r} is not checked out: {error}", hint="see server.clone_max_files") from error
+    yield from _git(origin, tree, *_here(tree), "reset", "--hard", "--quiet", commit)
+
+
+def _here(tree: str) -> tuple[str, ...]:
+    """Return the options of git for this repository, and for no other one around it."""
+    return "-C", tree, "--git-dir=.git", "--work-tree=."
 
 
 def _write_attributes(git_folder: Folder) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TypeAlias
 
+from codefathom.source.size_limits import MOST_REVISION_FILES
 from codefathom.types import IndexReport, PathReport, Progress, Status, StoreReport
 
 MOST_ERRORS = 1_000  # files that are named; all are counted
@@ -21,6 +22,7 @@ class GitOrigin:
     branch: str = ""  # "" for the usual one
     schemes: tuple[str, ...] = ()
     most_bytes: int = 1_000_000_000
+    most_files: int = MOST_REVISION_FILES  # and folders
     limit_s: float = 600.0
 
 

@@ -289,7 +289,12 @@ class Projects:
             return replace(order, revision=project.revision)
         config = self._config()
         origin = GitOrigin(
-            project.url, project.branch, config.git_schemes, config.clone_max_bytes, config.clone_timeout_s
+            project.url,
+            project.branch,
+            config.git_schemes,
+            config.clone_max_bytes,
+            config.clone_max_files,
+            config.clone_timeout_s,
         )
         return Order(job.root, job.full, project.overrides, origin, config.model_hosts, move_to=job.move_to)
 

@@ -43,8 +43,9 @@ from codefathom.server.schemas.search_schemas import (
     SearchedOut,
     SearchIn,
     SearchOut,
+    SignalOut,
+    SignalsOut,
 )
-from codefathom.server.schemas.signal_schemas import SignalOut, SignalsOut
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.searches.search_key import ChangeWish, SearchKey, SearchLimits
 from codefathom.server.state import CallerHere, ServerState

@@ -330,3 +330,23 @@ class ContextOut(Out):
         default=True, examples=[True], description="False: at least so many are left out, and maybe more"
     )
     roots: Roots = {}
+
+
+# ---- the signals of a hit
+
+
+class SignalOut(Out):
+    """One signal of the ranking."""
+
+    name: str = Field(examples=["lexical"])
+    meaning: str = Field(examples=["words of the question stand in it"])
+    weight: float = Field(examples=[0.36], description="factor of the signal in the score of a hit; 0: not used")
+    weight_for_long_text: float = Field(
+        examples=[0.58], description="the same where the question is a long text: a hit then has the signal `long_text`"
+    )
+
+
+class SignalsOut(Out):
+    """All signals of the ranking."""
+
+    signals: list[SignalOut]

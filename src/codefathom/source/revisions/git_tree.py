@@ -65,7 +65,7 @@ class GitTree:
 
     def scan(self, rules: ScanRules) -> Scan:
         """List the files that count by the same rules as in a folder. Links and submodules are not followed."""
-        _check_number(self.folder, self.commit, rules.most_revision_files)
+        check_n_files(self.folder, self.commit, rules.most_revision_files)
         if (self.folder, self.commit) in _incomplete:  # what was absent may have come since
             _incomplete.clear()
             _listing.cache_clear()
@@ -102,10 +102,10 @@ _incomplete: set[tuple[str, str]] = set()  # folders and commits whose kept list
 
 
 @lru_cache(maxsize=16)
-def _check_number(folder: str, commit: str, most: int) -> None:
+def check_n_files(folder: str, commit: str, most: int, *, with_folders: bool = False) -> None:
     """Raise SourceError for a commit of more files. Names alone are listed for that, which is soon done."""
     contents: set[bytes] = set()
-    for n_files, line in enumerate(_lines(folder, commit), 1):
+    for n_files, line in enumerate(_lines(folder, commit, *(["-t"] if with_folders else [])), 1):
         contents.add(line.partition(b"\t")[0])
         n_copies = n_files // len(contents)
         if n_files > most or (n_files > most / _COPIES_SHARE and n_copies > _MOST_COPIES):

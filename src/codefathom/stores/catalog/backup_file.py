@@ -13,7 +13,7 @@ import os
 import sqlite3
 import struct
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from hashlib import blake2b
 from typing import Any, BinaryIO
 
@@ -44,28 +44,15 @@ def write_backup(source: sqlite3.Connection, path: str, root: str, made_at_ns: i
     A backup of this name is replaced when the new one is whole. Raises UsageError when something else has the name,
     SourceError when the file cannot be written.
     """
-    try:
-        place = file_of_user(path)
-        _refuse_others(place, path)
-        new = place.with_ending(_NEW)
-        try:
-            new.remove()  # of a process that was killed
-            new.make(private=True)
-            n_documents, n_chunks = copy_database(source, new)
-            with os.fdopen(new.descriptor(), "r+b") as file:
-                digest = _digest(file)
-                backup = Backup(root, made_at_ns, n_documents, n_chunks, file.tell())
-                file.write(_note(backup, digest, sign))
-                file.flush()
-                os.fsync(file.fileno())
-            place.folder.rename(new.name, place.name)
-        finally:
-            for end in ("", "-wal", "-shm"):
-                with suppress(OSError):
-                    new.folder.remove(new.name + end)
-    except (OSError, sqlite3.OperationalError) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or error
-        raise SourceError(f"cannot write {path!r}: {reason}", hint="write to another file") from error
+    with new_file(path, "backup", _ends_with_mark) as new:
+        new.make(private=True)
+        n_documents, n_chunks = copy_database(source, new)
+        with os.fdopen(new.descriptor(), "r+b") as file:
+            digest = _digest(file)
+            backup = Backup(root, made_at_ns, n_documents, n_chunks, file.tell())
+            file.write(_note(backup, digest, sign))
+            file.flush()
+            os.fsync(file.fileno())
     return backup
 
 
@@ -75,11 +62,7 @@ def restore_backup(catalogue: File, path: str, word: str, sign: Sign) -> tuple[B
     One that was is marked with the word. The catalogue before stays until the backup is whole and sound. Needs the
     writer lock. Raises SourceError when the file cannot be read, IndexingError when it is no backup or is damaged.
     """
-    restored = catalogue.folder.file("catalog.restored")
-    try:
-        file = file_of_user(path).open()
-    except OSError as error:
-        raise SourceError(f"cannot read {path!r}: {error.strerror or error}", hint="give another file") from error
+    restored, file = catalogue.folder.file("catalog.restored"), opened_file(path)
     try:
         with file:
             backup, digest, signature = _read_note(file, path)
@@ -92,6 +75,38 @@ def restore_backup(catalogue: File, path: str, word: str, sign: Sign) -> tuple[B
     finally:
         forget(restored)
     return backup, is_ours
+
+
+@contextmanager
+def new_file(path: str, kind: str, is_of_kind: Callable[[BinaryIO], bool]) -> Iterator[File]:
+    """Give a file beside the one that a user has named, and put it in that place when the block has made it.
+
+    Nothing else stays there, also not of a block that fails. Raises UsageError when something else than an older one
+    of this kind has the name, SourceError when the file cannot be written.
+    """
+    try:
+        place = _file_of_user(path)
+        new = place.with_ending(_NEW)
+        with suppress(OSError), place.open() as old:
+            if old.seek(0, os.SEEK_END) and not is_of_kind(old):  # a wrong name must not cost somebody his file
+                raise UsageError(f"{path!r} already exists and is not a {kind}", hint="give the name of a new file")
+        try:
+            new.remove()  # of a process that was killed
+            yield new
+            place.folder.rename(new.name, place.name)
+        finally:
+            forget(new)
+    except (OSError, sqlite3.OperationalError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or error
+        raise SourceError(f"cannot write {path!r}: {reason}", hint="write to another file") from error
+
+
+def opened_file(path: str) -> BinaryIO:
+    """Open a file that a user has named. Raises SourceError."""
+    try:
+        return _file_of_user(path).open()
+    except OSError as error:
+        raise SourceError(f"cannot read {path!r}: {error.strerror or error}", hint="give another file") from error
 
 
 def put_in_place(new: File, catalogue: File) -> None:
@@ -125,20 +140,12 @@ def n_rows(db: sqlite3.Connection) -> tuple[int, int]:
     return n_documents, n_chunks
 
 
-def file_of_user(path: str) -> File:
+def _file_of_user(path: str) -> File:
     """Return the file of a path as a user wrote it. Raises OSError where no file can have this name."""
     try:
         return file_at(os.path.realpath(path))
     except ValueError as error:  # a null character
         raise OSError(errno.EINVAL, str(error), path) from error
-
-
-def _refuse_others(place: File, path: str) -> None:
-    """Raise UsageError if there is a file that is no backup: a wrong name must not cost somebody his file."""
-    with suppress(OSError), place.open() as file:
-        file.seek(0, os.SEEK_END)
-        if file.tell() and not _ends_with_mark(file):
-            raise UsageError(f"{path!r} is a file that is no backup", hint="give the name of a new file")
 
 
 def _ends_with_mark(file: BinaryIO) -> bool:

@@ -12,13 +12,13 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Any, BinaryIO
 
-from codefathom.errors import IndexingError, SourceError, UsageError
-from codefathom.stores.catalog.backup_file import copy_database, file_of_user, n_rows
+from codefathom.errors import IndexingError, SourceError
+from codefathom.stores.catalog.backup_file import copy_database, forget, n_rows, new_file, opened_file
 from codefathom.stores.catalog.schema import FORMAT, KEPT_TEXT, READABLE_FORMATS
 from codefathom.stores.catalog.writing import put_meta
 from codefathom.stores.folder import File
@@ -65,46 +65,33 @@ def write_snapshot(source: sqlite3.Connection, path: str, head: SnapshotHead, si
     A snapshot of this name is replaced when the new one is whole. Raises UsageError when something else has the name,
     SourceError when the file cannot be written.
     """
-    try:
-        place = file_of_user(path)
-        if place.kind() and not is_snapshot(path):
-            raise UsageError(f"{path!r} is there and is no snapshot", hint="give the name of a new file")
-        raw, new = place.with_ending(".fathom-raw"), place.with_ending(".fathom-new")
+    with new_file(path, "snapshot", _begins_with_mark) as new:
+        raw = new.with_ending(".raw")
         try:
-            for file in (raw, new):
-                file.remove()  # of a process that was killed
+            raw.remove()  # of a process that was killed
             raw.make(private=True)
             copy_database(source, raw)
             n_documents, n_chunks = _cleaned(raw, head.models)
             new.make()
             with raw.open() as content, os.fdopen(new.descriptor(), "r+b") as packed:
                 head = _packed(content, packed, replace(head, n_documents=n_documents, n_chunks=n_chunks), sign)
-            place.folder.rename(new.name, place.name)
         finally:
-            for name in (new.name, raw.name, f"{raw.name}-wal", f"{raw.name}-shm"):
-                with suppress(OSError):
-                    place.folder.remove(name)
-    except (OSError, sqlite3.Error) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or error
-        raise SourceError(f"cannot write {path!r}: {reason}", hint="write to another file") from error
+            forget(raw)
     return head
 
 
 def is_snapshot(path: str) -> bool:
     """Return True if a file begins as a snapshot does."""
     try:
-        with file_of_user(path).open() as file:
-            return file.read(len(_MARK)) == _MARK
-    except OSError:
+        with opened_file(path) as file:
+            return _begins_with_mark(file)
+    except SourceError:
         return False
 
 
-def open_snapshot(path: str) -> BinaryIO:
-    """Open a file. Raises SourceError."""
-    try:
-        return file_of_user(path).open()
-    except OSError as error:
-        raise SourceError(f"cannot read {path!r}: {error.strerror or error}", hint="give another file") from error
+def _begins_with_mark(file: BinaryIO) -> bool:
+    file.seek(0)
+    return file.read(len(_MARK)) == _MARK
 
 
 def read_head(file: BinaryIO, path: str, is_signed_by: Callable[[str, bytes, bytes], bool]) -> SnapshotHead:
