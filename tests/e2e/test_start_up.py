@@ -82,7 +82,6 @@ OURS = {
     "codefathom.project.kept_rules",
     "codefathom.project.location",
     "codefathom.project.opening",
-    "codefathom.project.stores",
     "codefathom.project.store_choice",
     "codefathom.question",
     "codefathom.question.question",
