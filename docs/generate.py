@@ -17,11 +17,11 @@ from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
 from codefathom.config.configuration import ALIASES
 from codefathom.config.project_file import permission_of
 from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
+from codefathom.facts.languages import CODE, extensions_of
 from codefathom.parse.grammars import languages, load
 from codefathom.search.graph.imports import has_custom
 from codefathom.server.app import create_app
 from codefathom.server.server_config import ServerConfig
-from codefathom.source.languages import CODE, extensions_of
 from codefathom.types import SYMBOL_KINDS
 
 HERE = Path(__file__).parent

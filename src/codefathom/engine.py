@@ -36,6 +36,7 @@ from codefathom.errors import (
     StoreError,
     UsageError,
 )
+from codefathom.facts.languages import is_extracted
 from codefathom.index.plan import plan
 from codefathom.project import kept_rules
 from codefathom.project.damage import (
@@ -56,7 +57,6 @@ from codefathom.search.pipeline import search
 from codefathom.search.question.query import parse_query
 from codefathom.search.request import SearchRequest
 from codefathom.search.verdict import of_several
-from codefathom.source.languages import is_extracted
 from codefathom.source.masks import MASK
 from codefathom.stores.conditions import combine
 from codefathom.stores.lock import held_lock, writer_lock
