@@ -37,6 +37,7 @@ from codefathom.errors import (
     UsageError,
 )
 from codefathom.facts.languages import is_extracted
+from codefathom.facts.limits import POLLING_INTERVAL_S
 from codefathom.index.plan import plan
 from codefathom.project import kept_rules
 from codefathom.project.damage import (
@@ -418,7 +419,7 @@ class Engine:
         self,
         stop: Callable[[], bool],
         *,
-        interval_s: float = 1.0,
+        interval_s: float = POLLING_INTERVAL_S,
         read_settings: Callable[[], Settings] | None = None,
     ) -> Iterator[IndexReport]:
         """Index now and after every change, until `stop` returns True; yield the first report, and those with changes.
@@ -440,7 +441,7 @@ class Engine:
         self,
         stop: Callable[[], bool],
         *,
-        interval_s: float = 1.0,
+        interval_s: float = POLLING_INTERVAL_S,
         read_settings: Callable[[], Settings] | None = None,
     ) -> Iterator[TreeNotice]:
         """Yield now, and each time when files may have changed, until `stop` returns True. Nothing is indexed.

@@ -73,6 +73,7 @@ OURS = {
     "codefathom.errors",
     "codefathom.facts",
     "codefathom.facts.languages",
+    "codefathom.facts.limits",
     "codefathom.facts.paths",
     "codefathom.index",
     "codefathom.index.chunk",

@@ -316,7 +316,7 @@ def reason_unread(path: str) -> str:
 
 
 def marks_of(language: str) -> str:
-    """Return the form of the lines that begin the parts of the text of a document: "pages", "headings" or "cells"; "" for other files."""
+    """Return the form of the parts of a document's text: "pages", "headings" or "cells"; "" for other files."""
     how = EXTRACTIONS.get(language)
     return how.marks if how is not None else ""
 
