@@ -16,11 +16,11 @@ from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
 from codefathom.compat.setting_names import SETTING_NAMES
 from codefathom.config.project_file import permission_of
 from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
+from codefathom.facts.languages import CODE, EXTRACTIONS, PROSE, extensions_of
 from codefathom.parse.grammars import languages, load
 from codefathom.search.graph.imports import has_custom
 from codefathom.server.app import create_app
 from codefathom.server.server_config import ServerConfig
-from codefathom.source.languages import CODE, extensions_of
 from codefathom.types import SYMBOL_KINDS
 
 HERE = Path(__file__).parent
@@ -250,7 +250,35 @@ def languages_page() -> str:
     rows = [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}", *map(_language, languages())]
     others = sorted(CODE - set(languages()))
     closing = "Code in these languages is found by its words and its meaning, and is cut at blank lines: "
-    return "\n".join([GENERATED, LANGUAGES_INTRODUCTION, *rows, "", f"{closing}{', '.join(others)}.", LANGUAGES_END])
+    parts = (GENERATED, LANGUAGES_INTRODUCTION, *rows, "", f"{closing}{', '.join(others)}.", LANGUAGES_END)
+    return "\n".join([*parts, *_documents(), ""])
+
+
+DOCUMENTS_INTRODUCTION = """\
+## Documents
+
+The text of these files is taken out of them. A hit and a citation name the part of the document; a document without
+headings has paragraphs.
+"""
+
+
+def _documents() -> Iterator[str]:
+    """Yield the table of documents whose text is taken out of them."""
+    yield DOCUMENTS_INTRODUCTION
+    columns = ("document", "endings", "parts", "needs")
+    yield from (f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}")
+    for name, how in EXTRACTIONS.items():
+        endings = " ".join(f"`.{extension}`" for extension in extensions_of(name))
+        needs = "`pip install 'codefathom[documents]'`" if how.library else "–"
+        yield f"| {how.title} | {endings} | {how.marks} | {needs} |"
+
+
+def wrapped_languages() -> str:
+    """Return the module of the page that names the languages with lines that the viewer wraps: texts for people."""
+    names = sorted(PROSE | EXTRACTIONS.keys())
+    rows = "".join(f'  "{name}",\n' for name in names)
+    head = "// Written by `python docs/generate.py`; a test fails when it is stale."
+    return f"{head}\nexport const PROSE = new Set([\n{rows}]);\n"
 
 
 def _language(name: str) -> str:
@@ -442,6 +470,7 @@ PAGES = {
     HERE / "settings.md": settings_page,
     HERE / "languages.md": languages_page,
     HERE / "http-api.md": api_page,
+    HERE.parent / "web" / "src" / "viewer" / "prose.ts": wrapped_languages,
     HERE.parent / "web" / "openapi.json": api_description,
 }
 

@@ -23,13 +23,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from codefathom import Engine
+from codefathom.facts.languages import CODE, language_of
+from codefathom.facts.paths import has_tests
 from codefathom.project.impact.file_changes import of_diff
 from codefathom.project.impact.impact_of_change import changed_text, symbols_of
 from codefathom.search.graph.impact import USUAL_DEPTH, reach
 from codefathom.search.graph.resolved_graph import ResolvedGraph
 from codefathom.search.graph.touching_tests import evidence_of
-from codefathom.search.ranking.places import is_test_file, place_of
-from codefathom.source.languages import CODE, language_of
+from codefathom.search.ranking.places import place_of
 from evals.metrics import mean
 
 # The weights and limits were chosen on the first; the others were kept apart from every choice.
@@ -124,7 +125,7 @@ def commits_of(repository: Path, most: int) -> Iterator[Commit]:
     for entry in log.split("\0")[1:]:
         name, *changes = entry.strip().split("\n")
         pairs = [line.split("\t", 1) for line in changes if "\t" in line]
-        tests = tuple(path for status, path in pairs if status == "M" and is_test_file(path))
+        tests = tuple(path for status, path in pairs if status == "M" and has_tests(path))
         code = tuple(path for _, path in pairs if language_of(path) in CODE and not _is_aside(path))
         if tests and code and len(pairs) <= _MOST_FILES and most:
             most -= 1
@@ -132,7 +133,7 @@ def commits_of(repository: Path, most: int) -> Iterator[Commit]:
 
 
 def _is_aside(path: str) -> bool:
-    return is_test_file(path) or place_of(path).is_test
+    return has_tests(path) or place_of(path).is_test
 
 
 # ---- figures
@@ -186,7 +187,7 @@ def _precision(outcomes: Sequence[Outcome]) -> float:
 
 def _by_file_name(commit: Commit, files: Sequence[str]) -> list[tuple[float, str]]:
     """Return all test files, those first that share most words of their name, then of their path, with a code file."""
-    tests = [path for path in files if is_test_file(path)]
+    tests = [path for path in files if has_tests(path)]
     code = [(_words(path), _folders(path)) for path in commit.code]
     scored = []
     for path in tests:

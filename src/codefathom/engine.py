@@ -36,6 +36,8 @@ from codefathom.errors import (
     StoreError,
     UsageError,
 )
+from codefathom.facts.languages import is_extracted
+from codefathom.facts.limits import POLLING_INTERVAL_S
 from codefathom.index.plan import plan
 from codefathom.project import kept_rules
 from codefathom.project.damage import (
@@ -57,7 +59,6 @@ from codefathom.search.pipeline import search
 from codefathom.search.question.query import parse_query
 from codefathom.search.request import SearchRequest
 from codefathom.search.verdict import of_several
-from codefathom.source.languages import is_extracted
 from codefathom.source.masks import MASK
 from codefathom.stores.conditions import combine
 from codefathom.stores.lock import held_lock, writer_lock
@@ -421,7 +422,7 @@ class Engine:
         self,
         stop: Callable[[], bool],
         *,
-        interval_s: float = 1.0,
+        interval_s: float = POLLING_INTERVAL_S,
         read_settings: Callable[[], Settings] | None = None,
     ) -> Iterator[IndexReport]:
         """Index now and after every change, until `stop` returns True; yield the first report, and those with changes.
@@ -443,7 +444,7 @@ class Engine:
         self,
         stop: Callable[[], bool],
         *,
-        interval_s: float = 1.0,
+        interval_s: float = POLLING_INTERVAL_S,
         read_settings: Callable[[], Settings] | None = None,
     ) -> Iterator[TreeNotice]:
         """Yield now, and each time when files may have changed, until `stop` returns True. Nothing is indexed.

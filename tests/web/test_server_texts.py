@@ -12,6 +12,7 @@ from typing import get_args
 
 from playwright.sync_api import BrowserContext, expect
 
+from codefathom.facts.languages import EXTRACTIONS
 from codefathom.search.ranking import explain
 from codefathom.server.http import error_responses, problem_json
 from codefathom.server.jobs import job_queue
@@ -109,6 +110,8 @@ def test_each_reason_for_leaving_a_file_out_has_a_text() -> None:
                 reason = node.args[0]
                 choices = [reason.body, reason.orelse] if isinstance(reason, ast.IfExp) else [reason]
                 reasons |= {item.value for item in choices if isinstance(item, ast.Constant)}
+    reasons |= {f"broken {how.title}" for how in EXTRACTIONS.values()}
+    reasons |= {how.instead for how in EXTRACTIONS.values() if how.instead}
     assert {"vendored", "oversized"} <= reasons
     assert reasons <= keys("projects.reason.", "projects/left-out-text.ts")
     assert "data" in keys("projects.reason.", "projects/left-out-text.ts")

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from codefathom.answer.answer_types import Checked, Citation, Dropped, Source
 from codefathom.answer.claims import NOT_IN_SOURCES, not_found_mark
+from codefathom.facts.paths import is_named_as_file
 
 # Full-width signs and their plain forms, one character each, so that all places in the text stay the same.
 _PLAIN = str.maketrans("【】［］（）：；，", "[][]():;,")
@@ -43,13 +44,6 @@ _BARES = (
     re.compile(rf"`?{_BARE}`?[ \t]+\((?P<word>(?i:lines?)[ \t]+){_SPAN}\)"),
     re.compile(rf"`?{_BARE}`?(?::L?|#L|{_WORD}){_SPAN}(?::\d+)?{_AFTER}"),
     re.compile(rf"(?P<word>\b(?i:lines?)[ \t]+){_SPAN}[ \t]+(?:of|in|from)[ \t]+`?{_BARE}`?"),
-)
-_WITH_ENDING = re.compile(
-    r".+\.(?:adoc|asm|ba[ts]|bash|bzl|c|cc|cfg|cjs|clj[cs]?|cmake|conf|cpp|css?|csv|cts|cu|cxx|dart|docx|el|erl|exs?|f90|fish|fs"
-    r"|go|gradle|graphql|groovy|hh?|hcl|hpp|hrl|hs|html?|hxx|ini|ipynb|java|jl|jsx?|json|jsonc|kts?|less|lock|lua|mm?|mdx?"
-    r"|mjs|mk|mli?|mts|nim|nix|pdf|php|p[lm]|properties|proto|ps[dm]?1|py[ix]?|rb?|rst?|s|sass|scala|scss|sh|sol|sql|svelte|sv"
-    r"|swift|tex|tf(?:vars)?|toml|tsx?|txt|v|vb|vim|vue|xml|ya?ml|zig|zsh)",
-    re.IGNORECASE,
 )
 _HOST = re.compile(r"localhost|(?:[\w-]+\.)+[\w-]+", re.IGNORECASE)
 # Before a bracket: it is an index. Languages that are written without spaces do not count.
@@ -256,7 +250,7 @@ def _bare(match: re.Match[str], sources: Sequence[Source]) -> tuple[_Named, ...]
 
 
 def _is_known(path: str, sources: Sequence[Source]) -> bool:
-    return bool(_WITH_ENDING.fullmatch(path) or _shown(path, sources))
+    return is_named_as_file(path) or bool(_shown(path, sources))
 
 
 def _is_on_host(path: str, sources: Sequence[Source]) -> bool:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from codefathom.cli.face import Face
 from codefathom.errors import SourceError
+from codefathom.facts.languages import is_document
 from codefathom.source.charset import likely_encoding, undecodable_lines
 from codefathom.source.content import decode, is_binary
 from codefathom.source.extraction.extracted_text import extracted_text
 from codefathom.source.extraction.refusal import Refusal
-from codefathom.source.languages import is_document
 
 STDIN = "-"
 # More than two million tokens: no model takes as much.

@@ -7,6 +7,7 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from codefathom.config.model_names import model_and_address, shown_model
 from codefathom.errors import without_login
+from codefathom.facts.languages import titles_of_documents
 from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_WHOLE_FILE_BYTES, MOST_REVISION_FILES
 from codefathom.system.adapters import VECTOR_STORES
 from codefathom.types import LEVELS, MODES, Prices
@@ -87,8 +88,8 @@ class SourceSettings(NamedTuple):
     max_document_bytes: Annotated[
         int,
         SettingRule(
-            "Largest PDF, Word document or notebook that is indexed, in bytes; `source.max_file_bytes` does not count "
-            "for them.",
+            f"Largest {titles_of_documents()} that is indexed, in bytes; `source.max_file_bytes` does not count for "
+            "them.",
             low=1,
             high=1_000_000_000,
         ),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 
+from codefathom.facts.languages import is_extracted, language_of
 from codefathom.index.chunk import TARGET_CHARS
 from codefathom.index.plan import IndexPlan, Recipe, plan, refuse_to_empty
 from codefathom.index.purposes import n_tokens
 from codefathom.parse import grammars, is_for_model
 from codefathom.providers.base import BYTES_PER_TOKEN
 from codefathom.source.changes import FileStat
-from codefathom.source.languages import is_extracted, language_of
 from codefathom.stores.catalog.readers import IndexState
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.types import Forecast, ForModel, IndexReport

@@ -13,12 +13,12 @@ from itertools import islice
 from typing import NamedTuple
 
 from codefathom.errors import UsageError
+from codefathom.facts.languages import is_document, titles_of_documents
 from codefathom.index.plan import FileJob, Recipe, is_as_made_by
 from codefathom.index.prepare import PreparedFile, as_kept, prepare_masked
 from codefathom.source.changes import FileStat
 from codefathom.source.content import is_binary
 from codefathom.source.documents import fingerprint, kind_of
-from codefathom.source.languages import is_document
 from codefathom.source.origin import bytes_of_kept
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.stores.catalog.readers import IndexCatalog, SearchCatalog
@@ -31,7 +31,7 @@ MAX_TEXTS = 10_000
 MAX_BYTES = 100_000_000  # of all texts together
 _AT_ONCE = 64  # that are made again in one transaction
 NO_TEXT = "there is no text of this name"
-_NAMED_AS_DOCUMENT = "it is a text, but its name is that of a PDF, a Word file or a notebook; end it with .txt or .md"
+_NAMED_AS_DOCUMENT = f"it is a text, but its name is that of a {titles_of_documents()}; end it with .txt or .md"
 _NO_UNICODE = "it holds a NUL or half of a surrogate pair, which no text has"
 
 

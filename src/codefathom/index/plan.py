@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.errors import FathomError, NoFilesError
+from codefathom.facts.languages import is_document, is_extracted
 from codefathom.index.chunk import ChunkLimits
 from codefathom.providers.base import BYTES_PER_TOKEN
 from codefathom.source.changes import FileStat, IndexedFileStat, compare
-from codefathom.source.languages import is_document, is_extracted
 from codefathom.source.origin import FolderFiles, opened_folders
 from codefathom.source.scan import FileTree, Scan, ScanRules, scan
 from codefathom.stores.catalog.records import LONG, SHORT, Entry, RejectedFile
@@ -136,7 +136,7 @@ def _extraction(path: str) -> str:
 
 
 def reading_of_documents() -> dict[str, str]:
-    """Return the reasons for which PDF and Word files and notebooks are refused or not, as the catalogue keeps them."""
+    """Return the reasons for which documents are refused or not, as the catalogue keeps them."""
     missing = EXTRAS["documents"].missing()
     return {_READING: " ".join((EXTRACTION_VERSION, *(f"without {module}" for module in missing)))}
 

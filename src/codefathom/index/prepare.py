@@ -10,6 +10,7 @@ from hashlib import blake2b
 from typing import BinaryIO, NamedTuple
 
 from codefathom.errors import FathomError
+from codefathom.facts.languages import is_document
 from codefathom.index.chunk import chunk
 from codefathom.index.plan import FileJob, Recipe
 from codefathom.parse import parse
@@ -18,7 +19,6 @@ from codefathom.parse.text import PARSER
 from codefathom.parse.text import parse as parse_text
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import read
-from codefathom.source.languages import is_document
 from codefathom.source.large import Survey, Window, look_through
 from codefathom.source.scan import ABSENT
 from codefathom.source.secrets import MASK, blank

@@ -14,13 +14,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from codefathom.errors import SourceError, UsageError
+from codefathom.facts.languages import is_document, language_of
 from codefathom.index.plan import Recipe
 from codefathom.index.prepare import as_kept, with_masks
 from codefathom.search.question.query import parse_query
 from codefathom.search.question.ranking_query import analyse
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import is_read_whole, open_file, read
-from codefathom.source.languages import is_document, language_of
 from codefathom.source.masks import marked
 from codefathom.source.origin import opened_folders
 from codefathom.source.scan import FileTree, Scan, scan

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from codefathom.compat.argument_names import TOOL_ARGUMENTS
 from codefathom.errors import UsageError
-from codefathom.mcp.tool_list import tool_named
+from codefathom.mcp.tool_list import TOKENS, tool_named
 from codefathom.search.filter.filter_options import as_spelled, folder_of, is_glob, one_of
 from codefathom.stores.conditions import combine
 from codefathom.text.printable import is_text
@@ -21,7 +21,6 @@ _UNLISTED = ("level", "languages", "limit", "min_score")
 _CURSOR = re.compile(r"(?P<offset>[0-9]{1,7})(\.(?P<generation>[0-9]{1,15}))?")
 _CHANGED = "The index has changed since this cursor was given: places may be missing here, or come twice."
 _MOST_VALUES = 100  # of one list
-_LEAST_TOKENS, _USUAL_TOKENS, _MOST_TOKENS = 200, 2_000, 20_000
 
 
 def named(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,7 +40,7 @@ def named(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def most_tokens(arguments: Mapping[str, Any]) -> int:
     """Return the number of tokens that an answer may have. Raises UsageError."""
-    return number(arguments, "max_tokens", _USUAL_TOKENS, _LEAST_TOKENS, _MOST_TOKENS)
+    return number(arguments, "max_tokens", TOKENS["default"], TOKENS["minimum"], TOKENS["maximum"])
 
 
 class Cursor(NamedTuple):

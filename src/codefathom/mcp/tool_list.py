@@ -19,7 +19,7 @@ _LIST = {"type": "array"}
 _NUMBER = {"type": "integer"}
 _FLAG = {"type": "boolean"}
 _TRUST = {"confidence": {"type": "number"}, "weak": _FLAG}
-_MOST_TOKENS = {"type": "integer", "minimum": 200, "maximum": 20_000, "default": 2_000}
+TOKENS: Mapping[str, Any] = {"type": "integer", "minimum": 200, "maximum": 20_000, "default": 2_000}
 _PROJECTS = {**_TEXTS, "description": "other projects"}
 _INDEXING = {"type": "object"}  # done and total, in files
 _PLACE = {"path": _TEXT, "start_line": _NUMBER, "end_line": _NUMBER}
@@ -49,7 +49,7 @@ TOOLS: Sequence[ToolSpec] = (
             "paths": {**_TEXTS, "description": "only in these files, folders or globs"},
             "projects": _PROJECTS,
             "mode": {"type": "string", "enum": ["auto", "hybrid", "semantic", "symbol", "regex"]},
-            "max_tokens": _MOST_TOKENS,
+            "max_tokens": TOKENS,
             "cursor": _CURSOR,
         },
         {
@@ -62,7 +62,7 @@ TOOLS: Sequence[ToolSpec] = (
         "read",
         "Read lines of a file: those of a hit, as path:10-40, or others.",
         "path",
-        {**_PLACE, "projects": _PROJECTS, "max_tokens": _MOST_TOKENS},
+        {**_PLACE, "projects": _PROJECTS, "max_tokens": TOKENS},
         {**_PLACE, "text": _TEXT, "left_out": _NUMBER},
     ),
     _tool(
@@ -74,7 +74,7 @@ TOOLS: Sequence[ToolSpec] = (
             "target": _TEXT,
             "diff": {**_TEXT, "description": "instead of target: a unified diff"},
             "projects": _PROJECTS,
-            "max_tokens": _MOST_TOKENS,
+            "max_tokens": TOKENS,
             "cursor": _CURSOR,
         },
         {
@@ -93,7 +93,7 @@ TOOLS: Sequence[ToolSpec] = (
             "files": _TEXTS,
             "paths": {**_TEXTS, "description": "only below these folders"},
             "projects": _PROJECTS,
-            "max_tokens": _MOST_TOKENS,
+            "max_tokens": TOKENS,
             "cursor": _CURSOR,
         },
         {"outline": _TEXT, "completeness": _TEXT, **_TRUST, **_PAGE},
@@ -105,7 +105,7 @@ _ASK: ToolSpec = {
         "Have a language model answer a question about this project, with checked places. It is slower than "
         "search, which is enough for most questions.",
         "question",
-        {"question": _TEXT, "projects": _PROJECTS, "max_tokens": _MOST_TOKENS},
+        {"question": _TEXT, "projects": _PROJECTS, "max_tokens": TOKENS},
         {
             "answer": _TEXT,
             "weak": _FLAG,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from codefathom.facts.languages import marks_of, may_be_code
 from codefathom.parse import grammars, notebook, text, treesitter
-from codefathom.source.languages import may_be_code
 from codefathom.types import Document, ParsedDocument
 
 Parser = Callable[[Document], ParsedDocument | None]  # None: an unknown language; a parser never raises
@@ -23,7 +23,7 @@ def parse(
     those of the next parser. Names without a parser are skipped: a model, "llm:…", is called elsewhere, see
     `is_for_model`.
     """
-    if document.language == "notebook":
+    if marks_of(document.language) == "cells":
         return notebook.parse(document)
     problems: tuple[str, ...] = ()
     for name in chain:

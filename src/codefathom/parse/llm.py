@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from codefathom.errors import ProviderError
+from codefathom.facts.languages import may_be_code
 from codefathom.parse.text import split
 from codefathom.providers.base import Ask, ChatModel, Message, whole
-from codefathom.source.languages import may_be_code
 from codefathom.types import KIND_ALIASES, SYMBOL_KINDS, TYPE_KINDS, Break, Document, ParsedDocument, Symbol
 
 VERSION = "llm/1"

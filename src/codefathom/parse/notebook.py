@@ -21,7 +21,7 @@ _MAGICS = ("%", "!", "?")  # lines of a cell that are for the notebook itself
 def parse(document: Document) -> ParsedDocument:
     """Return the symbols, references and breaks of all cells; never raises."""
     lines = document.text.split("\n")
-    cells = marks("notebook", document.text)
+    cells = marks(document.language, document.text)
     parts = [
         part for kind in dict.fromkeys(cell.kind for cell in cells) if (part := _part(document, lines, kind, cells))
     ]

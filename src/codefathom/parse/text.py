@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from codefathom.facts.languages import marks_of
 from codefathom.parse.html_headings import html_headings
 from codefathom.source.document_places import marks
 from codefathom.types import Break, Document, ParsedDocument, Reference, Symbol
@@ -52,10 +53,10 @@ def parse(document: Document) -> ParsedDocument:
         return _prose(document, visible, headings, _markdown_links(visible))
     if document.language in _RESTRUCTURED:
         return _prose(document, lines, list(_rst_headings(lines)), _rst_links(lines))
-    if document.language in ("docx", "html"):
+    if document.language == "html" or marks_of(document.language) == "headings":
         return _with_sections(document, lines)
-    if document.language == "pdf":
-        return ParsedDocument(document, (), (), tuple(_page_breaks(document.text, lines)), PARSER)
+    if marks_of(document.language) == "pages":
+        return ParsedDocument(document, (), (), tuple(_page_breaks(document, lines)), PARSER)
     opener = _OPENERS.get(document.language)
     breaks = _key_breaks(lines, opener) if opener else _paragraph_breaks(lines)
     return ParsedDocument(document, (), (), tuple(breaks), PARSER)
@@ -90,23 +91,24 @@ _OPENERS = {
 
 def _with_sections(document: Document, lines: list[str]) -> ParsedDocument:
     """Return the sections of a Word document or an HTML page."""
-    if document.language == "docx":
-        listed = [(mark.line, mark.level, mark.label) for mark in marks("docx", document.text)]
-    else:
+    is_page = document.language == "html"
+    if is_page:
         listed = [(heading.line, heading.level, heading.name) for heading in html_headings(document.text)]
+    else:
+        listed = [(mark.line, mark.level, mark.label) for mark in marks(document.language, document.text)]
     headings = [_Heading(line, line, line, level, name[:_MAX_NAME]) for line, level, name in listed]
     parsed = _prose(document, lines, headings, ())
-    if document.language == "docx":
+    if not is_page:
         return parsed
     # Chunks are cut at sections in any case; tags are worse places.
     depth = _PARAGRAPH if headings else 0
     return replace(parsed, breaks=tuple(Break(item.line, item.depth + depth) for item in _key_breaks(lines, _TAG)))
 
 
-def _page_breaks(text: str, lines: list[str]) -> Iterator[Break]:
+def _page_breaks(document: Document, lines: list[str]) -> Iterator[Break]:
     """Yield the pages of a PDF, and its paragraphs below them."""
     depth_of = {item.line: item.depth + 1 for item in _paragraph_breaks(lines)}
-    depth_of |= {mark.line: 0 for mark in marks("pdf", text)}
+    depth_of |= {mark.line: 0 for mark in marks(document.language, document.text)}
     yield from (Break(*item) for item in sorted(depth_of.items()))
 
 

@@ -10,13 +10,13 @@ from types import MappingProxyType
 from codefathom.answer.answer_types import Answer, Citation, Source
 from codefathom.answer.budget import Material, NameOf, lines_of
 from codefathom.errors import SourceError
+from codefathom.facts.languages import is_extracted
 from codefathom.index.plan import with_found_encoding
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.roles import masks_secrets
 from codefathom.source.document_places import Places
 from codefathom.source.documents import text_of
-from codefathom.source.languages import is_extracted
 from codefathom.source.origin import tree_of
 from codefathom.source.secrets import blank, mask
 from codefathom.text.expressions import deadline

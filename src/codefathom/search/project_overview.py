@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain, islice
 
+from codefathom.facts.languages import CODE
+from codefathom.facts.paths import describes_package, opens_module, starts_program
 from codefathom.search.ranking.places import place_of
 from codefathom.search.ranking.rank import Pool
 from codefathom.search.ranking.signals import Candidate
-from codefathom.source.languages import CODE
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import StoredDocument
 
-# Strings: most searches never need them, and a start-up should not wait for their compilation.
-_PACKAGE = (
-    r"(?i:pyproject\.toml|setup\.(?:py|cfg)|package\.json|cargo\.toml|go\.mod|pom\.xml|build\.gradle(?:\.kts)?"
-    r"|composer\.json|mix\.exs|package\.swift|build\.sbt|build\.zig|cmakelists\.txt|.*\.(?:gemspec|csproj|cabal|nimble|opam))"
-)
-_ENTRY = (
-    r"(?i:(?:__main__|manage|wsgi|asgi)\.py|(?:main|cli|app|server|index)\.\w+"
-    r"|program\.cs|lib\.rs|.*application\.(?:java|kt))"
-)
-_BARREL = r"(?:__init__\.py|mod\.rs|lib\.rs|index\.[jt]sx?|doc\.go)"
 _N_README, _N_PACKAGE, _N_ENTRY, _N_MODULES = 3, 1, 2, 4
 
 
@@ -32,8 +22,8 @@ def overview(catalog: SearchCatalog, keys: Collection[int] | None) -> Pool:
     documents = [document for document in catalog.documents() if not _is_aside(document.path)]
     chosen = chain(
         _first_chunks(_readmes(documents), catalog, _N_README),
-        _first_chunks(_named(documents, _PACKAGE)[:_N_PACKAGE], catalog, 1),
-        _first_chunks(_named(documents, _ENTRY)[:_N_ENTRY], catalog, 1),
+        _first_chunks(_named(documents, describes_package)[:_N_PACKAGE], catalog, 1),
+        _first_chunks(_named(documents, starts_program)[:_N_ENTRY], catalog, 1),
         _first_chunks(islice(_modules(documents), _N_MODULES), catalog, 1),
     )
     candidates: dict[int, Candidate] = {}
@@ -62,9 +52,9 @@ def _readmes(documents: Sequence[StoredDocument]) -> list[str]:
     return sorted(named, key=lambda path: (path.count("/"), not _name(path).lower().startswith("readme."), path))[:1]
 
 
-def _named(documents: Sequence[StoredDocument], pattern: str) -> list[str]:
-    """Return the files with a name of this pattern, nearest to the root first."""
-    paths = [document.path for document in documents if re.fullmatch(pattern, _name(document.path))]
+def _named(documents: Sequence[StoredDocument], is_meant: Callable[[str], bool]) -> list[str]:
+    """Return the files with a name that is meant, nearest to the root first."""
+    paths = [document.path for document in documents if is_meant(_name(document.path))]
     return sorted(paths, key=lambda path: (path.count("/"), path))
 
 
@@ -76,9 +66,7 @@ def _modules(documents: Sequence[StoredDocument]) -> Iterator[str]:
         n_lines[document.path.rpartition("/")[0]] += document.n_lines
     for folder, _ in sorted(n_lines.items(), key=lambda item: (-item[1], item[0])):
         inside = [document for document in code if document.path.rpartition("/")[0] == folder]
-        yield max(
-            inside, key=lambda document: (bool(re.fullmatch(_BARREL, _name(document.path))), document.n_lines)
-        ).path
+        yield max(inside, key=lambda document: (opens_module(_name(document.path)), document.n_lines)).path
 
 
 def _name(path: str) -> str:

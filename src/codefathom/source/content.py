@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from codefathom.facts.languages import LANGUAGES, PROSE
+from codefathom.facts.paths import LOCK_FILES, may_be_vendored
 from codefathom.source import charset
-from codefathom.source.languages import PROSE
 from codefathom.types import USUAL_ENCODING
 
 _SAMPLE_BYTES = 8_000  # as much as git looks at
@@ -86,20 +87,7 @@ _GENERATOR = re.compile(
     r"|pageid=\"[^\"]*////Pointing",
     re.IGNORECASE,
 )
-_LOCK_FILE_NAMES = """
-    package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock deno.lock cargo.lock poetry.lock pdm.lock
-    uv.lock pipfile.lock pixi.lock conda-lock.yml composer.lock gemfile.lock go.sum go.work.sum flake.lock mix.lock
-    package.resolved podfile.lock gradle.lockfile packages.lock.json project.assets.json pubspec.lock rebar.lock
-    stack.yaml.lock cabal.project.freeze .terraform.lock.hcl module.bazel.lock
-"""
-_LOCK_FILES = frozenset(_LOCK_FILE_NAMES.split())
 _LIBRARY = re.compile(r"\A\s*/\*!?[^/]{0,400}?\bv?\d+\.\d+(?:\.\d+)?\b", re.DOTALL)
-_VERSIONED_NAME = re.compile(r"(?:[-.]v?\d+\.\d+(?:\.\d+)?|[.-]min)(?:[-.](?:min|slim|bundle))*\.(?:js|css)$")
-_VENDOR_PART = re.compile(
-    r"(?:^|/)(?:vendor|vendored|third[_-]?party|3rdparty|external|bower_components)/", re.IGNORECASE
-)
-# A page with one long line in it may still be a person's, so a page must be large.
-_MIN_MINIFIED = {"javascript": 5_000, "typescript": 5_000, "css": 5_000, "json": 5_000, "html": 50_000}  # characters
 _LONG_LINE = 1_000  # characters; people break lines, minifiers do not
 
 
@@ -110,17 +98,16 @@ _MIN_DATA = {".csv": 20_000, ".tsv": 20_000, ".jsonl": 20_000, ".ndjson": 20_000
 def machine_made(path: str, language: str, text: str) -> str:
     """Return "generated", "minified", "vendored" or "data" for a file that no person wrote, and "" for any other."""
     name = path.rsplit("/", 1)[-1].lower()
-    if name in _LOCK_FILES or (name.endswith(".map") and '"mappings"' in text):
+    if name in LOCK_FILES or (name.endswith(".map") and '"mappings"' in text):
         return "generated"
     if _is_data(name, text):
         return "data"
-    if len(text) >= (5_000 if name.endswith(".svg") else _MIN_MINIFIED.get(language, len(text) + 1)) and _is_minified(
-        text
-    ):
+    least = 5_000 if name.endswith(".svg") else LANGUAGES[language].minified if language in LANGUAGES else 0
+    if least and len(text) >= least and _is_minified(text):
         return "minified"
     head = "\n".join(text[:_HEAD_CHARS].split("\n", _HEAD_LINES)[:_HEAD_LINES])
     is_library = language in ("javascript", "css") and _LIBRARY.match(head)
-    if is_library and (_VERSIONED_NAME.search(name) or _VENDOR_PART.search(path)):
+    if is_library and may_be_vendored(path):
         return "vendored"
     if language == "html":
         return "generated" if _GENERATOR.search(head) else ""

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from codefathom.source.languages import is_extracted, language_of
+from codefathom.facts.languages import is_extracted, language_of, marks_of
 from codefathom.types import Hit
 
 _MARKS = {
-    "pdf": re.compile(r"^\[page (?P<number>[0-9]+)\]$", re.MULTILINE),
-    "notebook": re.compile(r"^\[cell (?P<number>[0-9]+): (?P<kind>[a-z0-9_]+)\]$", re.MULTILINE),
-    "docx": re.compile(r"^(?P<level>#{1,9}) (?P<title>.+)$", re.MULTILINE),
+    "pages": re.compile(r"^\[page (?P<number>[0-9]+)\]$", re.MULTILINE),
+    "cells": re.compile(r"^\[cell (?P<number>[0-9]+): (?P<kind>[a-z0-9_]+)\]$", re.MULTILINE),
+    "headings": re.compile(r"^(?P<level>#{1,9}) (?P<title>.+)$", re.MULTILINE),
 }
-_NAMES = {"pdf": "page", "notebook": "cell"}
+_NAMES = {"pages": "page", "cells": "cell"}
 _MAX_TITLE = 80
 
 
@@ -48,14 +48,15 @@ def heading_line(level: int, title: str) -> str:
 
 def unmarked(language: str, line: str) -> str:
     """Return a line of the content; one that looks like a mark is indented."""
-    return f" {line}" if line[:1] in ("[", "#") and _MARKS[language].match(line) else line
+    return f" {line}" if line[:1] in ("[", "#") and _MARKS[marks_of(language)].match(line) else line
 
 
 def marks(language: str, text: str) -> list[Mark]:
     """Return all marks of a text in order."""
     listed = []
+    form = marks_of(language)
     line, counted = 1, 0
-    for match in _MARKS[language].finditer(text) if language in _MARKS else ():
+    for match in _MARKS[form].finditer(text) if form else ():
         line += text.count("\n", counted, match.start())
         counted = match.start()
         groups = match.groupdict()
@@ -81,11 +82,16 @@ class Places:
             self._marks[path] = marks(language, self._text_of(path))
         above = [mark for mark in self._marks[path] if mark.line <= max(start_line, end_line)]
         at_start = [mark for mark in above if mark.line <= start_line]
-        if language == "docx":
+        form = marks_of(language)
+        if form == "headings":
             return f'heading "{_short(at_start[-1].label)}"' if at_start else f"paragraph {(start_line + 1) // 2}"
         if not above:
             return ""
-        name, first, last = _NAMES[language], (at_start or above)[-1 if at_start else 0].label, above[-1].label
+        name, first, last = (
+            _NAMES[marks_of(language)],
+            (at_start or above)[-1 if at_start else 0].label,
+            above[-1].label,
+        )
         return f"{name} {first}" if first == last else f"{name}s {first}-{last}"
 
     def with_places(self, hits: Iterable[Hit]) -> tuple[Hit, ...]:

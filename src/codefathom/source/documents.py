@@ -5,12 +5,12 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import BinaryIO
 
+from codefathom.facts.languages import CODE, is_document, language_of, refine
 from codefathom.source.changes import FileStat
 from codefathom.source.charset import undecodable_lines
 from codefathom.source.content import decode, is_binary, machine_made
 from codefathom.source.extraction.extracted_text import extracted_text
 from codefathom.source.extraction.refusal import Refusal
-from codefathom.source.languages import CODE, is_document, language_of, refine
 from codefathom.source.scan import ABSENT, AbsentError, FileTree
 from codefathom.source.size_limits import MAX_TEXT_FILE_BYTES, MAX_WHOLE_FILE_BYTES
 from codefathom.system.real_paths import open_below, regular_file

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from codefathom.facts.paths import BUILD_FILES, VENDOR_NAMES
 from codefathom.source.globs import Globs, IgnoreRule, as_bytes, literal_start, parse_line
 
 BUILT_IN, USER_EXCLUDE, GIT_EXCLUDE, GITIGNORE, OWN_IGNORE, SETTINGS, COMMAND_LINE = range(7)
@@ -38,17 +39,8 @@ BUILT_IN_PATTERNS = (
 # Names that build tools write and people use as well (Go's standard library has a `go/build`): taken for output only
 # at the project's root or beside a file that drives a build, and then listed as skipped.
 OUTPUT_NAMES = frozenset({"build", "dist", "target", "out", "_build", ".build", "coverage"})
-_BUILD_FILE_NAMES = """
-    package.json setup.py setup.cfg pyproject.toml Cargo.toml pom.xml build.gradle build.gradle.kts build.sbt
-    CMakeLists.txt meson.build build.xml mix.exs rebar.config Package.swift stack.yaml project.clj deps.edn
-    pubspec.yaml composer.json dune-project build.zig
-"""
-_BUILD_FILES = frozenset(_BUILD_FILE_NAMES.split())
-_VENDOR_NAMES = frozenset({"vendor", "vendored", "third_party", "third-party", "thirdparty", "3rdparty", "external"})
 # At the root of a project these hold nothing else.
-_VENDOR_FOLDERS = _VENDOR_NAMES - {"external"}
-# What package managers write; listed as skipped, whatever rule leaves them out.
-PACKAGE_FOLDERS = frozenset({"node_modules", "bower_components", "jspm_packages"})
+_VENDOR_FOLDERS = VENDOR_NAMES - {"external"}
 _VENDORED_BY = {
     "vendor": frozenset({"modules.txt", "autoload.php"}),  # Go, Composer
     "Pods": frozenset({"Manifest.lock"}),
@@ -146,7 +138,7 @@ def may_enter(layers: Layers, directory: str, rank: int) -> bool:
 
 def is_output(name: str, siblings: Collection[str], at_root: bool) -> bool:
     """Return True if a directory with this name, beside these entries, holds the output of a build."""
-    return name in OUTPUT_NAMES and (at_root or not _BUILD_FILES.isdisjoint(siblings))
+    return name in OUTPUT_NAMES and (at_root or not BUILD_FILES.isdisjoint(siblings))
 
 
 def mark(directory: str, names: Collection[str]) -> str:
@@ -158,7 +150,7 @@ def mark(directory: str, names: Collection[str]) -> str:
         return "vendored"
     if name in _VENDORED_BY and not _VENDORED_BY[name].isdisjoint(names):
         return "vendored"
-    if parents.lower() not in _VENDOR_NAMES:
+    if parents.lower() not in VENDOR_NAMES:
         return ""
     # Only at the top: code that was copied to a place like src/vendor/ is read and changed like any other.
     has_licence = any(other.upper().startswith(_LICENCES) for other in names)
@@ -170,4 +162,4 @@ def changes_rules(name: str) -> bool:
     return name in _NAMES_WITH_RULES or name.upper().startswith(_LICENCES)
 
 
-_NAMES_WITH_RULES = frozenset({*IGNORE_FILES, *_MARKS, *_BUILD_FILES}).union(*_VENDORED_BY.values())
+_NAMES_WITH_RULES = frozenset({*IGNORE_FILES, *_MARKS, *BUILD_FILES}).union(*_VENDORED_BY.values())

@@ -8,10 +8,10 @@ from hashlib import blake2b
 from typing import BinaryIO, NamedTuple
 
 from codefathom.errors import SourceError
+from codefathom.facts.languages import CODE
 from codefathom.source.changes import FileStat
 from codefathom.source.content import decode, is_binary, machine_made
 from codefathom.source.documents import fingerprint_of, kind_of, open_file
-from codefathom.source.languages import CODE
 from codefathom.source.scan import FileTree
 from codefathom.source.size_limits import MAX_LINE_BYTES, WINDOW_BYTES
 from codefathom.types import USUAL_ENCODING, Skipped

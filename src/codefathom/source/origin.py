@@ -16,8 +16,8 @@ from contextlib import closing, contextmanager
 from functools import cached_property, lru_cache
 from typing import BinaryIO, Literal, NamedTuple, Protocol, TypeAlias
 
+from codefathom.facts.languages import is_document
 from codefathom.source.changes import FileStat, Scan, differs, is_unsure
-from codefathom.source.languages import is_document
 from codefathom.source.scan import FileTree, ScanRules, scan
 from codefathom.source.size_limits import MAX_DOCUMENT_BYTES
 from codefathom.system.real_paths import HAS_OPENAT, FolderChain, open_below, regular_file, status_below

@@ -11,10 +11,11 @@ from functools import cache
 from typing import BinaryIO, NamedTuple, Protocol
 
 from codefathom.errors import SourceError
+from codefathom.facts.languages import is_document
+from codefathom.facts.paths import PACKAGE_FOLDERS
 from codefathom.source import ignore
 from codefathom.source.changes import FileStat, Scan
 from codefathom.source.ignore import BROUGHT_BACK, NO_RULE, Layer, Layers, Patterns
-from codefathom.source.languages import is_document
 from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_WHOLE_FILE_BYTES, MOST_REVISION_FILES
 from codefathom.source.work_tree import (
     has_own_checkout,
@@ -270,7 +271,7 @@ class Walk:
                 self._open.append(_Directory(path, inside.layers, decision, True))
             elif is_output:
                 self._skip(path, "build output")
-            elif name in ignore.PACKAGE_FOLDERS:
+            elif name in PACKAGE_FOLDERS:
                 self._skip(path, "vendored")
 
     def _take_files(self, entries: list[os.DirEntry[str]], inside: _Directory) -> None:

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.errors import UsageError
+from codefathom.facts.paths import is_test
 from codefathom.text.expressions import check, is_match
 from codefathom.text.printable import is_text
 from codefathom.types import Chunk, Filter, FilterGroup, Where
@@ -43,11 +44,6 @@ OPERATORS = (
 # SQLite refuses expressions of more than 1,000 levels, and its parser more than about 100 open brackets.
 MAX_CONDITIONS = 400
 MAX_DEPTH = 20
-
-TEST_PATH = (
-    r"(?i)(?:^|/)(?:tests?|__tests__|specs?|testdata)/"
-    r"|(?:^|/)(?:test_[^/]*|conftest\.py)$|[_.-](?:tests?|spec)\.[^/]*$|(?-i:(?:Test|Tests|Spec|Suite)\.[a-z]+$)"
-)
 
 _POSITIVE = {"ne": "eq", "not_contains": "contains", "not_in": "in"}
 _CASED = "_cased"
@@ -334,7 +330,7 @@ def _value_of(record: Mapping[str, object], field: Field) -> object:
 
 def _passes(predicate: Predicate, value: object) -> bool:
     if predicate.field.kind == "flag":
-        return bool(re.search(TEST_PATH, str(value))) == bool(predicate.value)
+        return is_test(str(value)) == bool(predicate.value)
     if predicate.field.kind == "number":
         return isinstance(value, (int, float)) and _compares(predicate, value)
     if predicate.operator == "regex":

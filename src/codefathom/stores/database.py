@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from threading import Lock, RLock, local
 from typing import Any, BinaryIO
 
 from codefathom.errors import DamagedError, IndexClosedError, IndexingError, LockedError, UnwritableError, UsageError
+from codefathom.facts.paths import is_test
 from codefathom.stores.folder import File, file_at
 from codefathom.stores.lent_connections import LentConnection, LentConnections
 from codefathom.stores.lock import writer_lock
@@ -393,9 +393,9 @@ def _release(place: str, reader: BinaryIO | None) -> None:
 
 
 def add_functions(connection: sqlite3.Connection) -> None:
-    """Add the functions of conditions: REGEXP for the expressions of a user, OWN_REGEXP for those of this program."""
+    """Add the functions of conditions: REGEXP for the expressions of a user, IS_TEST for paths."""
     connection.create_function("REGEXP", 2, _matches, deterministic=True)
-    connection.create_function("OWN_REGEXP", 2, _matches_own, deterministic=True)
+    connection.create_function("IS_TEST", 1, _is_test, deterministic=True)
 
 
 def _matches(expression: str, value: object) -> bool:
@@ -406,5 +406,5 @@ def _matches(expression: str, value: object) -> bool:
         raise
 
 
-def _matches_own(expression: str, value: object) -> bool:
-    return value is not None and re.search(expression, str(value)) is not None
+def _is_test(path: object) -> bool:
+    return path is not None and is_test(str(path))

@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib.util
 from typing import NamedTuple
 
+from codefathom.facts.languages import EXTRACTIONS
+
 
 class Extra(NamedTuple):
     """A group of optional libraries."""
@@ -20,10 +22,14 @@ class Extra(NamedTuple):
         return [module for module in self.modules if importlib.util.find_spec(module) is None]
 
 
+_READERS = tuple(how.library for how in EXTRACTIONS.values() if how.library)
 EXTRAS = {
     "tokens": Extra("exact counts of tokens instead of estimates", ("quicktok", "tokenizers")),
     "web": Extra("HTML pages as documents (`fathom ask --url`)", ("html_to_markdown",)),
-    "documents": Extra("PDF and Word files as documents of a project", ("pypdfium2", "docx")),
+    "documents": Extra(
+        "PDF and Word files as documents of a project",
+        tuple(how.library for how in EXTRACTIONS.values() if how.library),
+    ),
     "keyring": Extra("keys of providers from the keyring of this system", ("keyring",)),
     "onnx": Extra("embedding and reranking models from a folder on this disk", ("onnxruntime", "tokenizers")),
     "faiss": Extra("vectors in FAISS (`store.vectors = faiss`)", ("faiss",)),

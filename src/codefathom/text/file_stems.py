@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
+from codefathom.facts.paths import stands_for_folder
 from codefathom.text.path_spelling import canonical
 
 PathsByStem: TypeAlias = Mapping[str, Sequence[str]]
-
-_BARRELS = frozenset(("__init__", "index", "mod", "init"))
 
 
 def flat_stem(name: str) -> str:
@@ -19,11 +18,6 @@ def flat_stem(name: str) -> str:
     """
     name = canonical(name)
     return name.partition(".")[0].lower().replace("_", "").replace("-", "") or name.lower()
-
-
-def stands_for_folder(path: str) -> bool:
-    """Return True for a file that stands for its folder, such as `__init__.py` and `mod.rs`."""
-    return path.rpartition("/")[2].partition(".")[0] in _BARRELS
 
 
 def by_stem(paths: Iterable[str]) -> dict[str, list[str]]:

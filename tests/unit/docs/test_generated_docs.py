@@ -10,6 +10,7 @@ import pytest
 from codefathom.cli.options import COMMANDS
 from codefathom.compat.setting_names import SETTING_NAMES
 from codefathom.config.settings import declared_settings
+from codefathom.facts.languages import EXTRACTIONS, LANGUAGES
 from codefathom.parse.grammars import languages
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -29,6 +30,7 @@ def generator():
         ("settings.md", "settings_page"),
         ("languages.md", "languages_page"),
         ("http-api.md", "api_page"),
+        ("../web/src/viewer/prose.ts", "wrapped_languages"),
     ],
 )
 def test_page_is_fresh(name: str, page: str) -> None:
@@ -49,7 +51,7 @@ def test_everything_is_documented() -> None:
 
 
 def test_the_table_of_languages_says_what_is_there() -> None:
-    page = generator().languages_page()
+    page = generator().languages_page().partition("## Documents")[0]
     rows = {row.split(" | ")[0].lstrip("| "): row for row in page.splitlines() if row.startswith("| ")}
     assert {"| --- | --- | --- | --- | --- | --- | --- |"} <= set(page.splitlines())
     assert set(rows) - {"language", "---"} == set(languages())
@@ -58,3 +60,10 @@ def test_the_table_of_languages_says_what_is_there() -> None:
     assert "| names | calls, types | yes |" in rows["swift"]
     assert "| – | calls, types | yes |" in rows["sql"]
     assert set(generator().MISSING) <= set(languages())
+
+
+def test_the_table_of_documents_says_what_is_there() -> None:
+    table = generator().languages_page().partition("## Documents")[2]
+    for name, how in EXTRACTIONS.items():
+        assert f"| {how.title} | `.{LANGUAGES[name].endings}` | {how.marks} |" in table
+        assert f'"{name}"' in generator().wrapped_languages()

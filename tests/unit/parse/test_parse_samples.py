@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.unit.parse.outlines import lines, names, outline, parsed
 
+from codefathom.facts.languages import language_of, refine
 from codefathom.parse.grammars import load
 from codefathom.parse.treesitter import parse
-from codefathom.source.languages import language_of, refine
 from codefathom.types import Document, ParsedDocument
 
 FOLDER = Path(__file__).parent / "samples"

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codefathom.facts.languages import language_of
 from codefathom.source.changes import FileStat
 from codefathom.source.content import decode, is_binary, machine_made
 from codefathom.source.documents import FINGERPRINT_VERSION, fingerprint, read
-from codefathom.source.languages import language_of
 from codefathom.source.size_limits import MAX_TEXT_FILE_BYTES
 from codefathom.types import Document, Skipped
 

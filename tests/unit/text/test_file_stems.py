@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from codefathom.text.file_stems import by_stem, flat_stem, stands_for_folder
+from codefathom.facts.paths import stands_for_folder
+from codefathom.text.file_stems import by_stem, flat_stem
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import { Loading, Trouble } from "../parts";
 import { Code, type CodeProps } from "./code";
 import { Outline } from "./outline";
 import { linesOf, type Place, usePlaces, writtenPlace } from "./place";
+import { PROSE } from "./prose";
 import { Tree } from "./tree";
 import { useIsNarrow, usePaneWidth } from "./width";
 import { windowAround } from "./window";
@@ -99,8 +100,6 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
     </div>
   );
 }
-
-const PROSE = new Set(["markdown", "text", "rst", "asciidoc", "org", "latex", "pdf", "docx", "notebook"]);
 
 type ShownProps = Omit<CodeProps, "wraps">;
 

@@ -19,9 +19,9 @@ from codefathom.answer.prompting import Language, fenced, language_of_question, 
 from codefathom.answer.stages.grades import MAX_SCORE, UNJUDGED, Grade, read_grades
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
+from codefathom.facts.paths import is_prose
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.providers.parallel import in_parallel
-from codefathom.source.languages import language_of
 
 # Of the tokens of a call, for what was said before: the question is the last of it, and mostly enough.
 _HISTORY_SHARE = 0.25
@@ -45,9 +45,6 @@ class JudgeOptions:
     count: CountTokens = estimate
     sizes: Sizes | None = None  # None: what a call takes
     is_one_by_one: bool = False  # each file whole and in a call of its own, whatever its size
-
-
-_PROSE = frozenset({"docx", "markdown", "pdf", "rst"})
 
 
 class Judgement(NamedTuple):
@@ -88,9 +85,7 @@ def judge(
         for document, grade in zip(batch, reply.grades, strict=True):
             grades_of[document.place].append(grade)
         problems += [reply.problem] if reply.problem else []
-    thresholds = [
-        options.doc_threshold if language_of(item.path) in _PROSE else options.threshold for item in candidates
-    ]
+    thresholds = [options.doc_threshold if is_prose(item.path) else options.threshold for item in candidates]
     grades = [_best(of_parts, threshold) for of_parts, threshold in zip(grades_of, thresholds, strict=True)]
     return _sorted(candidates, grades, thresholds)._replace(
         problems=tuple(dict.fromkeys(problems)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codefathom.facts.languages import CODE
 from codefathom.parse import parse
 from codefathom.project.impact.changed_symbols import changed_lines, changed_symbols
 from codefathom.project.impact.file_changes import FileChanges, FileVersions
@@ -10,7 +11,6 @@ from codefathom.search.graph.impact import ChangedSymbol, Impact, completeness_o
 from codefathom.search.graph.impact_part import page_of
 from codefathom.search.graph.resolved_graph import ResolvedGraph
 from codefathom.search.graph.touching_tests import ChangedText, touching_tests
-from codefathom.source.languages import CODE
 from codefathom.source.revisions.history import past_changes
 from codefathom.types import Document, ParsedDocument
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 
 from codefathom.errors import UsageError
-from codefathom.source.languages import LANGUAGES, language_named
+from codefathom.facts.languages import LANGUAGES, language_named
 from codefathom.text.path_spelling import spellings
 from codefathom.types import KIND_ALIASES, SYMBOL_KINDS, Filter, FilterGroup, Where
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
-from codefathom.search.ranking.places import is_test_file
+from codefathom.facts.paths import has_tests
 
 _PRIOR_COMMITS = 2.0  # that speak for the usual share of a test, so that few commits tell little
 
@@ -17,11 +17,11 @@ def changed_together(commits: Iterable[Collection[str]], paths: Collection[str])
     Commits that change tests alone do not count.
     """
     of_all: Counter[str] = Counter()
-    of_file: dict[str, Counter[str]] = {path: Counter() for path in paths if not is_test_file(path)}
+    of_file: dict[str, Counter[str]] = {path: Counter() for path in paths if not has_tests(path)}
     n_of_file: Counter[str] = Counter()
     n_all = 0
     for commit in commits:
-        tests = [path for path in commit if is_test_file(path)]
+        tests = [path for path in commit if has_tests(path)]
         if len(tests) == len(commit):
             continue
         n_all += 1

@@ -10,9 +10,9 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import NamedTuple
 
+from codefathom.facts.languages import CODE
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.resolve import Resolver, family
-from codefathom.source.languages import CODE
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.types import FoundSymbol, Reference, Symbol
 

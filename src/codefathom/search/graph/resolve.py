@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from codefathom.facts.languages import LANGUAGES
+from codefathom.facts.paths import may_go_unnamed
 from codefathom.search.graph.imports import import_candidates, written_out
-
-# Files of these languages import and call one another.
-_FAMILIES = (
-    ("javascript", "typescript", "tsx", "jsx", "vue", "svelte"),
-    ("c", "cpp", "objc", "cuda"),
-    ("java", "kotlin", "scala", "groovy"),
-)
-_FAMILY_OF = {language: members[0] for members in _FAMILIES for language in members}
-
-# Names of files that stand for their folder, so that an import need not contain them.
-BARRELS = frozenset({"__init__", "index", "mod", "lib", "main", "root", "init"})
 
 
 def family(language: str) -> str:
     """Return the common name of languages whose files import and call one another."""
-    return _FAMILY_OF.get(language, language)
+    return (LANGUAGES[language].family or language) if language in LANGUAGES else language
 
 
 class Resolver:
@@ -56,7 +47,7 @@ class Resolver:
         folder, _, file_name = target.rpartition("/")
         stem = file_name.partition(".")[0]
         plain = _plain(name)
-        if stem in BARRELS or not stem:
+        if may_go_unnamed(target) or not stem:
             return True
         return _plain(stem) in plain or (bool(folder) and _plain(folder.rpartition("/")[2]) in plain)
 

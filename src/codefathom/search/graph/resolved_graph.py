@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from codefathom.facts.paths import may_go_unnamed
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
 from codefathom.search.graph.receivers import Receivers
 from codefathom.search.graph.reference_graph import (
@@ -21,7 +22,7 @@ from codefathom.search.graph.reference_graph import (
     owner_of,
     path_of,
 )
-from codefathom.search.graph.resolve import BARRELS, family
+from codefathom.search.graph.resolve import family
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.types import TYPE_KINDS, Certainty, FoundSymbol
 
@@ -366,7 +367,7 @@ def _stem(path: str) -> str:
     """Return the name of a file without its ending; of its folder where it stands for that."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
-    return folder.rpartition("/")[2] if stem in BARRELS and folder else stem
+    return folder.rpartition("/")[2] if folder and may_go_unnamed(path) else stem
 
 
 def _folders_of(path: str) -> Iterator[str]:

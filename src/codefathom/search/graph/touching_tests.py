@@ -8,9 +8,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from codefathom.facts.paths import has_tests
 from codefathom.search.graph.change_history import changed_together
 from codefathom.search.graph.impact import ChangedSymbol, Touch, TouchingTest
-from codefathom.search.ranking.places import is_test_file, place_of
+from codefathom.search.ranking.places import place_of
 from codefathom.types import Related
 
 _WORD = re.compile(r"[^\W\d]\w{2,}")
@@ -73,11 +74,11 @@ def evidence_of(
     touches: Sequence[Touch], change: ChangedText, paths: Iterable[str], text_of: Callable[[str], str]
 ) -> Mapping[str, Evidence]:
     """Return the evidence for each test file."""
-    tests = [path for path in paths if is_test_file(path)]
+    tests = [path for path in paths if has_tests(path)]
     shares = _shares(touches)
     words = _word_shares(change, tests, text_of)
     together = changed_together(change.commits, change.paths)
-    targets = [_Name(path) for path in change.paths if not is_test_file(path)]
+    targets = [_Name(path) for path in change.paths if not has_tests(path)]
     return {
         path: Evidence(
             **{kind: shares[kind].get(path, 0.0) for kind in _KINDS},
@@ -115,7 +116,7 @@ def _shares(touches: Sequence[Touch]) -> Mapping[str, Mapping[str, float]]:
     """Return by kind and test file how much the best of its edges tells: the fewer tests share it, the more."""
     paths: dict[tuple[str, ChangedSymbol], dict[str, int]] = defaultdict(dict)
     for edge, origin in touches:
-        if is_test_file(edge.path):
+        if has_tests(edge.path):
             depths = paths[_kind(edge), origin]
             depths[edge.path] = min(depths.get(edge.path, edge.depth), edge.depth)
     shares: dict[str, dict[str, float]] = {kind: {} for kind in _KINDS}
@@ -130,7 +131,7 @@ def _nearest(touches: Sequence[Touch]) -> Mapping[str, Related]:
     """Return the nearest and surest edge of each test file."""
     nearest: dict[str, Related] = {}
     for edge, _ in touches:
-        if is_test_file(edge.path):
+        if has_tests(edge.path):
             rival = nearest.get(edge.path)
             if rival is None or _distance(edge) < _distance(rival):
                 nearest[edge.path] = edge

@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from codefathom.facts.languages import FILE_ENDINGS, MEMBER_ENDINGS
+from codefathom.facts.paths import PROGRAM_FILES, stands_for_folder
 from codefathom.search.question.frames import same_place
 from codefathom.search.question.issue import Issue
-from codefathom.search.question.query import FILE_ENDINGS
-from codefathom.text.file_stems import PathsByStem, flat_stem, stands_for_folder
+from codefathom.text.file_stems import PathsByStem, flat_stem
 from codefathom.text.path_spelling import canonical
 from codefathom.types import Reference
 
@@ -33,9 +34,6 @@ _OF_OWNER = 0.5  # factor: of `pricing.total` only the front names a file, in on
 _RUN = re.compile(r"[\w./\\@+~:$-]+")
 _SEPARATOR = re.compile(r"::|[./\\]")
 _PLACE = re.compile(r"(?::\d{1,9})+\Z")
-# `response.json()` is no file, and `self.d` none either: such words are files only where the index has them.
-_MEMBERS = frozenset(("c", "conf", "css", "d", "go", "h", "html", "js", "json", "lock", "m", "map", "mod", "r", "sh"))
-_SPECIAL = frozenset(("Makefile", "Dockerfile", "Rakefile", "Gemfile", "Jenkinsfile"))
 _MARKS = frozenset("./\\:")
 _OWN = ("self.", "this.", "cls.")  # a member of the value at hand, and no module
 _ROOTS = frozenset(("crate", "self", "super"))
@@ -63,7 +61,7 @@ def written_files(issue: Issue) -> list[WrittenFile]:
 def is_file_name(word: str) -> bool:
     """Return True if a word with a dot is named like a file, and not like a member: `x.py`, but not `response.json`."""
     ending = word.rpartition(".")[2].lower()
-    return "." in word and ending in FILE_ENDINGS and ending not in _MEMBERS
+    return "." in word and ending in FILE_ENDINGS and ending not in MEMBER_ENDINGS
 
 
 def named_files(written: Sequence[WrittenFile], paths: PathsByStem) -> dict[str, float]:
@@ -112,7 +110,7 @@ def _written(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
     """Yield the parts of each word that may name a file, and True for those of a module."""
     for match in _RUN.finditer(text):
         word = match.group()
-        if word in _SPECIAL:
+        if word in PROGRAM_FILES:
             yield (word,), False
         if _MARKS.isdisjoint(word) or word.startswith(_OWN) or len(word) > _MAX_WORD:
             continue
@@ -121,7 +119,7 @@ def _written(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
         ending = word.rpartition(".")[2].lower()
         if ending in FILE_ENDINGS and not is_call:
             yield tuple(part for part in word.split("/") if part not in ("", ".", "..")), False
-        if ending not in FILE_ENDINGS or is_call or ending in _MEMBERS:
+        if ending not in FILE_ENDINGS or is_call or ending in MEMBER_ENDINGS:
             parts = tuple(part for part in _SEPARATOR.split(word) if part)[-_MOST_PARTS:]
             if len(parts) > 1 and all(map(str.isidentifier, parts[-2:])):
                 yield parts, True

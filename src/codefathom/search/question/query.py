@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.errors import UsageError
+from codefathom.facts.languages import FILE_ENDINGS
+from codefathom.facts.paths import FILE_NAMES, is_named_as_file
 from codefathom.search.filter.filter_options import MAX_PATH, is_glob, one_of, split_values
 from codefathom.stores.conditions import combine, normalise
 from codefathom.text.kept_names import is_kept_text
@@ -23,18 +25,6 @@ from codefathom.types import Filter, FilterGroup, Where
 MAX_QUESTION = 100_000
 
 Intent: TypeAlias = Literal["symbol", "path", "error", "question", "keywords"]
-
-# `x.py` is a file and `app.route` is not: the ending decides.
-FILE_ENDINGS = frozenset(
-    """astro bash bat bats c cc cfg cjs clj cljc cljs cmake cmd conf cpp cs csproj css csv cts cu cuh cxx dart eex
-    elm erl ex exs f90 f95 fish fs gemspec go gradle graphql groovy h hbs hcl heex hh hpp hrl hs htm html hxx ini
-    ipynb java jl js json jsonc jsx kt kts less lhs lock lua m md mdx mjs mk ml mli mm mod mts nim nix php phtml pl
-    pm podspec proto ps1 psd1 psm1 py pyi pyx r rake rb rmd rs rst sass sbt sc scala scm scss sh sol sql sum svelte
-    svg swift tex tf tfvars toml ts tsx txt v vim vue xml yaml yml zig zon zsh""".split()  # noqa: SIM905 -- a list of strings would take a hundred lines
-)
-FILE_NAMES = frozenset(
-    ("Makefile", "Dockerfile", "Rakefile", "Gemfile", "Jenkinsfile", "LICENSE", "README", "BUILD", ".gitignore")
-)
 
 # The word before the colon, and the field of stores/conditions.py that it means.
 INLINE_FIELDS = {
@@ -200,8 +190,7 @@ def _path_mark(word: str) -> _Mark | None:
 def is_path(word: str) -> bool:
     """Return True if a word can only be a path: it holds a slash, or is named like a file."""
     name = word.rpartition("/")[2]
-    stem, dot, ending = name.rpartition(".")
-    return "/" in word or name in FILE_NAMES or bool(stem and dot and ending.lower() in FILE_ENDINGS)
+    return "/" in word or name in FILE_NAMES or is_named_as_file(name)
 
 
 def _field_mark(minus: str, name: str, value: str) -> _Mark | None:

@@ -1,4 +1,4 @@
-"""Facts that the path of a file tells: its words, its depth, and if it is a test or prose. Pure."""
+"""The path of a file as the ranking sees it: its words, its depth, and facts as the weights were learned with. Pure."""
 
 from __future__ import annotations
 
@@ -6,43 +6,19 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from codefathom.source.languages import CODE, language_of
+from codefathom.facts.paths import (
+    DATA,
+    LEGACY,
+    VERSION,
+    is_declaration,
+    is_header,
+    ranks_as_prose,
+    ranks_as_test,
+    stands_for_folder,
+)
 from codefathom.stores.lexical.terms import parts
 
-_TEST = re.compile(
-    r"^t/|(?:^|/)(?:tests?|__tests__|specs?|testing|testdata|fixtures?|examples?|samples?|demos?|benchmarks?|docs?_src)/"
-    r"|(?:^|/)test_[^/]*$|[_.-](?:test|tests|spec)\.[^/]*$|(?:^|/)[^/]*(?:Test|Tests|Spec|Suite)\.[a-z]+$"
-)
-# Code for older versions, and one file made of all the others.
-_LEGACY = re.compile(r"(?:^|/)(_?compat|legacy|deprecated|obsolete|old|attic|single_include|amalgamated)/")
-_VERSION = re.compile(r"(?:^|/)v(\d{1,3})(?=/)")
-# Files with tests in them, by the customs of many languages; no examples, data or code that tests share.
-_TEST_FILE = re.compile(
-    r"(?:^|/)test_[^/]*\.[a-z]+$|[_.-](?:test|spec|tests(?!\.py))\.[^./]+$|(?:^|/)tests?\.py$"
-    r"|(?:^|/)[^/]*[a-z0-9](?:Test|Tests|Spec|Suite|TestCase)\.[a-z]+$"
-    r"|(?:^|/)(?:__tests__|tests?|specs?|t)/(?:.*/)?(?!(?:mod|index|helpers?|utils?|setup)\.)[^/]+(?<!\.py)$"
-)
-_TESTED = CODE - {"sql"}
-_DATA_FOLDER = re.compile(r"(?:^|/)(?:fixtures?|testdata|data|snapshots|__snapshots__|__fixtures__|support|samples?)/")
-_DECLARATION = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
-_HEADER = re.compile(r"\.(?:h|hh|hpp|hxx)$")
-# Translations lie in such a folder, and others by their ending.
-_ABOUT_DATA = ("translation", "locale", "language", "snapshot")  # words that ask for what such a folder holds
-_DATA = re.compile(
-    r"(?:^|/)(locales?|i18n|l10n|translations?|langs?|languages|golden|snapshots|__snapshots__|cassettes)/"
-    r"(?:.*/)?[^/]*\.(?:json|ya?ml|toml|properties|php|js|ts|xml|strings|ini|snap|txt|csv)$"
-    r"|\.(csv|tsv|pot?|xliff|xlf|resx|snap|geojson|ndjson|jsonl|svg)$",
-    re.IGNORECASE,
-)
-# A file of this name stands for its folder.
-_BARRELS = frozenset(("mod", "__init__", "index", "init"))
-_PROSE = re.compile(
-    r"\.(?:md|mdx|rst|txt|adoc|markdown|pdf|docx)$"
-    r"|(?:^|/)(?:changes|change_?log|doxyfile|history|news|authors|contributors|release[_-]?notes)$"
-    r"|(?:^|/)(?:(?:api|java|ya?r?)?docs?|apidocs?|documentation)/(?:.*/)?[^/]*\.html?$"
-    r"|(?:^|/)(?:changelog\.d|changelogs|\.changes(?:et)?|newsfragments)/",
-    re.IGNORECASE,
-)
+_ABOUT_DATA = ("translation", "locale", "language", "snapshot")  # words that ask for what a folder of data holds
 
 
 class PathFacts(NamedTuple):
@@ -73,20 +49,20 @@ def place_of(path: str) -> PathFacts:
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     inside = folder.rpartition("/")[2]
-    if stem in _BARRELS and inside:
+    if inside and stands_for_folder(name):
         stem = inside
-    legacy = _LEGACY.search(path)
-    *_, version = None, *_VERSION.finditer(path)
-    data = _DATA.search(path)
+    legacy = re.search(LEGACY, path)
+    *_, version = None, *re.finditer(VERSION, path)
+    data = re.search(DATA, path)
     return PathFacts(
         tuple(parts(stem)),
         tuple(parts(inside)),
         re.sub(r"[_-]", "", stem.lower()),
         path.count("/"),
-        bool(_TEST.search(path)),
-        bool(_PROSE.search(path)),
-        bool(_DECLARATION.search(path)),
-        bool(_HEADER.search(path)),
+        ranks_as_test(path),
+        ranks_as_prose(path),
+        is_declaration(path),
+        is_header(path),
         tuple(parts(legacy[1])) if legacy else (),
         int(version[1]) if version else 0,
         (path[: version.start()] + path[version.end() :]).lstrip("/") if version else path,
@@ -97,9 +73,3 @@ def place_of(path: str) -> PathFacts:
 def _words_of_data(folder: str | None, ending: str) -> tuple[str, ...]:
     """Return the words that ask for data of this folder, or of this ending."""
     return (folder.strip("_").lower(), *_ABOUT_DATA) if folder else (ending.lower(),)
-
-
-@lru_cache(maxsize=16_384)
-def is_test_file(path: str) -> bool:
-    """Return True if a path is that of a file of code with tests in it."""
-    return bool(_TEST_FILE.search(path)) and not _DATA_FOLDER.search(path) and language_of(path) in _TESTED

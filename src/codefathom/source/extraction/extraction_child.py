@@ -21,11 +21,10 @@ from time import monotonic, process_time
 from traceback import print_exc
 from typing import Any, NamedTuple
 
+from codefathom.facts.languages import EXTRACTIONS
 from codefathom.source.extraction.refusal import TOO_MUCH_MEMORY, ExtractionLimits, Refusal, too_slow
 from codefathom.system.children import end_at_once, received, start_python
 
-_READERS = {"pdf": "pdf_text", "docx": "word_text", "notebook": "notebook_text"}
-_BROKEN = {"pdf": "broken PDF", "docx": "broken Word document", "notebook": "broken notebook"}
 _IDLE_S = 30
 _TOO_SLOW = Refusal("too slow")
 _OUT_OF_TIME = -getattr(signal, "SIGPROF", 0)  # what a process ends with that has used up its computing time
@@ -131,7 +130,7 @@ def serve() -> None:
             _rest(0)
             _limit(limits)
             began = process_time()
-            outcome = _outcome(kind, data, limits)
+            outcome = reading(kind, data, limits)
             pickle.dump((outcome, process_time() - began), answers, protocol=5)
             answers.flush()
             _limit(None)
@@ -141,16 +140,17 @@ def serve() -> None:
         end_at_once(1)
 
 
-def _outcome(kind: str, data: bytes, limits: ExtractionLimits) -> str | Refusal:
+def reading(kind: str, data: bytes, limits: ExtractionLimits) -> str | Refusal:
+    """Return the text of a document as the reader of its kind takes it out, in this process, or the reason against."""
     try:
-        reader: Any = import_module(f"codefathom.source.extraction.{_READERS[kind]}")
+        reader: Any = import_module(f"codefathom.source.extraction.{EXTRACTIONS[kind].reader}")
         answer: str | Refusal = reader.text_of(data, limits)
     except MemoryError:
         return TOO_MUCH_MEMORY
     except ImportError as error:
         return Refusal(f"the library that reads it cannot be loaded: {error}")
     except Exception:  # a library says in many ways that a document is not what it should be
-        return Refusal(_BROKEN[kind])
+        return Refusal(f"broken {EXTRACTIONS[kind].title}")
     return answer
 
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from codefathom.facts.languages import language_named
 from codefathom.source.document_places import cell_line, unmarked
 from codefathom.source.extraction.refusal import ExtractionLimits, Refusal, plain_lines, too_long
-from codefathom.source.languages import language_named
 
 _MAX_OUTPUT_CHARS = 2_000  # of a cell
 _MAX_OUTPUT_LINES = 40

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from codefathom.errors import SourceError
+from codefathom.facts.limits import POLLING_INTERVAL_S
 from codefathom.source.scan import ScanRules, scan
 from codefathom.source.watching.debounce import LOCKED_S, due_at, grown
 from codefathom.source.watching.file_events import EventSource, NoEventsError, OpenEvents, open_events
@@ -39,7 +40,7 @@ class WatchOptions:
     """The way in which a tree is followed."""
 
     by: str = "auto"  # or "events", also on a network drive; or "polling"
-    interval_s: float = 1.0  # between two looks of polling
+    interval_s: float = POLLING_INTERVAL_S  # between two looks of polling
     own: OwnPlaces = field(default_factory=OwnPlaces)
     user_exclude: Callable[[], str] | None = None  # path of the user's patterns now; None: that of the first rules
     open_events: OpenEvents = field(default=open_events, repr=False)

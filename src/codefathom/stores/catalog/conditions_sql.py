@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from codefathom.stores.conditions import TEST_PATH, Predicate, Scalar, expression_of, normalise, predicate_of
+from codefathom.stores.conditions import Predicate, Scalar, expression_of, normalise, predicate_of
 from codefathom.types import Filter, Level, Where
 
 
@@ -139,4 +139,4 @@ def _sql_number(predicate: Predicate, column: str) -> SqlCondition:
 
 
 def _sql_flag(predicate: Predicate, column: str) -> SqlCondition:
-    return SqlCondition(f"OWN_REGEXP(?, {column}) = ?", (TEST_PATH, int(bool(predicate.value))))
+    return SqlCondition(f"IS_TEST({column}) = ?", (int(bool(predicate.value)),))

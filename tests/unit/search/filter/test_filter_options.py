@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.unit.stores.test_conditions import RECORD
 
 from codefathom.errors import UsageError
+from codefathom.facts.languages import LANGUAGES
 from codefathom.search.filter.filter_options import glob_expression, one_of, split_values
 from codefathom.search.filter.filter_parser import filter_of
-from codefathom.source.languages import LANGUAGES
 from codefathom.stores.conditions import combine, matches
 from codefathom.types import SYMBOL_KINDS, Filter, Where
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from codefathom.facts.languages import language_of
 from codefathom.index.chunk import chunk
 from codefathom.parse.treesitter import parse
 from codefathom.search.graph.related import related
-from codefathom.source.languages import language_of
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.types import Document, ParsedDocument, RelatedResult

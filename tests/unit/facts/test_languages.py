@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from semble_grammars import available_languages
 
-from codefathom.source.languages import _BY_EXTENSION, CODE, PROSE, language_of, refine
+from codefathom.facts.languages import _BY_ENDING, CODE, LANGUAGES, PROSE, TABLE, language_of, refine
 
 
 @pytest.mark.parametrize(
@@ -159,4 +159,12 @@ def test_the_text_decides_between_languages_of_one_extension(path: str, text: st
 def test_classes_do_not_overlap_and_know_what_the_parser_knows() -> None:
     assert not CODE & PROSE
     # parts and dialects that no file is wholly written in
-    assert set(available_languages()) - CODE - set(_BY_EXTENSION.values()) == {"markdown_inline", "php_only"}
+    assert set(available_languages()) - CODE - set(_BY_ENDING.values()) == {"markdown_inline", "php_only"}
+
+
+def test_every_ending_name_program_and_alias_belongs_to_one_language() -> None:
+    for column in ("endings", "files", "programs", "aliases"):
+        words = [word for language in TABLE for word in getattr(language, column).split()]
+        assert len(words) == len(set(words)), column
+        assert words == [word.lower() for word in words], column
+    assert len(LANGUAGES) == len(TABLE)

@@ -1,0 +1,210 @@
+"""What a path says about a file, and that everybody says the same of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import codefathom
+from codefathom.answer.stages import judge
+from codefathom.facts.languages import CODE, FILE_ENDINGS, LANGUAGES, TABLE
+from codefathom.facts.paths import (
+    LOCK_FILES,
+    has_tests,
+    is_named_as_file,
+    is_prose,
+    is_test,
+    may_be_vendored,
+    may_go_unnamed,
+    ranks_as_prose,
+    ranks_as_test,
+    stands_for_folder,
+)
+from codefathom.stores.conditions import matches
+from codefathom.types import Filter
+
+SOURCES = Path(codefathom.__file__).parent
+
+
+@pytest.mark.parametrize(
+    ("path", "is_a_test", "has_own"),
+    [
+        # what a runner of tests runs, by the customs of its language
+        ("conftest.py", True, True),
+        ("src/shop/conftest.py", True, True),
+        ("shop/tests.py", True, True),
+        ("test_cart.py", True, True),
+        ("shop/cart_test.py", True, True),
+        ("t/basic.t", True, True),
+        ("lib/Shop/t/cart.t", True, True),
+        ("cypress/foo.cy.ts", True, True),
+        ("web/cart.e2e.ts", True, True),
+        ("web/cart.e2e-spec.ts", True, True),
+        ("web/cart.test.tsx", True, True),
+        ("web/cart-test.js", True, True),
+        ("web/__tests__/cart.js", True, True),
+        ("src/FooIT.java", True, True),
+        ("src/FooITCase.java", True, True),
+        ("src/TestCart.java", True, True),
+        ("src/test/java/Cart.java", True, True),
+        ("src/CartSpec.groovy", True, True),
+        ("src/CartSuite.scala", True, True),
+        ("src/CartTests.cs", True, True),
+        ("spec/cart_spec.rb", True, True),
+        ("lib/cart_spec.rb", True, True),
+        ("spec/spec_helper.rb", True, True),
+        ("Tests.swift", True, True),
+        ("Sources/URITests.swift", True, True),
+        ("cart_test.go", True, True),
+        ("src/cart/tests.rs", True, True),
+        ("src/cart_unittest.cc", True, True),
+        ("test/cart_test.exs", True, True),
+        ("cart_SUITE.erl", True, True),
+        ("pkg/runtests.jl", True, True),
+        ("pkg/test-cart.R", True, True),
+        ("Cart.Tests.ps1", True, True),
+        ("cart.bats", True, True),
+        ("tests/cart.phpt", True, True),
+        ("src/CartTest.php", True, True),
+        ("contracts/Cart.t.sol", True, True),
+        ("rtl/cart_tb.v", True, True),
+        # what belongs to tests and has none
+        ("tests/helpers.js", True, False),
+        ("Tests/ShopTests/Helpers.swift", True, False),
+        ("tests/index.js", True, False),
+        ("tests/data/cart.json", True, False),
+        ("testdata/cart.go", True, False),
+        ("tests/shop.py", True, False),
+        ("tests/README.md", True, False),
+        ("tests/schema.sql", True, False),
+        # neither
+        ("examples/cart.py", False, False),
+        ("src/contest.py", False, False),
+        ("src/attest.go", False, False),
+        ("testament.rs", False, False),
+        ("src/latest.ts", False, False),
+        ("src/AUDIT.java", False, False),
+        ("src/Habit.java", False, False),
+        ("src/Testimony.java", False, False),
+        ("src/unit.cc", False, False),
+        ("src/Testing/TestCase.php", False, False),
+        ("src/TestUtils.java", False, False),
+        ("src/legacy.ts", False, False),
+        ("inspector/spec.py", False, False),
+        ("docs/protest.md", False, False),
+    ],
+)
+def test_tests_are_known_by_the_customs_of_their_language(path: str, is_a_test: bool, has_own: bool) -> None:
+    assert (is_test(path), has_tests(path)) == (is_a_test, has_own)
+    assert matches(Filter("is_test", "eq", True), {"path": path}) == is_a_test
+
+
+def test_a_file_with_tests_is_a_test_in_every_language() -> None:
+    for language in sorted(CODE):
+        for ending in LANGUAGES[language].endings.split():
+            for path in (f"tests/a.{ending}", f"a_test.{ending}", f"src/test_a.{ending}", f"t/a.{ending}"):
+                assert is_test(path) >= has_tests(path), path
+            if LANGUAGES[language].has_tests:
+                assert has_tests(f"a_test.{ending}"), ending
+
+
+def test_the_names_of_tests_are_valid_expressions_that_do_not_match_everything() -> None:
+    for language in TABLE:
+        assert not re.fullmatch(language.tests or "x", f"cart.{language.endings.split()[:1]}")
+
+
+@pytest.mark.parametrize(
+    ("path", "prose"),
+    [
+        ("README.md", True),
+        ("docs/a.rst", True),
+        ("notes.txt", True),
+        ("a.adoc", True),
+        ("paper.tex", True),
+        ("a.org", True),
+        ("offer.pdf", True),
+        ("offer.docx", True),
+        ("CHANGES", True),
+        ("changelog.d/12.bugfix", True),
+        ("docs/api/index.html", True),
+        ("CMakeLists.txt", False),
+        ("analysis.ipynb", False),
+        ("unknown.qqq", False),
+        ("Makefile", False),
+        ("templates/a.html", False),
+        ("src/history.py", False),
+    ],
+)
+def test_prose_is_known_by_its_language_name_or_folder(path: str, prose: bool) -> None:
+    assert is_prose(path) == prose
+    assert judge.is_prose is is_prose
+
+
+def test_what_ranks_as_prose_or_test_is_what_the_weights_were_learned_with() -> None:
+    assert not ranks_as_prose("paper.tex")
+    assert ranks_as_prose("CMakeLists.txt")
+    assert ranks_as_test("examples/cart.py")
+    assert not ranks_as_test("conftest.py")
+
+
+@pytest.mark.parametrize(
+    ("path", "for_folder", "unnamed"),
+    [
+        ("a/__init__.py", True, True),
+        ("a/mod.rs", True, True),
+        ("a/index.test.ts", True, True),
+        ("src/lib.rs", False, True),
+        ("main.go", False, True),
+        ("a/cart.py", False, False),
+    ],
+)
+def test_barrels(path: str, for_folder: bool, unnamed: bool) -> None:
+    assert (stands_for_folder(path), may_go_unnamed(path)) == (for_folder, unnamed)
+
+
+@pytest.mark.parametrize(
+    ("path", "vendored"),
+    [
+        ("static/jquery-3.7.1.min.js", True),
+        ("vendor/app.js", True),
+        ("web/Third_Party/x.css", True),
+        ("web/app.js", False),
+        ("vendor.js", False),
+    ],
+)
+def test_scripts_of_others_are_known_by_version_or_folder(path: str, vendored: bool) -> None:
+    assert may_be_vendored(path) == vendored
+
+
+@pytest.mark.parametrize("path", ["a.py", "x/a.docx", "offer.pdf", "a.adoc", "go.sum", "A.TSX", "page.hbs"])
+def test_an_ending_names_a_file(path: str) -> None:
+    assert is_named_as_file(path)
+
+
+@pytest.mark.parametrize("path", ["self.text", "app.map", "process.env", "example.org", "py", ".py", "a."])
+def test_a_member_or_host_is_not_named_like_a_file(path: str) -> None:
+    assert not is_named_as_file(path)
+
+
+def test_lock_files_are_written_small() -> None:
+    assert {name.lower() for name in LOCK_FILES} == LOCK_FILES
+
+
+def test_no_other_module_keeps_a_table_of_endings_or_of_names_of_tests() -> None:
+    tables = [
+        (path.relative_to(SOURCES).as_posix(), node.value[:60])
+        for path in SOURCES.rglob("*.py")
+        if path.parent.name != "facts"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _is_table(node.value)
+    ]
+    assert not tables
+
+
+def _is_table(text: str) -> bool:
+    words = set(re.findall(r"(?<=[|.( ])[a-z][a-z0-9]{1,5}(?=[|)? ]|$)", text))
+    names_tests = re.search(r"__tests__|\(\?:test\|spec|tests\?\|", text) is not None
+    return names_tests or (len(words & FILE_ENDINGS) >= 8 and len(words & FILE_ENDINGS) > 0.8 * len(words))
