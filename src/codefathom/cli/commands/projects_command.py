@@ -39,7 +39,7 @@ def run(options: ProjectsOptions, face: Face) -> int:
 
 def _table(projects: tuple[NamedProject, ...]) -> str:
     if not projects:
-        return "there are no projects yet; `fathom projects add DIR` adds one\n"
+        return "no project has a name yet; `fathom projects add DIR` gives it one\n"
     width = max(len(item.name) for item in projects)
     lines = (f"{item.name:{width}}  {item.place}{_of(item.groups)}" for item in projects)
     return show_text("\n".join([*lines, ""]))
