@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from pathlib import Path
 
 import pytest
+
+from codefathom.cli.arguments import parse
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
@@ -17,6 +20,7 @@ DOCUMENTS = [
 ]
 DECISIONS = sorted(path for path in (ROOT / "docs" / "decisions").glob("*.md") if path.name != "README.md")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+SHELL = re.compile(r"^```sh\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 CODE_MAP_ROW = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
@@ -77,6 +81,27 @@ def test_the_list_of_decisions_is_whole() -> None:
     text = (ROOT / "docs" / "decisions" / "README.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| \[(.+)\]\((\S+)\) \| \S+ \| \w+ \|$", text, re.MULTILINE))
     assert rows == {path.read_text(encoding="utf-8").partition("\n")[0][2:]: path.name for path in DECISIONS}
+
+
+def test_the_readme_shows_what_it_is_how_to_get_it_and_what_it_prints_at_once() -> None:
+    first = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:30])
+    [command] = re.findall(r"^```sh\n(.+)\n```$", first, re.MULTILINE)
+    install, _, search = command.partition(" && ")
+    assert install == "pip install ."
+    assert parse(shlex.split(search)[1:]).command == "search"
+    assert "docs/recording.svg" in first
+    assert "`make test`" in first
+    assert re.search(r"^```text\n\S+:\d+-\d+  ", first, re.MULTILINE)
+
+
+def test_the_commands_of_the_readme_are_understood() -> None:
+    lines = [
+        line for block in SHELL.findall((ROOT / "README.md").read_text(encoding="utf-8")) for line in block.splitlines()
+    ]
+    commands = [line.rpartition(" && ")[2] for line in lines if re.search(r"(^| && )fathom ", line)]
+    assert len(commands) >= 15
+    for command in commands:
+        assert not parse(shlex.split(command, comments=True)[1:]).wants_help
 
 
 def test_code_map_names_what_is_there() -> None:

@@ -156,7 +156,7 @@ def test_text_says_on_stderr_how_a_list_goes_on(project: Path) -> None:
         main(["search", "-C", str(project), "--mode", "regex", "-n", "20", NEEDLE])
     with Engine.open(str(project)) as engine:
         n_hits = len(engine.search(NEEDLE, mode="regex", limit=1_000).hits)
-    assert f"hits that follow: {n_hits - 20}; --offset 20 shows the next ones" in told.getvalue()
+    assert f"{n_hits - 20} more hits; --offset 20 shows the next ones" in told.getvalue()
 
 
 def mcp_pages(session: McpSession, tool: str, arguments: Mapping[str, Any]) -> list[Mapping[str, Any]]:

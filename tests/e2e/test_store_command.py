@@ -85,7 +85,7 @@ def test_a_store_that_differs_is_told_and_filled_anew(shop: Path, capsys: pytest
     assert main(["store", "move", "--to", "faiss", "-C", str(shop)]) == 0
     said = capsys.readouterr()
     assert said.out.startswith("faiss holds the ")
-    assert "`fathom store remove flat` removes them" in said.err
+    assert "`fathom store remove flat` deletes them" in said.err
     assert main(["store", "verify", "flat", "-C", str(shop)]) == 0
     (next((shop / ".fathom").glob("vectors-*/vectors.faiss"))).unlink()
     assert main(["store", "verify", "faiss", "--json", "-C", str(shop)]) == 0  # `refresh` has made it again

@@ -69,7 +69,7 @@ def test_existing_settings_stay(run: Run, home: Path, tmp_path: Path, name: str,
     assert path.stat().st_mode & 0o777 == 0o640
     assert (base / skills / "fathom" / "SKILL.md").read_bytes() == SKILL.read_bytes()
 
-    assert "is set up already" in run(["install", name, *options], tmp_path / "project").out
+    assert "is already set up" in run(["install", name, *options], tmp_path / "project").out
     assert run(["uninstall", name, *options], tmp_path / "project").code == 0
     assert path.read_bytes() == before.read_bytes()
     assert path.stat().st_mode & 0o777 == 0o640

@@ -150,7 +150,7 @@ class Face:
             self._folder(), settings=settings, on_progress=show, on_wait=self._note_once, revision=self.common.rev
         )
         if engine.place.revision is not None and not self.common.rev:
-            self.note("this repository has no files outside of git: its HEAD is read; --rev chooses another revision")
+            self.note("this repository has no working tree, so its HEAD is read; --rev chooses another revision")
         return engine
 
     def open_chosen(self, options: Choice) -> Engine | JoinedProjects:
@@ -189,7 +189,7 @@ class Face:
         }
         for name, value in others.items():
             if value:
-                raise UsageError(f"--in cannot be used with {name}", hint="--in alone says what is asked about")
+                raise UsageError(f"--in cannot be used with {name}", hint="use --in alone: it says what is searched")
         return PathSearch.open(options.paths, settings_of=self.settings_of, on_wait=self._note_once)
 
     def note_indexing(self) -> None:

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from codefathom.cli.aliases import COMPAT_TOPIC, LEGACY_OPTIONS
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
-from codefathom.compat.argument_names import REQUEST_KEYS, TOOL_ARGUMENTS
+from codefathom.compat.argument_names import REQUEST_KEYS, TOOL_ARGUMENTS, TOOL_NAMES
 from codefathom.compat.script_options import COMMAND_OPTIONS
 from codefathom.compat.setting_names import SETTING_NAMES
 from codefathom.compat.vector_index import TABLE, VECTOR_INDEX_SETTINGS
@@ -104,6 +104,9 @@ def compat_tables() -> Mapping[str, Sequence[tuple[str, str]]]:
             (f"{TABLE}.{name}", setting) for name, setting in VECTOR_INDEX_SETTINGS.items()
         ],
         "arguments of the tools of `fathom mcp`": tools,
+        "tools of `fathom ask --agent`, as a model may call them": [
+            (", ".join(names), own) for own, names in TOOL_NAMES.items()
+        ],
         "keys in HTTP requests": [(", ".join(names), own) for own, names in REQUEST_KEYS.items()],
     }
 

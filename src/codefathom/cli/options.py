@@ -413,9 +413,7 @@ _QUERY = Option(
     repeat=True,
     required=True,
 )
-_HOST = Option(
-    ("host",), "the agent or editor; without it, fathom sets up all that it finds", "HOST", choices=HOST_NAMES
-)
+_HOST = Option(("host",), "the agent or editor; without it, all that fathom finds here", "HOST", choices=HOST_NAMES)
 _SETUP = (
     Option(
         ("--project",),
@@ -679,7 +677,9 @@ COMMANDS = (
             *_HOW_TO_ANSWER,
             _SHELL,
             _MAX_SOURCES,
-            _MAX_TOKENS,
+            _MAX_TOKENS._replace(
+                help="limit the output to about N tokens; the last sources are dropped first, then the last lines"
+            ),
             _FILTER_LEVEL,
             _ANYWAY,
             Option(("--trace",), "write each stage of the work to this file, with its input and output", "FILE"),
@@ -709,7 +709,7 @@ COMMANDS = (
             *_HOW_TO_ANSWER,
             _MAX_SOURCES,
             _MAX_TOKENS._replace(
-                help="limit each answer to about N tokens; the lowest-ranked sources are dropped first"
+                help="limit each answer to about N tokens; the last sources are dropped first, then the last lines"
             ),
             _FILTER_LEVEL,
             _ANYWAY,
@@ -731,6 +731,7 @@ COMMANDS = (
             _REVISION,
         ),
         StatusOptions,
+        ("fathom status", "fathom status --skipped"),
     ),
     Command(
         "doctor",
@@ -741,6 +742,7 @@ COMMANDS = (
             Option(("--fix",), "first repair damaged parts of the index"),
         ),
         DoctorOptions,
+        ("fathom doctor", "fathom doctor --fix"),
     ),
     Command(
         "config",

@@ -15,7 +15,7 @@ from codefathom.types import NO_REST, Rest
 if TYPE_CHECKING:
     from codefathom.search.graph.project_map import ProjectMap
 
-_TOO_LOW = "--max-tokens {most} is too low: what is printed in any case has {least} tokens"
+_TOO_LOW = "--max-tokens {most} is too low: the shortest output has {least} tokens"
 
 
 class ItemList(NamedTuple):
@@ -49,7 +49,7 @@ def write_items(items: ItemList, most: int, face: Face) -> int:
 
 def more_note(rest: Rest, offset: int, items: str) -> str:
     """Return a note on how a list goes on at an offset, "" where it has ended."""
-    return f"{items} that follow: {rest}; --offset {offset} shows the next ones" if rest else ""
+    return f"{rest} more {items}; --offset {offset} shows the next ones" if rest else ""
 
 
 def _that_fit(items: ItemList, most: int) -> tuple[int, Callable[[int, Style], str]]:

@@ -12,7 +12,7 @@ from codefathom.cli.commands.short_commands import RUN
 from codefathom.cli.completion import script
 from codefathom.cli.help import command_help, help_text, overview, spelling
 from codefathom.cli.options import COMMANDS, SHELLS
-from codefathom.compat.argument_names import REQUEST_KEYS, TOOL_ARGUMENTS
+from codefathom.compat.argument_names import REQUEST_KEYS, TOOL_ARGUMENTS, TOOL_NAMES
 from codefathom.compat.script_options import COMMAND_OPTIONS, SCRIPT_OPTIONS
 from codefathom.compat.setting_names import SETTING_NAMES
 from codefathom.compat.vector_index import VECTOR_INDEX_SETTINGS
@@ -88,7 +88,7 @@ def test_names_of_other_programs_are_listed_in_their_own_help() -> None:
     for tool, names in TOOL_ARGUMENTS.items():
         for name, own in names.items():
             assert f" {tool}: {name} {own} " in text
-    for own, others in REQUEST_KEYS.items():
+    for own, others in [*REQUEST_KEYS.items(), *TOOL_NAMES.items()]:
         assert f" {', '.join(others)} {own}" in text
 
 

@@ -39,7 +39,7 @@ _NOT_FOR_COMMANDS = ("contexts_only", "agent")
 _OF_ANSWERS = ("explain", "trace")
 _WHY = {
     "agent": "an agent searches for its sources itself",
-    "contexts_only": "without an answer there are no stages of an answer",
+    "contexts_only": "no answer is written, so there are no stages to show",
     "shell": "a shell command is written in one call, from the hits of the search",
 }
 

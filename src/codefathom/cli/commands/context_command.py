@@ -62,7 +62,7 @@ def show_context(result: Context, format_name: str, face: Face) -> int:
     _note_lost("only parts of these files fit", result.truncated, face)
     _note_lost("these files are absent", result.absent, face)
     more = Rest(result.n_left_out, result.n_left_out_is_exact)
-    face.note(f"further files with hits: {more}; a higher --max-files shows more" if result.n_left_out else "")
+    face.note(f"{more} more files have hits; a higher --max-files shows more" if result.n_left_out else "")
     if not result.files:
         face.note(f"nothing found for {result.query!r}")
     elif face.common.verbose:

@@ -20,7 +20,7 @@ _SUCCESS = 0
 def export(options: ExportOptions, face: Face) -> int:
     """Write the index as lines, as files of FAISS, or as a snapshot."""
     if options.max_tokens and (options.output != "-" or options.snapshot):
-        raise UsageError("--max-tokens limits what is printed, and not a file", hint="remove --max-tokens")
+        raise UsageError("--max-tokens limits what is printed, not the size of a file", hint="remove --max-tokens")
     if options.snapshot or options.sign:
         from codefathom.cli.commands.snapshot_command import write_snapshot
 

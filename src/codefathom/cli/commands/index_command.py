@@ -54,7 +54,7 @@ def _update(options: IndexOptions, engine: Engine, face: Face) -> int:
     if options.full or options.dry_run or options.watch or options.interactive:
         raise UsageError(
             f"{named} cannot be used with --full, --dry-run, --watch or --interactive",
-            hint=f"remove one of them: {named} is one short run",
+            hint=f"remove one of them: {named} makes only one short run",
         )
     texts: dict[str, str | None] = dict.fromkeys(options.remove_text)
     if options.text:
@@ -131,7 +131,7 @@ def _add_patterns(root: str, patterns: Iterable[str]) -> None:
     except OSError as error:
         raise SourceError(
             f"cannot write {path!r}: {error.strerror}",
-            hint="remove what lies there if it is a link, else check its rights",
+            hint="if it is a link, remove it; otherwise check its permissions",
         ) from error
 
 

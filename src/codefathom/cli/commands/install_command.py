@@ -100,8 +100,8 @@ def _command(*, in_project: bool) -> str:
     path = next((path for path in (started if is_own else "", beside) if path and os.path.isfile(path)), SERVER)
     if set(_PASSING) & set(path.split(os.sep)):
         raise UsageError(
-            f"{path} is a copy for one run, which will be removed",
-            hint="install fathom first, such as with `uv tool install codefathom`, then run `fathom install`",
+            f"{path} is a temporary copy of fathom, which will be removed",
+            hint="install fathom first, for example with `uv tool install codefathom`, then run `fathom install`",
         )
     return path if is_text(path) else SERVER
 
@@ -147,14 +147,14 @@ def _carry_out(plan: _Plan, options: InstallOptions, face: Face) -> int:
     for change, target in zip(plan.changes, (plan.places.settings, plan.places.skill), strict=True):
         if change.kind:
             write(change, target)
-    face.note(f"{title}: written; start it anew to see the change")
+    face.note(f"{title}: written; restart it to see the change")
     return _SUCCESS
 
 
 def _shown(plan: _Plan, shown: set[bytes], face: Face) -> Iterator[str]:
     """Yield the lines that tell a person what changes; a text that was shown before is not shown again."""
     if not plan.is_empty or plan.is_set_up:
-        yield f"{face.style.strong(plan.host.title)}{': is set up already' if plan.is_empty else ''}\n"
+        yield f"{face.style.strong(plan.host.title)}{': is already set up' if plan.is_empty else ''}\n"
     for change in plan.changes:
         if change.kind:
             is_repeated = change.after is None or change.after in shown

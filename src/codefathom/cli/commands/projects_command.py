@@ -29,10 +29,10 @@ def run(options: ProjectsOptions, face: Face) -> int:
         )
     elif options.action == "remove":
         project = projects.remove(target)
-        said = f"{project.name} has no name any more; its files and its index stay"
+        said = f"{project.name} is no longer in the list; its files and its index stay"
     else:
         project = projects.rename(target, options.name)
-        said = f"{target} is called {project.name} now"
+        said = f"{target} is now called {project.name}"
     face.write(to_json(project._asdict()) if face.common.json else f"{show_text(said)}\n")
     return 0
 

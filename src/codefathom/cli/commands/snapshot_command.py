@@ -19,9 +19,9 @@ from codefathom.types import Snapshot
 def write_snapshot(options: ExportOptions, face: Face) -> int:
     """Write the index to one file for other checkouts."""
     if not options.snapshot:
-        raise UsageError("--sign is for a snapshot", hint="name a file with --snapshot")
+        raise UsageError("--sign needs --snapshot", hint="name a file with --snapshot")
     if options.format or options.output != "-":
-        raise UsageError("--snapshot goes without --as and --output", hint="leave these out")
+        raise UsageError("--snapshot cannot be combined with --as or --output", hint="leave these out")
     with face.open(tells_extent=True) as engine:
         snapshot = engine.export_snapshot(options.snapshot, key_file=options.sign)
     _tell(snapshot, f"wrote {show_name(options.snapshot)}, {_signature(snapshot)}", face)
@@ -32,12 +32,12 @@ def read_snapshot(options: ImportOptions, face: Face) -> int:
     """Put a snapshot in the place of the index, and bring it up to date. Return 2 if that paused."""
     if options.file == "-" or (os.path.exists(options.file) and not is_snapshot(options.file)):
         raise UsageError(
-            "this is no snapshot, so that --as must say what it is",
+            "this file is not a snapshot, so fathom needs to know its format",
             hint="name the format with --as, or a file of `fathom export --snapshot`",
         )
     with face.open(tells_extent=True) as engine:
         snapshot = engine.import_snapshot(options.file, check=options.check)
-        _tell(snapshot, f"took over a snapshot of {_origin(snapshot)}, {_signature(snapshot)}", face)
+        _tell(snapshot, f"imported a snapshot of {_origin(snapshot)}, {_signature(snapshot)}", face)
         if not face.common.json:
             face.note(_taken(snapshot))
         report = engine.index()
@@ -70,5 +70,5 @@ def _taken(snapshot: Snapshot) -> str:
     taken = f"{snapshot.n_taken:,} of its files are the same here"
     if snapshot.key:
         return taken
-    made = f"{snapshot.n_checked:,} of them and {snapshot.n_vectors:,} vectors were made again and are the same"
+    made = f"{snapshot.n_checked:,} of them and {snapshot.n_vectors:,} vectors were computed again and are the same"
     return f"{taken}; their texts are equal, and {made}"

@@ -35,7 +35,7 @@ def run(options: StoreCommandOptions, face: Face) -> int:
         if options.action == "move":
             before = engine.stores.in_force.vectors
             report = engine.stores.move(target)
-            face.note(f"the vectors in {before} were kept; `fathom store remove {before}` removes them")
+            face.note(f"the vectors in {before} are still there; `fathom store remove {before}` deletes them")
         else:
             report = engine.stores.verify(target, repair=options.fix)
     face.write(to_json(plain_shape(report)) if face.common.json else f"{_text(report)}\n")
@@ -44,7 +44,7 @@ def run(options: StoreCommandOptions, face: Face) -> int:
 
 def _text(report: StoreReport) -> str:
     if report.problem:
-        return f"{report.store} differs from the index: {report.problem}; `fathom store verify --fix` fills it anew"
+        return f"{report.store} differs from the index: {report.problem}; `fathom store verify --fix` fills it again"
     return f"{report.store} holds the {report.n_rows:,} vectors of the index, and finds {report.same:.0%} of a sample"
 
 

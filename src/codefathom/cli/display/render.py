@@ -183,7 +183,7 @@ def paths_report_text(report: PathReport, *, whole: bool) -> str:
     return "\n".join([*lines, f"{counts}, {len(report.unchanged)} unchanged", ""])
 
 
-_NEXT_RUN = "until the next run brings it up to date, the vectors of the index answer"
+_NEXT_RUN = "until the next run updates the store, searches use the vectors of the index"
 
 
 def report_text(report: IndexReport, *, whole: bool) -> str:
@@ -323,7 +323,7 @@ def status_text(status: Status, style: Style, *, skipped: bool) -> str:
     if status.paused:
         rows.append(("paused", show_line(status.paused)))
     if status.store_problem:
-        rows.append(("store", f"{show_line(status.store_problem)}; meanwhile the vectors of the index answer"))
+        rows.append(("store", f"{show_line(status.store_problem)}; until then, searches use the vectors of the index"))
     rows += [("damaged", show_line(sentence)) for sentence in status.damage]
     return "".join(f"{name:<11} {value}\n" for name, value in rows)
 
