@@ -16,7 +16,7 @@ from codefathom.config.project_file import permission_of
 from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
 from codefathom.parse.grammars import languages, load
 from codefathom.search.graph.imports import has_custom
-from codefathom.server.__main__ import document
+from codefathom.server.openapi_document import openapi_document
 from codefathom.source.languages import CODE, extensions_of
 from codefathom.types import SYMBOL_KINDS
 
@@ -270,7 +270,7 @@ def _cell(text: str) -> str:
 
 def api_description() -> str:
     """Return web/openapi.json, from which the page has its types."""
-    return document()
+    return openapi_document()
 
 
 PAGES = {

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import httpx
 import pytest
@@ -122,6 +124,8 @@ def test_text_of_a_description_is_not_read_as_html() -> None:
 
 
 def test_the_document_can_be_printed_without_a_server(server: httpx.Client) -> None:
-    command = [sys.executable, "-m", "codefathom.server"]
+    page = (Path(__file__).parents[2] / "docs" / "http-api.md").read_text(encoding="utf-8")
+    code = re.findall(r'python -c "(.*?)"', page)[0]
+    command = [sys.executable, "-c", code]
     printed = subprocess.run(command, capture_output=True, timeout=LONG_S, check=True).stdout
     assert json.loads(printed) == server.get("/openapi.json").json()

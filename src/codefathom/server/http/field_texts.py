@@ -1,4 +1,4 @@
-"""What fields and parameters of the HTTP interface mean, where the name says the same in every form. Pure.
+"""Meanings of fields and parameters of the HTTP interface, where a name means the same in every form. Pure.
 
 A schema that needs another sentence has it as `Schema.field` here, or as `description` of the field itself.
 """

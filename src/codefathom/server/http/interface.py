@@ -1,4 +1,4 @@
-"""The application whose OpenAPI document describes every field; `python -m codefathom.server` prints it."""
+"""The application whose OpenAPI document describes every field."""
 
 from __future__ import annotations
 
