@@ -184,7 +184,7 @@ def test_a_spoiled_backup_changes_nothing(shop: Path, tmp_path: Path, spoil: Cal
         before, generation = hits(engine), engine.generation
         engine.backup(str(tmp_path / "b"))
         (tmp_path / "b").write_bytes(spoil((tmp_path / "b").read_bytes()))
-        with pytest.raises(IndexingError, match=r"is damaged|is no backup"):
+        with pytest.raises(IndexingError, match=r"is damaged|is not a backup"):
             engine.restore(str(tmp_path / "b"))
         assert (hits(engine), engine.generation) == (before, generation)
     assert not list((shop / ".fathom").glob("catalog.restored*"))
@@ -203,7 +203,7 @@ def test_a_claimed_number_makes_it_foreign(shop: Path, tmp_path: Path) -> None:
 
 def test_a_file_of_the_user_is_not_written_over(shop: Path) -> None:
     before = (shop / "shop" / "pricing.py").read_bytes()
-    with Engine.open(str(shop)) as engine, pytest.raises(UsageError, match="is a file that is no backup"):
+    with Engine.open(str(shop)) as engine, pytest.raises(UsageError, match="already exists and is not a backup"):
         engine.backup(str(shop / "shop" / "pricing.py"))
     assert (shop / "shop" / "pricing.py").read_bytes() == before
 

@@ -189,7 +189,9 @@ class Face:
         }
         for name, value in others.items():
             if value:
-                raise UsageError(f"--in cannot be used with {name}", hint="--in alone says what is asked about")
+                raise UsageError(
+                    f"--in cannot be used with {name}", hint="--in already names the files and folders to search"
+                )
         return PathSearch.open(options.paths, settings_of=self.settings_of, on_wait=self._note_once)
 
     def note_indexing(self) -> None:

@@ -126,7 +126,7 @@ def _settings_change(host: Host, target: Target, entry: Entry) -> FileChange:
                 hint="give that server another name, or remove it",
             )
         if old is not None and _is_changed(host, old):
-            note = f"{_CHANGED}; to have it written anew, remove it there and run `fathom install` again"
+            note = f"{_CHANGED}; to write it again, remove it there and run `fathom install` again"
             return FileChange(target.path, before, before, note)
         after = before if old == entry else mark + host.with_entry(text, entry).encode()
     return FileChange(target.path, before, after)

@@ -220,7 +220,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Remove what a store has of a project */
+        /** Remove the vectors of a project from a store */
         post: operations["remove_projects__project_id__store_remove_post"];
         delete?: never;
         options?: never;
@@ -1206,7 +1206,7 @@ export interface components {
             anyway: boolean;
             /**
              * Paths
-             * @description instead of projects: absolute paths of files and folders on the machine of the server; only what lies there is asked about, whatever projects it belongs to, and what has changed there is taken in first
+             * @description instead of projects: absolute paths of files and folders on the machine of the server; only these are searched, and changes in them are indexed first
              * @default []
              * @example []
              */
@@ -1753,7 +1753,7 @@ export interface components {
             anyway: boolean;
             /**
              * Paths
-             * @description instead of projects: absolute paths of files and folders on the machine of the server; only what lies there is asked about, whatever projects it belongs to, and what has changed there is taken in first
+             * @description instead of projects: absolute paths of files and folders on the machine of the server; only these are searched, and changes in them are indexed first
              * @default []
              * @example []
              */
@@ -2192,7 +2192,7 @@ export interface components {
             };
             /**
              * Left Out
-             * @description what of `paths` was not searched
+             * @description parts of `paths` that were not searched
              * @default []
              * @example []
              */
@@ -2261,7 +2261,7 @@ export interface components {
             };
             /**
              * Left Out
-             * @description what of `paths` was not searched
+             * @description parts of `paths` that were not searched
              * @default []
              * @example []
              */
@@ -2330,7 +2330,7 @@ export interface components {
             };
             /**
              * Left Out
-             * @description what of `paths` was not searched
+             * @description parts of `paths` that were not searched
              * @default []
              * @example []
              */
@@ -2409,7 +2409,7 @@ export interface components {
             content: string;
             /**
              * Stale
-             * @description the file has changed since it was indexed: what else is told of it is of then
+             * @description the file has changed since it was indexed; the other fields describe the indexed version
              * @default false
              * @example false
              */
@@ -4238,7 +4238,7 @@ export interface components {
             n_by_text: number;
             /**
              * Lost
-             * @description What only the index had, and is lost because the index was damaged
+             * @description Contents that only the index had and that are lost because it was damaged
              * @default
              */
             lost: string;
@@ -4382,7 +4382,7 @@ export interface components {
             offset: number;
             /**
              * Level
-             * @description what a hit is: a whole `file`, `symbol` or `function` (also a method), or a `chunk`, some lines
+             * @description a hit is a whole `file`, `symbol` or `function` (also a method), or a `chunk`, some lines
              * @example chunk
              */
             level?: ("file" | "symbol" | "function" | "chunk") | null;
@@ -4408,7 +4408,7 @@ export interface components {
             whole: boolean;
             /**
              * Max Tokens
-             * @description maximum number of tokens of the answer; the last hits are left out where there is no room
+             * @description maximum number of tokens of the answer; the last hits are left out if they do not fit
              * @example 2000
              */
             max_tokens?: number | null;
@@ -4428,7 +4428,7 @@ export interface components {
             files: string[];
             /**
              * Paths
-             * @description instead of projects: absolute paths of files and folders on the machine of the server; only what lies there is asked about, whatever projects it belongs to, and what has changed there is taken in first
+             * @description instead of projects: absolute paths of files and folders on the machine of the server; only these are searched, and changes in them are indexed first
              * @default []
              * @example []
              */
@@ -4538,7 +4538,7 @@ export interface components {
             };
             /**
              * Left Out
-             * @description what of `paths` was not searched
+             * @description parts of `paths` that were not searched
              * @default []
              * @example []
              */
@@ -4973,7 +4973,7 @@ export interface components {
             target: string;
             /**
              * Fix
-             * @description verify: fill a store that differs from the index anew
+             * @description verify: fill a store again that differs from the index
              * @default false
              */
             fix: boolean;
@@ -5585,7 +5585,7 @@ export interface components {
             on: boolean;
             /**
              * By
-             * @description how changes are noticed: the system reports them, or all files are looked at every second; empty while neither is the case
+             * @description how changes are noticed: `events` of the system, or checking all files every second (polling); empty while nothing is watched
              * @default
              * @example events
              * @enum {string}
@@ -6648,7 +6648,7 @@ export interface operations {
                 path?: string | null;
                 /** @description number of items to skip: `next_offset` of the page before */
                 offset?: number;
-                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                /** @description maximum number of tokens of the answer; the last items are left out if they do not fit */
                 max_tokens?: number | null;
             };
             header?: never;
@@ -6699,7 +6699,7 @@ export interface operations {
                 limit?: number;
                 /** @description number of items to skip: `next_offset` of the page before */
                 offset?: number;
-                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                /** @description maximum number of tokens of the answer; the last items are left out if they do not fit */
                 max_tokens?: number | null;
             };
             header?: never;
@@ -6805,7 +6805,7 @@ export interface operations {
                 kind?: string;
                 /** @description number of items to skip: `next_offset` of the page before */
                 offset?: number;
-                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                /** @description maximum number of tokens of the answer; the last items are left out if they do not fit */
                 max_tokens?: number | null;
             };
             header?: never;
@@ -6858,7 +6858,7 @@ export interface operations {
                 paths?: string[];
                 /** @description number of items to skip: `next_offset` of the page before */
                 offset?: number;
-                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                /** @description maximum number of tokens of the answer; the last items are left out if they do not fit */
                 max_tokens?: number | null;
             };
             header?: never;

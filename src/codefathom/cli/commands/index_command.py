@@ -131,7 +131,7 @@ def _add_patterns(root: str, patterns: Iterable[str]) -> None:
     except OSError as error:
         raise SourceError(
             f"cannot write {path!r}: {error.strerror}",
-            hint="remove what lies there if it is a link, else check its rights",
+            hint="if there is a link at this path, remove it; else check its access rights",
         ) from error
 
 

@@ -147,7 +147,7 @@ def _carry_out(plan: _Plan, options: InstallOptions, face: Face) -> int:
     for change, target in zip(plan.changes, (plan.places.settings, plan.places.skill), strict=True):
         if change.kind:
             write(change, target)
-    face.note(f"{title}: written; start it anew to see the change")
+    face.note(f"{title}: written; restart it to see the change")
     return _SUCCESS
 
 

@@ -38,7 +38,7 @@ def search_several(options: SearchOptions, face: Face) -> int:
     A path begins with its project; with --in it is absolute.
     """
     if options.paths and options.file:
-        raise UsageError("--in cannot be used with --file", hint="--in alone says what is asked about")
+        raise UsageError("--in cannot be used with --file", hint="--in already names the files and folders to search")
     with face.open_several(options) as projects:
         result = projects.search(
             options.query,

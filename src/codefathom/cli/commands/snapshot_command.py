@@ -21,7 +21,7 @@ def write_snapshot(options: ExportOptions, face: Face) -> int:
     if not options.snapshot:
         raise UsageError("--sign is for a snapshot", hint="name a file with --snapshot")
     if options.format or options.output != "-":
-        raise UsageError("--snapshot goes without --as and --output", hint="leave these out")
+        raise UsageError("--snapshot cannot be combined with --as or --output", hint="leave these out")
     with face.open(tells_extent=True) as engine:
         snapshot = engine.export_snapshot(options.snapshot, key_file=options.sign)
     _tell(snapshot, f"wrote {show_name(options.snapshot)}, {_signature(snapshot)}", face)
@@ -32,7 +32,7 @@ def read_snapshot(options: ImportOptions, face: Face) -> int:
     """Put a snapshot in the place of the index, and bring it up to date. Return 2 if that paused."""
     if options.file == "-" or (os.path.exists(options.file) and not is_snapshot(options.file)):
         raise UsageError(
-            "this is no snapshot, so that --as must say what it is",
+            "this is not a snapshot: name its format with --as",
             hint="name the format with --as, or a file of `fathom export --snapshot`",
         )
     with face.open(tells_extent=True) as engine:

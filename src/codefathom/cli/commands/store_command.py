@@ -44,7 +44,7 @@ def run(options: StoreCommandOptions, face: Face) -> int:
 
 def _text(report: StoreReport) -> str:
     if report.problem:
-        return f"{report.store} differs from the index: {report.problem}; `fathom store verify --fix` fills it anew"
+        return f"{report.store} differs from the index: {report.problem}; `fathom store verify --fix` fills it again"
     return f"{report.store} holds the {report.n_rows:,} vectors of the index, and finds {report.same:.0%} of a sample"
 
 

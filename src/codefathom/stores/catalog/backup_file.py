@@ -134,11 +134,11 @@ def file_of_user(path: str) -> File:
 
 
 def _refuse_others(place: File, path: str) -> None:
-    """Raise UsageError if there is a file that is no backup: a wrong name must not cost somebody his file."""
+    """Raise UsageError if there is a file that is not a backup: a wrong name must not cost somebody his file."""
     with suppress(OSError), place.open() as file:
         file.seek(0, os.SEEK_END)
         if file.tell() and not _ends_with_mark(file):
-            raise UsageError(f"{path!r} is a file that is no backup", hint="give the name of a new file")
+            raise UsageError(f"{path!r} already exists and is not a backup", hint="give the name of a new file")
 
 
 def _ends_with_mark(file: BinaryIO) -> bool:
@@ -177,7 +177,7 @@ def _read_note(file: BinaryIO, path: str) -> tuple[Backup, str, str]:
     end = file.seek(0, os.SEEK_END) - len(_MARK) - _LENGTH.size
     if end < 0 or not _ends_with_mark(file):
         raise IndexingError(
-            f"{path!r} is no backup, or not a whole one", hint="give a file that `fathom backup` has written"
+            f"{path!r} is not a backup, or it is incomplete", hint="give a file that `fathom backup` has written"
         )
     file.seek(end)
     (length,) = _LENGTH.unpack(file.read(_LENGTH.size))

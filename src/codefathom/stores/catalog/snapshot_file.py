@@ -68,7 +68,7 @@ def write_snapshot(source: sqlite3.Connection, path: str, head: SnapshotHead, si
     try:
         place = file_of_user(path)
         if place.kind() and not is_snapshot(path):
-            raise UsageError(f"{path!r} is there and is no snapshot", hint="give the name of a new file")
+            raise UsageError(f"{path!r} already exists and is not a snapshot", hint="give the name of a new file")
         raw, new = place.with_ending(".fathom-raw"), place.with_ending(".fathom-new")
         try:
             for file in (raw, new):
