@@ -1,14 +1,11 @@
-"""Write cli.md, settings.md, languages.md and http-api.md from what the program uses: `python docs/generate.py`."""
+"""Write cli.md, settings.md, languages.md and web/openapi.json from the program: `python docs/generate.py`."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 from codefathom.cli.display.render import as_toml
 from codefathom.cli.help import compat_tables, explanation, spelling, usage
@@ -19,8 +16,7 @@ from codefathom.config.settings import DeclaredSetting, Settings, declared_setti
 from codefathom.facts.languages import CODE, EXTRACTIONS, PROSE, extensions_of
 from codefathom.parse.grammars import languages, load
 from codefathom.search.graph.imports import has_custom
-from codefathom.server.app import create_app
-from codefathom.server.server_config import ServerConfig
+from codefathom.server.openapi_document import openapi_document
 from codefathom.types import SYMBOL_KINDS
 
 HERE = Path(__file__).parent
@@ -306,170 +302,15 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-API_INTRODUCTION = """\
-# The HTTP interface
-
-`fathom serve` answers on `http://127.0.0.1:8900`; it needs the extra `server`: `pip install 'codefathom[server]'`. The
-same routes answer under `/api`. `/openapi.json` describes them for programs; the examples below are made from it.
-
-```
-fathom serve ~/code/shop
-curl -s localhost:8900/search -H 'content-type: application/json' -d '{"query": "where are orders priced"}'
-```
-
-Access: if `server.tokens` is empty, the server listens on this machine only and requires no token. Otherwise every
-request needs the header `Authorization: Bearer TOKEN`, except requests to `/health` and `/version`; a token can be
-limited to some projects. `fathom serve --new-token NAME` makes a token. The host name of a request must be a name of
-the server (`server.hosts`), and a page of another server can send requests only if `server.cors` lists it.
-
-If many searches arrive at the same time, they wait, and the clients take turns (`server.search_processes`,
-`server.waiting_searches`). A search that takes longer than `server.search_timeout_s` is stopped together with its
-process; on Windows only a search that still waits is stopped. [Measurements under load](benchmarks-operations.md).
-
-Coding agents ask at `/mcp`, over the Model Context Protocol (streamable HTTP); it needs
-`pip install 'codefathom[mcp]'`. Its tools are those of `fathom mcp`, with the same tokens and limits as all routes.
-[The guide](guide.md#as-tools-of-agents-over-http) shows the settings of an agent.
-
-With `pip install 'codefathom[telemetry]'`, the server makes OpenTelemetry spans for requests, the stages of searches
-and answers, calls of models, and jobs. Start it with `opentelemetry-instrument fathom serve`, for example.
-
-An error is `application/problem+json`: `code` is for programs, `detail` says what failed, and `hint` says what to do.
-Below `/v1`, an error has the form of OpenAI instead: `error` with `message`, `type` and `code`.
-
-| status | code | meaning |
-| --- | --- | --- |
-| 400 | `bad_request`, `usage` | the question, path, filter or setting is not valid |
-| 401, 403 | `unauthorized`, `forbidden` | the token is missing or not valid for this; an unknown host or page |
-| 404 | `not_found`, `source` | no such route, project, job, file or conversation |
-| 408, 413, 429 | `timeout`, `too_large`, `too_many_requests` | a limit of `server.*`; 429 has `Retry-After` |
-| 409 | `not_indexed`, `conflict`, `locked`, `mismatch`, `moved`, `settings` | not possible in the present state |
-| 422 | `invalid` | the body or a parameter does not have the expected form |
-| 501 | `not_installed` | a library is missing; `hint` has the command that installs it |
-| 502 | `provider` | a model failed |
-| 503 | `index`, `busy` | the index cannot be read or written; too many requests at the moment |
-| 503 | `worker_died` | the process that worked on the request has died; another one answers the next request |
-| 504 | `too_slow` | the search takes longer than its time limit |
-
-Names in request bodies may be written in snake_case and in camelCase. `/openapi.json` has the meaning and the limits of
-each field. `top_k` of `/ask` and `/ask/stream` is the number of candidates that are ranked, and the largest number of
-sources; without it, 100 are ranked (`rerank.candidates`) and 8 are sources (`rerank.top_n`). `/file` and `/symbols`
-also take `file_path`, `/file-tree` and `/files` also `root_path`.
-
-## Events
-
-A stream is `text/event-stream`. Each event has an `id`, and `data` with one line of JSON: `{"type": …, "data": …}`.
-Other types than these can be added later, so a client ignores those that it does not know. A client whose connection
-was cut goes on with the header `Last-Event-ID`; lines that begin with `:` keep the connection open.
-
-Events of an answer (`/ask/stream`, `/ask/agent`, `/answers/{answer_id}/events`):
-
-| type | data |
-| --- | --- |
-| `status` | a `phase`, such as `searching`, `answered` or `stopped`; the first has the `answer_id` |
-| `sources` | once: a list, each with `path`, `module` (its first folder), `score`, lines and reason |
-| `step` | of an agent, with a `type` of its own: `thinking`, `tool_call`, `tool_result`, `error`, `final_answer` |
-| `content` | the next piece of the text |
-| `usage` | tokens, cost, and the model |
-| `error` | `code`, `detail`, `hint`; what was written before stays |
-| `done` | the last one, without data |
-
-Events of a job (`POST /projects/{project_id}/index`, `/jobs/{job_id}/events`), which is a run of the indexer, or with
-`move_to` a move of the vectors to another store (`POST /projects/{project_id}/store/move`):
-
-| type | data |
-| --- | --- |
-| `queued`, `starting` | the `job_id`; then the state of the work, as in all events up to `saving` |
-| `scan_start` | the files are being listed |
-| `scan_complete` | `file_count`, the number of files to index, and `n_files`, that of all files |
-| `indexing` | `current_file`, `current`, `total`, `percent`, `estimated_remaining_seconds` and more |
-| `file_error` | a file that cannot be indexed, with the reason; the others go on |
-| `saving` | the search indexes are being written |
-| `move`, `moved` | the number of vectors that are copied; at the end the comparison of the store with the index |
-| `complete` | `file_count`, `chunk_count`, `duration_seconds`, `error_count`, and the whole `report` |
-| `cancelled`, `error` | the job has ended before |
-| `status` | the state of the job, sent first to a client that comes later |
-| `done` | the last one: `job_id`, `state` |
-
-The job goes on when a client leaves, and another one can follow it.
-"""
-
-
-def api_page() -> str:
-    """Return docs/http-api.md."""
-    described = _openapi()
-    schemas = described["components"]["schemas"]
-    by_tag: dict[str, list[str]] = {}
-    for path, methods in described["paths"].items():
-        for method, operation in methods.items():
-            by_tag.setdefault(operation["tags"][0], []).append(
-                _operation(f"{method.upper()} {path}", operation, schemas)
-            )
-    parts = [f"## {tag.capitalize()}\n\n" + "\n".join(operations) for tag, operations in by_tag.items()]
-    return f"{GENERATED}\n{API_INTRODUCTION}\n" + "\n".join(parts)
-
-
-def _openapi() -> dict[str, Any]:
-    with TemporaryDirectory() as folder:
-        return create_app(ServerConfig(data_dir=folder, allowed_roots=())).openapi()
-
-
-def _operation(name: str, operation: dict[str, Any], schemas: dict[str, Any]) -> str:
-    lines = [f"### {name}", "", f"{operation['summary']}.", ""]
-    parameters = operation.get("parameters", [])
-    if parameters:
-        lines += ["| parameter | example | meaning |", "| --- | --- | --- |"]
-        lines += [_parameter(parameter, schemas) for parameter in parameters]
-        lines += [""]
-    for content in operation.get("requestBody", {}).get("content", {}).values():
-        lines += ["Request body:", "", *_json(content, schemas), ""]
-    for status, answer in operation["responses"].items():
-        for kind, content in answer.get("content", {}).items() if status.startswith("2") else ():
-            lines += [f"Response {status}, `{kind}`:", "", *_json(content, schemas), ""]
-        if status.startswith("2") and not answer.get("content"):
-            lines += [f"Response {status}, without a body.", ""]
-    return "\n".join(lines)
-
-
-def _parameter(parameter: dict[str, Any], schemas: dict[str, Any]) -> str:
-    schema = parameter["schema"]
-    example = json.dumps(_example({"examples": parameter.get("examples"), **schema}, schemas), ensure_ascii=False)
-    text = schema.get("description", "") or parameter.get("description", "")
-    need = "required" if parameter.get("required") else f"default `{json.dumps(schema.get('default'))}`"
-    return f"| `{parameter['name']}` | `{_cell(example)}` | {need}{'; ' + _cell(text) if text else ''} |"
-
-
-def _json(content: dict[str, Any], schemas: dict[str, Any]) -> Iterator[str]:
-    example = content.get("example", _example(content.get("schema", {}), schemas))
-    yield "```" if isinstance(example, str) else "```json"
-    yield example.rstrip() if isinstance(example, str) else json.dumps(example, ensure_ascii=False, indent=2)
-    yield "```"
-
-
-def _example(schema: dict[str, Any], schemas: dict[str, Any]) -> Any:
-    """Return a value of this form: the example that it names, else one made of those of its parts."""
-    if schema.get("examples"):
-        return schema["examples"][0]
-    if "$ref" in schema:
-        return _example(schemas[schema["$ref"].rpartition("/")[2]], schemas)
-    if "anyOf" in schema:
-        return _example(schema["anyOf"][0], schemas)
-    if schema.get("type") == "array":
-        return [_example(schema["items"], schemas)]
-    if "properties" in schema:
-        return {name: _example(part, schemas) for name, part in schema["properties"].items()}
-    return schema.get("default", "")
-
-
 def api_description() -> str:
     """Return web/openapi.json, from which the page has its types."""
-    return json.dumps(_openapi(), ensure_ascii=False, indent=1) + "\n"
+    return openapi_document()
 
 
 PAGES = {
     HERE / "cli.md": cli_page,
     HERE / "settings.md": settings_page,
     HERE / "languages.md": languages_page,
-    HERE / "http-api.md": api_page,
     HERE.parent / "web" / "src" / "viewer" / "prose.ts": wrapped_languages,
     HERE.parent / "web" / "openapi.json": api_description,
 }

@@ -68,7 +68,8 @@ OF_VALUES = {
         "hashlib",
         "itertools",
     ),
-    *("json", "math", "operator", "posixpath", "re", "string", "tomllib", "types", "typing", "unicodedata", "warnings"),
+    *("html", "json", "math", "operator", "posixpath", "re", "string", "tomllib"),
+    *("types", "typing", "unicodedata", "warnings"),
     "chardet",  # looks at bytes
 }
 NOT_OF_VALUES = {"open", "input", "print", "exec", "eval", "__import__", "breakpoint"}

@@ -130,7 +130,7 @@ _OLD_REVISION = "the index of the revision {name!r} was removed: {why}"
 _RESTORED_FROM_ELSEWHERE = (
     "this backup was not made by you for this folder; the next run compares it with the files of the project"
 )
-_POLLING = "the files are looked at every {s:g} s: {reason}"
+_POLLING = "checking the files every {s:g} s (polling): {reason}"
 _GONE, _BACK = "the folder {root!r} is gone", "start again when it is back"
 _LEAST_WAIT_S = 5.0  # for another writer, while watching
 _NOT_TAKEN = "{n} documents of the export were left out: no file of this project has exactly their text"

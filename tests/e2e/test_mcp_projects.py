@@ -107,7 +107,7 @@ def test_an_unknown_project_is_answered_with_the_known_ones(projects: Path, name
     with McpSession(projects / "shop") as session:
         for tool, arguments in (("search", {"query": "x"}), ("read", {"path": "x"}), ("map", {})):
             said = session.refusal(tool, projects=[name], **arguments)
-            assert f"{name!r} is no project of this session" in said
+            assert f"{name!r} is not a project of this session" in said
             assert "choose among broken, library, ours, shop" in said
 
 

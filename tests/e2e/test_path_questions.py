@@ -210,11 +210,11 @@ def test_a_map_is_kept_to_folders_inside_of_the_paths(data: Path) -> None:
         outline = search.map(folders=["zoo"], files=[str(data / "uploads/zoo/morning.py")])
         assert {file.path.rpartition("/")[0] for file in outline.map.files} == {"uploads/zoo"}
         assert not outline.failed
-        with pytest.raises(UsageError, match="no indexed file lies below 'nowhere'"):
+        with pytest.raises(UsageError, match="there is no indexed file below 'nowhere'"):
             search.map(folders=["nowhere"])
     with opened(data, "uploads/zoo/keeper.py", "uploads/aside.py") as search:
         assert [file.path for file in search.map(folders=["zoo"]).map.files] == ["uploads/zoo/keeper.py"]
-        with pytest.raises(UsageError, match="no place that is asked about lies below nowhere"):
+        with pytest.raises(UsageError, match="none of the searched paths is inside nowhere"):
             search.map(folders=["nowhere"])
 
 
@@ -224,7 +224,7 @@ def test_only_what_lies_in_the_paths_can_be_pinned(data: Path) -> None:
         assert isinstance(first, AnswerSources)
         assert "uploads/zoo/keeper.py" in {source.path for source in first.sources}
         for path in ("uploads/aside.py", "uploads", "uploads/", "chat-third/notes.md", "notes.md"):
-            with pytest.raises(SourceError, match="is in none of the projects"):
+            with pytest.raises(SourceError, match="is not inside any of the projects"):
                 search.ask(AnswerRequest(QUESTION, pinned=(path,)))
 
 

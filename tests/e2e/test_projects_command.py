@@ -72,7 +72,7 @@ def test_names_are_given_changed_and_forgotten(projects: Path, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["add", "/nowhere"], "'/nowhere' is no folder"),
+        (["add", "/nowhere"], "'/nowhere' is not a folder"),
         (["add", "{}/zoo", "--name", "shop"], "'shop' is the name of {}/shop already"),
         (["add", "{}/zoo", "--name", "team"], "'team' would be a project and a group"),
         (["add", "{}/zoo", "--group", "shop"], "'shop' would be a project and a group"),
@@ -140,7 +140,7 @@ def test_named_files_are_taken_in_where_they_belong(
 
 @pytest.mark.parametrize("path", ["nowhere.py", "/etc/passwd", "zoo/../shop/shop/orders.py", "../outside.py"])
 def test_a_named_file_of_no_project_is_an_error(named: Path, path: str) -> None:
-    with Federation.open(is_all=True) as projects, pytest.raises(FathomError, match=r"lies in none|outside"):
+    with Federation.open(is_all=True) as projects, pytest.raises(FathomError, match=r"not inside any|outside"):
         projects.search("price of an order", files=[path])
 
 
@@ -336,7 +336,7 @@ def test_an_answer_names_a_project_that_fails(named: Path, capsys: pytest.Captur
 def test_what_means_nothing_is_an_error(projects: Path) -> None:
     with pytest.raises(UsageError, match="no project has a name yet"):
         Federation.open(is_all=True)
-    with pytest.raises(UsageError, match="'klingon' is no project, group or folder"):
+    with pytest.raises(UsageError, match="'klingon' is not a project, group or folder"):
         Federation.open(["klingon"])
     ProjectList().add(str(projects / "zoo"))
     with Federation.open(["zoo"]) as zoo, pytest.raises(UsageError):

@@ -112,7 +112,7 @@ def test_what_cannot_be_shown_any_more_is_said(engine: Engine, shop: Path, tmp_p
         engine.files.lines(PATH)
     (shop / PATH).unlink()
     (shop / PATH).write_bytes(bytes(range(256)) * 8)
-    with pytest.raises(SourceError, match="is no text now"):
+    with pytest.raises(SourceError, match="now it is not text"):
         engine.files.lines(PATH)
 
 

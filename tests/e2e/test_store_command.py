@@ -127,11 +127,11 @@ def test_a_move_that_was_killed_goes_on(shop: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("action", "target", "said"),
     [
-        ("move", "klingon", "'klingon' names no store"),
-        ("move", "http://localhost:6333", "'http://localhost:6333' names no store"),
+        ("move", "klingon", "unknown store: 'klingon'"),
+        ("move", "http://localhost:6333", "unknown store: 'http://localhost:6333'"),
         ("move", "flat", "the vectors are in flat already"),
         ("remove", "flat", "flat is the store in which searches look"),
-        ("verify", "oracle://me:secret@host/db", "'oracle://host/db' names no store"),
+        ("verify", "oracle://me:secret@host/db", "unknown store: 'oracle://host/db'"),
     ],
 )
 def test_a_wrong_target_is_a_clear_error(shop: Path, action: str, target: str, said: str) -> None:
@@ -146,7 +146,7 @@ def test_a_wrong_target_is_a_clear_error(shop: Path, action: str, target: str, s
 def test_an_address_that_is_none_is_a_clear_error(shop: Path, target: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["store", "test", target, "-C", str(shop)]) == 2
     said = capsys.readouterr().err
-    assert "is no address" in said
+    assert "is not a valid URL" in said
     assert "hint: " in said
 
 

@@ -132,10 +132,10 @@ def test_the_answer_has_at_most_so_many_tokens(ready: httpx.Client) -> None:
     ("body", "status", "said"),
     [
         ({"diff": DIFF, "revisions": "v1"}, 400, "cannot be used with revisions"),
-        ({"diff": "+ more"}, 400, "no unified diff"),
-        ({"diff": DIFF.replace("b/shop", "b/../shop")}, 400, "no path inside a project"),
+        ({"diff": "+ more"}, 400, "not a unified diff"),
+        ({"diff": DIFF.replace("b/shop", "b/../shop")}, 400, "not a path inside a project"),
         ({"diff": DIFF + "\ud800"}, 422, ""),
-        ({"diff": DIFF.replace("b/shop", "b/\0shop")}, 400, "no path inside a project"),
+        ({"diff": DIFF.replace("b/shop", "b/\0shop")}, 400, "not a path inside a project"),
         ({"diff": 5}, 422, ""),
         ({"diff": "x" * 2_000_001}, 413, ""),
         ({"revisions": "nowhere"}, 404, "nowhere"),

@@ -121,7 +121,7 @@ def test_mistakes_are_answers_that_name_the_remedy(config: ServerConfig, shop: P
         ("read", {"path": "../secret"}, "../secret"),
         ("read", {"path": "/etc/passwd"}, "/etc/passwd"),
         ("related", {"target": "none.py"}, "none.py"),
-        ("related", {"diff": "+ 1"}, "no unified diff"),
+        ("related", {"diff": "+ 1"}, "not a unified diff"),
         ("map", {"paths": ["nowhere"]}, "nowhere"),
     ]
 

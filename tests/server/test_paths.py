@@ -339,7 +339,7 @@ def test_a_token_names_what_lies_in_its_own_projects_only(client: httpx.Client, 
     body = {"query": QUESTION, "paths": [str(data / "uploads" / "zoo")], "pinned": ["chat-third/notes.md"]}
     answer = client.post("/ask", json=body)
     assert answer.status_code == 404
-    assert "is in none of the projects" in answer.text
+    assert "is not inside any of the projects" in answer.text
 
 
 @pytest.mark.parametrize(

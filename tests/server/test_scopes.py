@@ -48,6 +48,7 @@ STORE = {"target": "flat"}
 # In this order: what removes something stands at the end.
 ROUTES: dict[str, Row] = {
     "GET /": Row(OPEN),
+    "GET /docs": Row(OPEN),
     "GET /assets/{name}": Row((404, 404, 404, 404)),
     "GET /health": Row(OPEN),
     "GET /version": Row(OPEN),

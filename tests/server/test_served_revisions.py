@@ -156,7 +156,7 @@ def test_what_is_no_name_of_a_revision_is_refused(name: str, server: httpx.Clien
 def test_what_is_not_there_is_refused(server: httpx.Client, repository: Path, tmp_path: Path) -> None:
     assert "there is no revision 'no-such'" in refused(server, 404, path=str(repository), revision="no-such")
     (tmp_path / "plain").mkdir()
-    assert "lies in no git repository" in refused(server, 404, path=str(tmp_path / "plain"), revision="main")
+    assert "is not inside a git repository" in refused(server, 404, path=str(tmp_path / "plain"), revision="main")
     assert "name the same thing" in refused(server, 400, path=str(repository), revision="v1", branch="main")
     assert server.post("/projects", json={"path": str(repository), "revision": "x" * 1_001}).status_code == 422
 

@@ -150,7 +150,7 @@ def test_what_is_chosen_while_adding_is_set_for_the_project(page: Page, served: 
     dialog.get_by_text("Which files").click()
     dialog.get_by_label("Only files that end with").press_sequentially(".py,")
     dialog.get_by_label("Leave out").press_sequentially("store/,")
-    dialog.get_by_label("Index it at once").uncheck()
+    dialog.get_by_label("Start indexing now").uncheck()
     dialog.get_by_role("button", name="Add", exact=True).click()
     expect(card(page, "Our shop").get_by_text("Not indexed")).to_be_visible()
     (project,) = served.client.get("/projects").json()["projects"]
@@ -400,7 +400,7 @@ def test_the_page_says_why_a_setting_is_closed_in_both_languages(page: Page, ser
     expect(drawer.get_by_text("The model may be at: localhost, 127.0.0.1, [::1].").first).to_be_visible()
     drawer.get_by_label("Language model").fill("openai:gpt@https://evil.example/v1")
     drawer.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("This setting is closed here")).to_be_visible()
+    expect(page.get_by_text("This setting cannot be changed here")).to_be_visible()
     assert served.client.get("/projects/shop").json()["settings"] == {}
     page.evaluate("localStorage.setItem('fathom.language', 'zh')")
     page.reload()

@@ -207,7 +207,7 @@ def _source(item: object, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Cit
     place = _place(item)
     if place is None:
         written = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
-        return Dropped(_clean(written[:_MAX_WRITTEN]), "this names no lines of a file")
+        return Dropped(_clean(written[:_MAX_WRITTEN]), "this does not name lines of a file")
     written = _clean(f"{place.path[:_MAX_WRITTEN]}:{place.start_line}-{place.end_line}")
     name = place.path.strip().removeprefix("./")
     paths = [name] if name in shown else [path for path in shown if path.endswith(f"/{name}")]

@@ -281,7 +281,7 @@ def _lines(text: str) -> list[str]:
 def _read_file(project: ToolProject, values: Mapping[str, Any], max_chars: int) -> Observation:
     file_path = values["file_path"]
     if file_path not in project.paths() and _leaves_project(file_path):
-        return _error(f"{_short(file_path)} is no path from the project's root, such as src/main.py.")
+        return _error(f"{_short(file_path)} is not a path from the project's root, such as src/main.py.")
     path = _indexed(project, file_path.removeprefix("./"))
     text = project.text(path)
     if text is None:
@@ -291,7 +291,9 @@ def _read_file(project: ToolProject, values: Mapping[str, Any], max_chars: int) 
     lines = _lines(text)
     start, end = values["start_line"], min(values.get("end_line", len(lines)), len(lines))
     if end < start:
-        return _error(f"{path} has lines 1 to {len(lines)}; {start} to {values.get('end_line', 'its end')} is no part.")
+        return _error(
+            f"{path} has lines 1 to {len(lines)}; {start} to {values.get('end_line', 'its end')} is not a part of it."
+        )
     room = max_chars - len(f"{path}, lines {start} to {end} of {len(lines)}\n")
     body = _numbered(path, lines[start - 1 : end], start, room)
     last = start + body.n_lines - 1
@@ -357,7 +359,7 @@ def _related_files(project: ToolProject, values: Mapping[str, Any], max_chars: i
 def _list_files(project: ToolProject, values: Mapping[str, Any], max_chars: int) -> Observation:
     folder, pattern = values["folder"].removeprefix("./").strip("/"), values.get("pattern", "")
     if _leaves_project(values["folder"].rstrip("/") or "."):
-        return _error(f"{_short(values['folder'])} is no folder from the project's root, such as src.")
+        return _error(f"{_short(values['folder'])} is not a folder below the project's root, such as src.")
     start = "" if folder in ("", ".") else f"{folder}/"
     below = [path for path in project.paths() if path.startswith(start)]
     files = list(filter(_matching(pattern), below)) if pattern else below

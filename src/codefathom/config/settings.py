@@ -759,7 +759,7 @@ class ServerSettings(NamedTuple):
         ),
     ] = ""
     allowed_roots: Annotated[
-        tuple[str, ...], SettingRule("Folders in which projects may lie; empty: your home folder.", remote=True)
+        tuple[str, ...], SettingRule("Folders that may contain projects; empty: your home folder.", remote=True)
     ] = ()
     tokens: Annotated[
         tuple[str, ...],
@@ -848,8 +848,9 @@ class ServerSettings(NamedTuple):
     trusted_proxies: Annotated[
         tuple[str, ...],
         SettingRule(
-            "Addresses or networks of the proxies in front of the server, such as 127.0.0.1 or 10.0.0.0/8. The header "
-            "X-Forwarded-For is believed from these only, and limits hold for each client behind them, not for the "
+            "Addresses or networks of the proxies in front of the server, such as 127.0.0.1 or "
+            "10.0.0.0/8. The header X-Forwarded-For is used from these only, and limits hold for "
+            "each client behind them, not for the "
             "proxy.",
             remote=True,
         ),

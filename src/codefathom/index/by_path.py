@@ -44,7 +44,7 @@ def places_of(root: str, paths: Iterable[str]) -> list[str]:
             continue
         place = os.path.realpath(os.path.join(top, path)) if is_text(path) else ""
         if place != top and not place.startswith(os.path.join(top, "")):
-            raise UsageError(f"{path!r} lies outside the project", hint=f"give a path below {root}")
+            raise UsageError(f"{path!r} is outside the project", hint=f"give a path below {root}")
         relative = os.path.relpath(place, top).replace(os.sep, "/")
         places.append("" if relative == "." else relative)
     if not places:

@@ -117,7 +117,7 @@ class UnindexedFiles:
         """Return lines of a file; without `end_line`, up to the last. Raises SourceError, UsageError."""
         document = self._document(self._files[path]) if path in self._files else None
         if document is None:
-            raise SourceError(f"no such file here, or none that is indexed: {path!r}", hint="give a relative path")
+            raise SourceError(f"no such file here, or it is not indexed: {path!r}", hint="give a relative path")
         lines = document.shown.removesuffix("\n").split("\n")
         if not 1 <= max(start_line, 1) <= len(lines):
             raise UsageError(f"{path} has no line {start_line}", hint=f"it has {len(lines)} lines")

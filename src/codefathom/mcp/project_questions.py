@@ -229,7 +229,7 @@ def _owner(chosen: ChosenProjects, path: str) -> tuple[str, str]:
     if len(names) == 1:
         return names[0], path
     raise UsageError(
-        f"{path[:200]!r} is in none of these projects", hint=f"begin the path with one of {', '.join(names)}"
+        f"{path[:200]!r} is not inside any of these projects", hint=f"begin the path with one of {', '.join(names)}"
     )
 
 

@@ -91,7 +91,7 @@ class SessionProjects:
             ]
             if not fitting:
                 raise UsageError(
-                    f"{name[:80]!r} is no project of this session",
+                    f"{name[:80]!r} is not a project of this session",
                     hint=f"choose among {_listed(projects)}, or leave projects out",
                 )
             chosen |= {one.name: one for one in fitting}

@@ -166,12 +166,12 @@ def _refuse_others(index_dir: str) -> None:
     """Raise SettingsError for a folder in which other files than ours lie: an index empties and ignores its folder."""
     hint = "set index.dir to a folder that is empty or not there yet"
     if _OF_VERSION_CONTROL & {part.lower() for part in os.path.normpath(index_dir).split(os.sep)}:
-        raise SettingsError(f"the index cannot lie in {index_dir!r}: that is a folder of version control", hint=hint)
+        raise SettingsError(f"the index cannot be in {index_dir!r}: that is a folder of version control", hint=hint)
     # None where it is not there yet, or cannot be read: the attempt to make it will say why.
     others = sorted(name for name in Folder(index_dir).names() if not name.startswith(OWN_NAMES))
     if others:
         raise SettingsError(
-            f"the index cannot lie in {index_dir!r}: other files are there, such as {others[0]!r}", hint=hint
+            f"the index cannot be in {index_dir!r}: other files are there, such as {others[0]!r}", hint=hint
         )
 
 

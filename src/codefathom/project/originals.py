@@ -79,7 +79,7 @@ class Lines:
             )
         if original.data is None or original.text is None:
             raise SourceError(
-                f"{path!r} has changed since it was indexed, and is no text now, or too large",
+                f"{path!r} has changed since it was indexed; now it is not text, or too large",
                 hint="`fathom index` tells why it is left out",
             )
         return PresentText(original.text, len(original.data))

@@ -57,7 +57,7 @@ def store_named(target: str, store: StoreSettings) -> StoreSettings:
     kind, begin = _SCHEMES.get(scheme, ("", ""))
     if kind not in VECTOR_STORES or not rest:
         forms = [*VECTOR_STORES, *(f"{name}://HOST:PORT" for name, (kind, _) in _SCHEMES.items() if kind == name)]
-        raise UsageError(f"{without_login(target)!r} names no store", hint=f"write one of {', '.join(forms)}")
+        raise UsageError(f"unknown store: {without_login(target)!r}", hint=f"write one of {', '.join(forms)}")
     if re.search("//[^/@]*:[^/@]*@", target):
         raise UsageError(
             f"the address {without_login(target)!r} contains a password, which would be kept with the index",

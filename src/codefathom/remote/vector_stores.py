@@ -57,7 +57,7 @@ def _check_address(url: str) -> None:
         is_sound = False
     if not is_sound:
         raise SettingsError(
-            f"{without_login(url)!r} is no address", hint="write store.url such as http://localhost:6333"
+            f"{without_login(url)!r} is not a valid URL", hint="write store.url such as http://localhost:6333"
         )
 
 

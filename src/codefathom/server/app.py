@@ -16,6 +16,7 @@ from codefathom.server.answers.conversations import Conversations
 from codefathom.server.guard import Guard, UnderApi
 from codefathom.server.http import error_responses, page
 from codefathom.server.http.error_responses import PROBLEM
+from codefathom.server.http.interface import DescribedApi
 from codefathom.server.jobs.job_process import ReadyProcesses
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.jobs.path_updates import PathUpdates
@@ -93,12 +94,12 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         state.conversations.close()
         state.projects.close()
 
-    app = FastAPI(
+    app = DescribedApi(
         title="Codefathom",
         version=__version__,
         description="Ask questions about code bases, and get answers that can be checked line by line.",
         lifespan=lifespan,
-        # Their pages load scripts of other hosts.
+        # Their pages load scripts of other hosts; /docs is a page of our own.
         docs_url=None,
         redoc_url=None,
         responses={"4XX": PROBLEM, "5XX": PROBLEM},
@@ -108,7 +109,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
     for router in ROUTERS:
         app.include_router(router(state))
     app.include_router(mcp_route.router(mcp))
-    app.include_router(page.router())
+    app.include_router(page.router(lambda: app.api_page))
     app.add_middleware(Guard, state=state)
     app.add_middleware(MetricsMiddleware, measures=state.measures)
     app.add_middleware(UnderApi)

@@ -200,7 +200,9 @@ class Connection(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP in the form of every other answer."""
         del msg
-        self._refuse(RequestError("this is no request in HTTP/1.1", hint="/openapi.json has the form of each request"))
+        self._refuse(
+            RequestError("this is not a request in HTTP/1.1", hint="/openapi.json has the form of each request")
+        )
 
     def _look(self) -> None:
         """Take the time from the first byte of a head to its last."""

@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 # What is answered without a token: whether the server is there, and the page that asks for the token.
 _HEALTH = "/health"
-_OPEN_PATHS = {"/", _HEALTH, "/version", "/favicon.ico"}
+_OPEN_PATHS = {"/", "/docs", _HEALTH, "/version", "/favicon.ico"}
 _OPEN_FOLDERS = ("/assets/",)
 _READING = {"GET", "HEAD", "OPTIONS"}
 

@@ -117,7 +117,7 @@ def pinned_in(paths: Sequence[str], projects: Mapping[str, KeptProject]) -> dict
         name, _, rest = path.partition("/")
         if name not in chosen or not rest or not projects[name].contains()(rest):
             raise SourceError(
-                f"{path!r} is in none of the projects",
+                f"{path!r} is not inside any of the projects",
                 hint=f"write the project before the path: {next(iter(chosen))}/{path}",
             )
         chosen[name].append(rest)
@@ -160,7 +160,7 @@ class JoinedTexts(Generic[_R]):
         part, rest = self.of(path)
         if part is None:
             raise UsageError(
-                f"{path!r} is in none of the projects",
+                f"{path!r} is not inside any of the projects",
                 hint=f"write the project before the path: {next(iter(self._parts))}/{path}",
             )
         return part, rest

@@ -17,7 +17,7 @@ from codefathom.stores.conditions import combine
 from codefathom.types import LevelName, Mode, RelatedResult, SearchResult, SomeSymbols, Where
 
 _ALL_SYMBOLS = 1_000_000
-_NOT_ASKED = "give a place in what is asked about"
+_NOT_ASKED = "give a path inside the searched paths"
 
 
 class SearchWish(NamedTuple):
@@ -111,7 +111,7 @@ class KeptProject:
         self.ready()
         kept = tuple(_common(folders, self._relative())) if folders else self._relative()
         if not kept:
-            raise UsageError(f"no place that is asked about lies below {', '.join(folders)}", hint=_NOT_ASKED)
+            raise UsageError(f"none of the searched paths is inside {', '.join(folders)}", hint=_NOT_ASKED)
         return self.engine.map_parts(query, files=files, folders=kept, where=self.condition(None))
 
     def kept(self, project: AnswerProject) -> AnswerProject:

@@ -35,7 +35,7 @@ def files_by_project(
             owners[owner].append(place)
         else:
             raise UsageError(
-                f"{path!r} lies in none of these projects", hint="begin the path with the name of its project"
+                f"{path!r} is not inside any of these projects", hint="begin the path with the name of its project"
             )
     return {name: tuple(files) for name, files in owners.items()}
 

@@ -61,7 +61,7 @@ class ProjectList:
         UnwritableError.
         """
         if not os.path.isdir(path):
-            raise UsageError(f"{path!r} is no folder", hint="name an existing folder")
+            raise UsageError(f"{path!r} is not a folder", hint="name an existing folder")
         root = find_root(path)
         if revision:
             find_revision(root, revision)
@@ -109,7 +109,7 @@ class ProjectList:
             if not of_name:
                 choices = sorted({item.name for item in listed}.union(*(item.groups for item in listed)))
                 raise UsageError(
-                    f"{name!r} is no project, group or folder",
+                    f"{name!r} is not a project, group or folder",
                     hint=f"write one of {', '.join(choices)}" if choices else "name one with `fathom projects add DIR`",
                 )
             chosen |= {item.name: item for item in of_name}

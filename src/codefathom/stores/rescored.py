@@ -37,7 +37,7 @@ _ROUNDING = 1e-4  # of a similarity in float32
 _FAR_OFF, _FAR_OFF_ROUNDED = 0.02, 0.1
 _LEAST_NAMED = 0.8  # share of the rows that are wanted, of an approximate store
 _LOOKED_BESIDE = 16  # of the best candidates, whose neighbours in their files are compared
-_FILL_ANEW = "`fathom store verify --fix` compares it with the index and fills it anew"
+_FILL_ANEW = "`fathom store verify --fix` compares it with the index and fills it again"
 _PAGE = 1_000
 _STEP = 20_000  # rows of a move that are written, and kept, at a time
 

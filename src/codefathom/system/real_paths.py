@@ -53,7 +53,7 @@ def refuse_moved(root: str) -> None:
     if place := moved_part(root):
         raise MovedError(
             f"the project {root!r} has moved: {place!r} is a link or a file now, not a folder",
-            hint="look what lies there; to go on, put the folder back, or remove the project and add it again",
+            hint="look at this path; to go on, put the folder back, or remove the project and add it again",
         )
 
 

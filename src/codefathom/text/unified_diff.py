@@ -59,7 +59,7 @@ def read_diff(text: str) -> tuple[FileDiff, ...]:
     reader = _Reader(text.split("\n"))
     reader.read()
     if not reader.files and text.strip():
-        raise UsageError("this is no unified diff: no line in it begins a file or a hunk", hint=_REMEDY)
+        raise UsageError("this is not a unified diff: no line begins a file or a hunk", hint=_REMEDY)
     if len(reader.files) > MOST_FILES:
         raise UsageError(
             f"the diff has {len(reader.files)} files, and {MOST_FILES} are the most", hint="give it in parts, by folder"
@@ -146,7 +146,7 @@ class _Reader:
     def _hunk(self, line: str) -> None:
         match = _HUNK.match(line)
         if match is None:
-            raise self._broken(f"{line[:80]!r} is no line of a hunk")
+            raise self._broken(f"{line[:80]!r} is not a line of a hunk")
         old, new = (int(match[n]) if match[n] is not None else 1 for n in (2, 4))
         first = self._at
         while (old > 0 or new > 0) and self._at < len(self._lines):
@@ -204,7 +204,7 @@ def _path(name: str) -> str:
     written = _unquoted(name)
     path = "" if written == _NO_FILE else _SIDE.sub("", written, count=1)
     if path.startswith("/") or ".." in path.split("/") or "\0" in path or len(path) > _MOST_PATH_CHARS:
-        raise UsageError(f"the diff names {path[:200]!r}, which is no path inside a project", hint=_REMEDY)
+        raise UsageError(f"the diff names {path[:200]!r}, which is not a path inside a project", hint=_REMEDY)
     return path.removeprefix("./")
 
 

@@ -248,10 +248,10 @@ def test_a_name_of_two_shown_files_is_no_source() -> None:
     [
         (place("shop/orders.py", 28, 29), "shop/orders.py:28-29", "these lines were not shown"),
         ("nowhere.py:3", "nowhere.py:3-3", "no source has this path"),
-        ("shop/orders.py", "shop/orders.py", "this names no lines of a file"),
+        ("shop/orders.py", "shop/orders.py", "this does not name lines of a file"),
         (place("\ud83d.py", 1, 2), "?.py:1-2", "no source has this path"),
-        ({"a": "\ud83d"}, '{"a": "?"}', "this names no lines of a file"),
-        ("x" * 999, "x" * 200, "this names no lines of a file"),
+        ({"a": "\ud83d"}, '{"a": "?"}', "this does not name lines of a file"),
+        ("x" * 999, "x" * 200, "this does not name lines of a file"),
     ],
 )
 def test_why_a_source_was_dropped(named: Any, text: str, reason: str) -> None:

@@ -342,7 +342,7 @@ def test_a_mistake_may_be_repeated(kit: tuple[Tool, ...]) -> None:
         ("read_file", "{", "the arguments are not a JSON object"),
         ("read_file", "[1]", "the arguments are not a JSON object"),
         ("read_file", "", "file_path is missing"),
-        ("read_file", '{"file_path": "../x.py"}', "no path from the project's root"),
+        ("read_file", '{"file_path": "../x.py"}', "is not a path from the project's root"),
         ("read_file", '{"a":' * 5_000, "the arguments are not a JSON object"),
     ],
 )

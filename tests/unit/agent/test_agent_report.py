@@ -62,7 +62,7 @@ def test_nothing_takes_the_place_of_what_was_not_shown() -> None:
 
 
 def test_what_was_dropped_counts() -> None:
-    answer = reported("It is two.", LOST, A, Dropped("x", "this names no lines of a file"), B)
+    answer = reported("It is two.", LOST, A, Dropped("x", "this does not name lines of a file"), B)
     assert answer.citations == (A, B)
     assert (len(answer.dropped), answer.verified_share, answer.confidence) == (2, 0.5, 0.495)
     assert answer.degraded == ("2 citations could not be verified and were removed",)

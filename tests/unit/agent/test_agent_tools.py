@@ -114,7 +114,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("read_file", {"path": "README.md"}, "file_path is missing"),
     ("read_file", {"file_path": "README.md", "start_line": 0}, "start_line cannot be 0"),
     ("read_file", {"file_path": "README.md", "start_line": 9_999}, "has lines 1 to 11"),
-    ("read_file", {"file_path": "README.md", "start_line": 5, "end_line": 4}, "5 to 4 is no part"),
+    ("read_file", {"file_path": "README.md", "start_line": 5, "end_line": 4}, "5 to 4 is not a part"),
     ("read_file", {"file_path": "nowhere.py"}, "is not in the index"),
     ("read_file", {"file_path": "shop"}, "is not in the index"),
     ("read_file", {"file_path": "generated/client.py"}, "is not in the index"),
@@ -123,8 +123,8 @@ WRONG: list[tuple[str, Any, str]] = [
     ("related_files", {"target": "nowhere.py"}, "nowhere.py"),
     ("related_files", {"target": "@@nothing_like_it"}, "no symbol is called"),
     ("related_files", {"target": "../outside.py"}, "neither a path"),
-    ("list_files", {"folder": "../"}, "no folder from the project's root"),
-    ("list_files", {"folder": "/etc"}, "no folder from the project's root"),
+    ("list_files", {"folder": "../"}, "is not a folder below the project's root"),
+    ("list_files", {"folder": "/etc"}, "is not a folder below the project's root"),
     ("list_files", {"pattern": "*" * 201}, "pattern cannot be"),
 ]
 
@@ -153,7 +153,7 @@ def test_no_path_leaves_the_project(project: ToolProject, path: str) -> None:
     for outside in (path, str(SHOP.resolve() / "README.md")):
         observation = ask(watched, "read_file", {"file_path": outside})
         assert observation.is_error
-        assert "no path from the project's root" in observation.text
+        assert "is not a path from the project's root" in observation.text
     assert asked == []
 
 

@@ -221,9 +221,9 @@ def test_an_index_does_not_lie_among_other_files(tmp_path: Path, place: str) -> 
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x = 1\n")
     (tmp_path / "fathom.toml").write_text(f"[index]\ndir = '{place}'\n")
-    with pytest.raises(FathomError, match="cannot lie in"):
+    with pytest.raises(FathomError, match="cannot be in"):
         locate(str(tmp_path), load_settings(str(tmp_path)))
-    with pytest.raises(FathomError, match="cannot lie in"):  # nor when the user says so
+    with pytest.raises(FathomError, match="cannot be in"):  # nor when the user says so
         locate(str(tmp_path), load_settings("/nowhere", overrides={"index.dir": str(tmp_path / place)}))
     assert not (tmp_path / "src" / ".gitignore").exists()
 

@@ -1,4 +1,4 @@
-"""docs/cli.md, settings.md, languages.md and http-api.md are what the program itself says."""
+"""docs/cli.md, settings.md and languages.md are what the program itself says."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ def generator():
         ("cli.md", "cli_page"),
         ("settings.md", "settings_page"),
         ("languages.md", "languages_page"),
-        ("http-api.md", "api_page"),
         ("../web/src/viewer/prose.ts", "wrapped_languages"),
     ],
 )

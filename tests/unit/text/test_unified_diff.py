@@ -69,13 +69,13 @@ def test_paths_are_read_as_they_are(text: str, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("hello\n", "no unified diff"),
+        ("hello\n", "not a unified diff"),
         ("--- a/x\n+++ b/x\n@@ -1,5 +1 @@\n-a\n+b\n", "fewer or more lines"),
-        ("--- a/x\n+++ b/x\n@@ nonsense @@\n", "no line of a hunk"),
-        ("--- a/../../etc/passwd\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "no path inside a project"),
-        ("--- /etc/passwd\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "no path inside a project"),
+        ("--- a/x\n+++ b/x\n@@ nonsense @@\n", "not a line of a hunk"),
+        ("--- a/../../etc/passwd\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "not a path inside a project"),
+        ("--- /etc/passwd\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "not a path inside a project"),
         ("diff --git a/x b/x\n@@@ -1 -1 +1 @@@\n", "of a merge"),
-        ("--- a/x\n+++ b/x\n@@ -99999999999 +1 @@\n", "no line of a hunk"),
+        ("--- a/x\n+++ b/x\n@@ -99999999999 +1 @@\n", "not a line of a hunk"),
     ],
 )
 def test_a_broken_diff_is_an_error_with_a_remedy(text: str, part: str) -> None:

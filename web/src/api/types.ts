@@ -220,7 +220,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Remove what a store has of a project */
+        /** Remove the vectors of a project from a store */
         post: operations["remove_projects__project_id__store_remove_post"];
         delete?: never;
         options?: never;
@@ -944,29 +944,38 @@ export interface components {
         AnswerOut: {
             /**
              * Question
+             * @description the question
              * @example where are orders priced?
              */
             question: string;
             /**
              * Answer
+             * @description text of the answer, in Markdown
              * @example In `price_of` [shop/pricing.py:12-14].
              */
             answer: string;
-            /** Citations */
+            /**
+             * Citations
+             * @description places that the answer names and that were checked
+             */
             citations: components["schemas"]["CitationOut"][];
             /**
              * Verified Share
+             * @description share of the citations that passed the check, from 0 to 1
              * @example 1
              */
             verified_share: number;
+            /** @description how many sentences of the answer name a checked place */
             claims: components["schemas"]["ClaimsOut"];
             /**
              * Dropped Citations
+             * @description places that the model named and that did not pass the check
              * @example []
              */
             dropped_citations: components["schemas"]["DroppedOut"][];
             /**
              * Confidence
+             * @description how sure the server is that the result answers the question, from 0 to 1
              * @example 0.8
              */
             confidence: number;
@@ -989,10 +998,17 @@ export interface components {
              * @example ollama:qwen2.5-coder:14b
              */
             model: string;
+            /** @description tokens that the model read and wrote */
             usage: components["schemas"]["UsageOut"];
-            /** Cost */
+            /**
+             * Cost
+             * @description cost of the answer in the currency of `llm.prices`; null without prices
+             */
             cost?: number | null;
-            /** Sources */
+            /**
+             * Sources
+             * @description the places that were given to the model
+             */
             sources: components["schemas"]["SourceOut"][];
             /**
              * Degraded
@@ -1002,11 +1018,13 @@ export interface components {
             degraded: string[];
             /**
              * Stale
+             * @description true if a file has changed since it was indexed
              * @example false
              */
             stale: boolean;
             /**
              * Generation
+             * @description number of the state of the index; it grows with each change
              * @example 12
              */
             generation: number;
@@ -1018,6 +1036,7 @@ export interface components {
             error: string;
             /**
              * Projects
+             * @description the projects
              * @example [
              *       "shop"
              *     ]
@@ -1034,11 +1053,13 @@ export interface components {
             };
             /**
              * Answer Id
+             * @description id of the answer, for `/answers/{answer_id}`
              * @example 9f0e4c
              */
             answer_id: string;
             /**
              * Conversation Id
+             * @description id of the conversation; empty if there is none
              * @default
              * @example
              */
@@ -1057,17 +1078,20 @@ export interface components {
             answer_id: string;
             /**
              * Question
+             * @description the question
              * @example and with a discount?
              */
             question: string;
             /**
              * Is Agent
+             * @description true if an agent answers
              * @default false
              * @example false
              */
             is_agent: boolean;
             /**
              * Asked At
+             * @description time of the question, in seconds since 1970
              * @example 1764000000
              */
             asked_at: number;
@@ -1079,16 +1103,19 @@ export interface components {
         AskIn: {
             /**
              * Query
+             * @description the question
              * @example where are orders priced
              */
             query: string;
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id?: string | null;
             /**
              * Directory Filter
+             * @description search only in these folders
              * @default []
              * @example [
              *       "src"
@@ -1097,6 +1124,7 @@ export interface components {
             directory_filter: string[];
             /**
              * Language Filter
+             * @description search only in these languages
              * @default []
              * @example [
              *       "python"
@@ -1105,6 +1133,7 @@ export interface components {
             language_filter: string[];
             /**
              * Kind Filter
+             * @description search only definitions of these kinds
              * @default []
              * @example [
              *       "function"
@@ -1113,12 +1142,14 @@ export interface components {
             kind_filter: string[];
             /**
              * Filter
+             * @description a filter, such as `lang:python path:src/**`
              * @default
              * @example lines > 20 and not is_test
              */
             filter: string;
             /**
              * Project Ids
+             * @description ids of the projects to search; all if empty
              * @default []
              * @example [
              *       "shop"
@@ -1147,6 +1178,7 @@ export interface components {
             pinned: string[];
             /**
              * History
+             * @description earlier turns of the conversation, the oldest first
              * @default []
              * @example []
              */
@@ -1174,7 +1206,7 @@ export interface components {
             anyway: boolean;
             /**
              * Paths
-             * @description instead of projects: absolute paths of files and folders on the machine of the server; only what lies there is asked about, whatever projects it belongs to, and what has changed there is taken in first
+             * @description instead of projects: absolute paths of files and folders on the machine of the server; only these are searched, and changes in them are indexed first
              * @default []
              * @example []
              */
@@ -1187,16 +1219,19 @@ export interface components {
         CacheOut: {
             /**
              * N Entries
+             * @description number of results in the cache
              * @example 40
              */
             n_entries: number;
             /**
              * N Hits
+             * @description requests that the cache answered
              * @example 300
              */
             n_hits: number;
             /**
              * N Misses
+             * @description requests that the cache could not answer
              * @example 60
              */
             n_misses: number;
@@ -1208,16 +1243,19 @@ export interface components {
         ChangedSymbolOut: {
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example shop/pricing.py
              */
             path: string;
             /**
              * Symbol
+             * @description name of the definition
              * @example price_of
              */
             symbol: string;
             /**
              * Kind
+             * @description kind of the definition, such as `function` or `class`
              * @example function
              */
             kind: string;
@@ -1229,6 +1267,7 @@ export interface components {
             change: string;
             /**
              * Line
+             * @description line, counted from 1
              * @example 12
              */
             line: number;
@@ -1240,21 +1279,25 @@ export interface components {
         CheckOut: {
             /**
              * Name
+             * @description name
              * @example embedding model
              */
             name: string;
             /**
              * Ok
+             * @description true if it works
              * @example true
              */
             ok: boolean;
             /**
              * Detail
+             * @description what happened, in one sentence
              * @example bundled, 256 dimensions
              */
             detail: string;
             /**
              * Hint
+             * @description what to do; empty if there is nothing to say
              * @default
              * @example
              */
@@ -1267,12 +1310,15 @@ export interface components {
         ChoiceOut: {
             /**
              * Index
+             * @description position in the list
              * @default 0
              */
             index: number;
+            /** @description the text */
             message: components["schemas"]["CompletionMessageOut"];
             /**
              * Finish Reason
+             * @description why the text ends: `stop` or `length`
              * @default stop
              * @example stop
              */
@@ -1285,21 +1331,25 @@ export interface components {
         CitationOut: {
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example shop/pricing.py
              */
             path: string;
             /**
              * Start Line
+             * @description first line, counted from 1
              * @example 12
              */
             start_line: number;
             /**
              * End Line
+             * @description last line, counted from 1
              * @example 14
              */
             end_line: number;
             /**
              * Symbol
+             * @description name of the definition
              * @default
              * @example price_of
              */
@@ -1319,11 +1369,13 @@ export interface components {
         ClaimsOut: {
             /**
              * N
+             * @description number of sentences that claim something
              * @example 1
              */
             n: number;
             /**
              * N Checked
+             * @description number of these sentences that name a checked place
              * @example 1
              */
             n_checked: number;
@@ -1348,6 +1400,7 @@ export interface components {
             revision: string;
             /**
              * Full
+             * @description read and index every file again
              * @default false
              * @example false
              */
@@ -1360,21 +1413,25 @@ export interface components {
         CodebaseOut: {
             /**
              * Status
+             * @description `success` when the index is whole
              * @example success
              */
             status: string;
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
             /**
              * Total Files
+             * @description number of files in the index
              * @example 480
              */
             total_files: number;
             /**
              * Total Chunks
+             * @description number of chunks outside of functions
              * @example 3600
              */
             total_chunks: number;
@@ -1392,11 +1449,13 @@ export interface components {
             function_chunks: number;
             /**
              * Output Dir
+             * @description folder of the index
              * @example /srv/shop/.fathom
              */
             output_dir: string;
             /**
              * Job Id
+             * @description id of the job, for `/jobs/{job_id}`
              * @example 5f0c9e1b7a3d2c48
              */
             job_id: string;
@@ -1412,14 +1471,19 @@ export interface components {
              * @example shop
              */
             model: string;
-            /** Messages */
+            /**
+             * Messages
+             * @description the conversation; its last message is the question
+             */
             messages: components["schemas"]["MessageIn"][];
             /**
              * Stream
+             * @description send the answer as events while it is written
              * @default false
              * @example false
              */
             stream: boolean;
+            /** @description options of the stream */
             stream_options?: components["schemas"]["StreamOptionsIn"] | null;
             /**
              * Max Tokens
@@ -1435,6 +1499,7 @@ export interface components {
             max_completion_tokens?: number | null;
             /**
              * N
+             * @description number of answers; only 1 is possible
              * @default 1
              * @example 1
              */
@@ -1447,12 +1512,14 @@ export interface components {
         CompletionMessageOut: {
             /**
              * Role
+             * @description author of the message: `user`, `assistant` or `system`
              * @default assistant
              * @constant
              */
             role: "assistant";
             /**
              * Content
+             * @description the text
              * @example In `price_of` [shop/pricing.py:12-14].
              */
             content: string;
@@ -1464,39 +1531,55 @@ export interface components {
         CompletionOut: {
             /**
              * Id
+             * @description id
              * @example chatcmpl-9f0e4c
              */
             id: string;
             /**
              * Object
+             * @description type of the object, as in the interface of OpenAI
              * @default chat.completion
              * @constant
              */
             object: "chat.completion";
             /**
              * Created
+             * @description time, in seconds since 1970
              * @example 1764000000
              */
             created: number;
             /**
              * Model
+             * @description name of the model
              * @example shop
              */
             model: string;
-            /** Choices */
+            /**
+             * Choices
+             * @description the answers; always one
+             */
             choices: components["schemas"]["ChoiceOut"][];
+            /** @description tokens that the model read and wrote */
             usage: components["schemas"]["CompletionUsageOut"];
-            /** Sources */
+            /**
+             * Sources
+             * @description the places that were given to the model
+             */
             sources: components["schemas"]["SourceOut"][];
-            /** Citations */
+            /**
+             * Citations
+             * @description places that the answer names and that were checked
+             */
             citations: components["schemas"]["CitationOut"][];
             /**
              * Confidence
+             * @description how sure the server is that the result answers the question, from 0 to 1
              * @example 0.8
              */
             confidence: number;
             /**
              * Degraded
+             * @description what did not work, one sentence each
              * @example []
              */
             degraded: string[];
@@ -1508,16 +1591,19 @@ export interface components {
         CompletionUsageOut: {
             /**
              * Prompt Tokens
+             * @description tokens of the question and its sources
              * @example 2100
              */
             prompt_tokens: number;
             /**
              * Completion Tokens
+             * @description tokens that the model wrote
              * @example 180
              */
             completion_tokens: number;
             /**
              * Total Tokens
+             * @description sum of both
              * @example 2280
              */
             total_tokens: number;
@@ -1527,7 +1613,10 @@ export interface components {
          * @description The settings in force.
          */
         ConfigOut: {
-            /** Settings */
+            /**
+             * Settings
+             * @description settings of the project
+             */
             settings: components["schemas"]["SettingOut"][];
             /**
              * Leaving
@@ -1543,21 +1632,25 @@ export interface components {
         ContextFileOut: {
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example shop/pricing.py
              */
             path: string;
             /**
              * Text
+             * @description the text
              * @example def price_of(order): ...
              */
             text: string;
             /**
              * Score
+             * @description how well the place fits; higher is better
              * @example 1
              */
             score: number;
             /**
              * Reason
+             * @description the reason, in a few words
              * @example the name matches
              */
             reason: string;
@@ -1572,6 +1665,7 @@ export interface components {
             ][];
             /**
              * Symbols
+             * @description the definitions
              * @example [
              *       "price_of"
              *     ]
@@ -1585,16 +1679,19 @@ export interface components {
         ContextIn: {
             /**
              * Query
+             * @description the question
              * @example where are orders priced
              */
             query: string;
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id?: string | null;
             /**
              * Directory Filter
+             * @description search only in these folders
              * @default []
              * @example [
              *       "src"
@@ -1603,6 +1700,7 @@ export interface components {
             directory_filter: string[];
             /**
              * Language Filter
+             * @description search only in these languages
              * @default []
              * @example [
              *       "python"
@@ -1611,6 +1709,7 @@ export interface components {
             language_filter: string[];
             /**
              * Kind Filter
+             * @description search only definitions of these kinds
              * @default []
              * @example [
              *       "function"
@@ -1619,12 +1718,14 @@ export interface components {
             kind_filter: string[];
             /**
              * Filter
+             * @description a filter, such as `lang:python path:src/**`
              * @default
              * @example lines > 20 and not is_test
              */
             filter: string;
             /**
              * Project Ids
+             * @description ids of the projects to search; all if empty
              * @default []
              * @example [
              *       "shop"
@@ -1633,11 +1734,13 @@ export interface components {
             project_ids: string[];
             /**
              * Max Files
+             * @description largest number of files
              * @example 10
              */
             max_files?: number | null;
             /**
              * Max Tokens
+             * @description largest number of tokens of the result
              * @example 20000
              */
             max_tokens?: number | null;
@@ -1650,7 +1753,7 @@ export interface components {
             anyway: boolean;
             /**
              * Paths
-             * @description instead of projects: absolute paths of files and folders on the machine of the server; only what lies there is asked about, whatever projects it belongs to, and what has changed there is taken in first
+             * @description instead of projects: absolute paths of files and folders on the machine of the server; only these are searched, and changes in them are indexed first
              * @default []
              * @example []
              */
@@ -1663,6 +1766,7 @@ export interface components {
         ContextOut: {
             /**
              * Query
+             * @description the question
              * @example where are orders priced
              */
             query: string;
@@ -1672,10 +1776,14 @@ export interface components {
              * @example shop
              */
             project_id: string;
-            /** Files */
+            /**
+             * Files
+             * @description the files
+             */
             files: components["schemas"]["ContextFileOut"][];
             /**
              * N Tokens
+             * @description number of tokens, estimated
              * @example 850
              */
             n_tokens: number;
@@ -1736,6 +1844,7 @@ export interface components {
         ConversationIn: {
             /**
              * Project Ids
+             * @description ids of the projects to search; all if empty
              * @default []
              * @example [
              *       "shop"
@@ -1744,6 +1853,7 @@ export interface components {
             project_ids: string[];
             /**
              * Title
+             * @description title
              * @default
              * @example Prices
              */
@@ -1756,16 +1866,19 @@ export interface components {
         ConversationOut: {
             /**
              * Id
+             * @description id
              * @example 5f0c9e1b7a3d2c48
              */
             id: string;
             /**
              * Title
+             * @description title
              * @example where are orders priced?
              */
             title: string;
             /**
              * Projects
+             * @description the projects
              * @example [
              *       "shop"
              *     ]
@@ -1773,16 +1886,19 @@ export interface components {
             projects: string[];
             /**
              * Created At
+             * @description time at which it was made, in seconds since 1970
              * @example 1764000000
              */
             created_at: number;
             /**
              * Changed At
+             * @description time of the last change, in seconds since 1970
              * @example 1764000001
              */
             changed_at: number;
             /**
              * Turns
+             * @description questions and answers, the oldest first
              * @default []
              * @example []
              */
@@ -1820,7 +1936,10 @@ export interface components {
              * @example null
              */
             next_offset?: number | null;
-            /** Conversations */
+            /**
+             * Conversations
+             * @description the conversations, the newest first
+             */
             conversations: components["schemas"]["ConversationOut"][];
         };
         /**
@@ -1830,11 +1949,13 @@ export interface components {
         DroppedOut: {
             /**
              * Text
+             * @description the text
              * @example [shop/nowhere.py:1-2]
              */
             text: string;
             /**
              * Reason
+             * @description the reason, in a few words
              * @example no such file
              */
             reason: string;
@@ -1846,31 +1967,37 @@ export interface components {
         EdgeOut: {
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example shop/orders.py
              */
             path: string;
             /**
              * Kind
+             * @description kind of the connection, such as `import` or `call`
              * @example calls
              */
             kind: string;
             /**
              * Line
+             * @description line, counted from 1
              * @example 20
              */
             line: number;
             /**
              * Name
+             * @description name
              * @example price_of
              */
             name: string;
             /**
              * Symbol
+             * @description name of the definition
              * @example Order.total
              */
             symbol: string;
             /**
              * Depth
+             * @description steps between this place and the target; 1 is a direct connection
              * @example 1
              */
             depth: number;
@@ -1904,21 +2031,25 @@ export interface components {
         ErrorDetails: {
             /**
              * Message
+             * @description the text
              * @example no project is called 'shop' (GET /v1/models lists them)
              */
             message: string;
             /**
              * Type
+             * @description kind of the error
              * @example invalid_request_error
              */
             type: string;
             /**
              * Param
+             * @description field of the request that is wrong; null if it is none
              * @example null
              */
             param: string | null;
             /**
              * Code
+             * @description kind of the error, for programs
              * @example not_found
              */
             code: string;
@@ -1928,6 +2059,7 @@ export interface components {
          * @description The envelope of an error.
          */
         ErrorOut: {
+            /** @description the error; null if there is none */
             error: components["schemas"]["ErrorDetails"];
         };
         /**
@@ -1937,26 +2069,31 @@ export interface components {
         FailedOut: {
             /**
              * At
+             * @description time, in seconds since 1970
              * @example 1790000041.5
              */
             at: number;
             /**
              * Method
+             * @description method of the request, such as `GET`
              * @example POST
              */
             method: string;
             /**
              * Route
+             * @description path of the route
              * @example /ask
              */
             route: string;
             /**
              * Status
+             * @description status code of HTTP
              * @example 502
              */
             status: number;
             /**
              * Detail
+             * @description what happened, in one sentence
              * @example the model did not answer
              */
             detail: string;
@@ -1968,10 +2105,14 @@ export interface components {
         FederatedMapOut: {
             /**
              * Query
+             * @description the question
              * @example where are orders priced
              */
             query: string;
-            /** Files */
+            /**
+             * Files
+             * @description the files
+             */
             files: components["schemas"]["MapFileOut"][];
             /**
              * N Files
@@ -1987,6 +2128,7 @@ export interface components {
             n_tokens: number;
             /**
              * Completeness
+             * @description a note if the answer cannot be complete; else empty
              * @example Files are ranked by imports and by uses of names.
              */
             completeness: string;
@@ -2050,7 +2192,7 @@ export interface components {
             };
             /**
              * Left Out
-             * @description what of `paths` was not searched
+             * @description parts of `paths` that were not searched
              * @default []
              * @example []
              */
@@ -2083,10 +2225,14 @@ export interface components {
             next_offset?: number | null;
             /**
              * Target
+             * @description path or name whose connections are shown
              * @example @@price_of
              */
             target: string;
-            /** Projects */
+            /**
+             * Projects
+             * @description the projects
+             */
             projects: components["schemas"]["ProjectRelatedOut"][];
             /**
              * Failed
@@ -2115,7 +2261,7 @@ export interface components {
             };
             /**
              * Left Out
-             * @description what of `paths` was not searched
+             * @description parts of `paths` that were not searched
              * @default []
              * @example []
              */
@@ -2148,10 +2294,14 @@ export interface components {
             next_offset?: number | null;
             /**
              * Query
+             * @description the question
              * @example price
              */
             query: string;
-            /** Symbols */
+            /**
+             * Symbols
+             * @description the definitions
+             */
             symbols: components["schemas"]["ProjectSymbolOut"][];
             /**
              * Failed
@@ -2180,7 +2330,7 @@ export interface components {
             };
             /**
              * Left Out
-             * @description what of `paths` was not searched
+             * @description parts of `paths` that were not searched
              * @default []
              * @example []
              */
@@ -2193,11 +2343,13 @@ export interface components {
         FileErrorOut: {
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example shop/broken.py
              */
             path: string;
             /**
              * Reason
+             * @description the reason, in a few words
              * @example the parser crashed on it
              */
             reason: string;
@@ -2209,11 +2361,13 @@ export interface components {
         FileLinesOut: {
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example shop/pricing.py
              */
             path: string;
             /**
              * Language
+             * @description programming language
              * @example python
              */
             language: string;
@@ -2225,32 +2379,37 @@ export interface components {
             size: number;
             /**
              * N Lines
+             * @description number of lines
              * @example 40
              */
             n_lines: number;
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
             /**
              * Start Line
+             * @description first line, counted from 1
              * @example 1
              */
             start_line: number;
             /**
              * End Line
+             * @description last line, counted from 1
              * @example 40
              */
             end_line: number;
             /**
              * Content
+             * @description the text
              * @example def price_of(order): ...
              */
             content: string;
             /**
              * Stale
-             * @description the file has changed since it was indexed: what else is told of it is of then
+             * @description the file has changed since it was indexed; the other fields describe the indexed version
              * @default false
              * @example false
              */
@@ -2263,11 +2422,13 @@ export interface components {
         FileOut: {
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example shop/pricing.py
              */
             path: string;
             /**
              * Language
+             * @description programming language
              * @example python
              */
             language: string;
@@ -2279,6 +2440,7 @@ export interface components {
             size: number;
             /**
              * N Lines
+             * @description number of lines
              * @example 40
              */
             n_lines: number;
@@ -2290,11 +2452,13 @@ export interface components {
         FileReasonOut: {
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example logo.png
              */
             path: string;
             /**
              * Reason
+             * @description the reason, in a few words
              * @example binary
              */
             reason: string;
@@ -2326,6 +2490,7 @@ export interface components {
             next_offset?: number | null;
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
@@ -2335,7 +2500,10 @@ export interface components {
              * @example 120
              */
             n_files: number;
-            /** Files */
+            /**
+             * Files
+             * @description the files
+             */
             files: components["schemas"]["FileOut"][];
         };
         /**
@@ -2345,19 +2513,25 @@ export interface components {
         FinalAnswerOut: {
             /**
              * Answer
+             * @description text of the answer, in Markdown
              * @example In `price_of` [shop/pricing.py:12-14].
              */
             answer: string;
             /**
              * Confidence
+             * @description how sure the agent is, from 0 to 1
              * @example high
              * @enum {string}
              */
             confidence: "high" | "medium" | "low";
-            /** Sources */
+            /**
+             * Sources
+             * @description the places that were given to the model
+             */
             sources: components["schemas"]["FinalSourceOut"][];
             /**
              * Reasoning
+             * @description how the agent came to its answer
              * @default
              * @example 2 of 2 citations were verified
              */
@@ -2370,21 +2544,25 @@ export interface components {
         FinalSourceOut: {
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example shop/pricing.py
              */
             path: string;
             /**
              * Start Line
+             * @description first line, counted from 1
              * @example 12
              */
             start_line: number;
             /**
              * End Line
+             * @description last line, counted from 1
              * @example 30
              */
             end_line: number;
             /**
              * Symbol
+             * @description name of the definition
              * @default
              * @example price_of
              */
@@ -2403,11 +2581,13 @@ export interface components {
             status: string;
             /**
              * Version
+             * @description version of the server
              * @example 0.1.0
              */
             version: string;
             /**
              * Degraded
+             * @description what did not work, one sentence each
              * @default []
              * @example []
              */
@@ -2420,21 +2600,25 @@ export interface components {
         HitOut: {
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example shop/pricing.py
              */
             path: string;
             /**
              * Start Line
+             * @description first line, counted from 1
              * @example 12
              */
             start_line: number;
             /**
              * End Line
+             * @description last line, counted from 1
              * @example 30
              */
             end_line: number;
@@ -2452,21 +2636,25 @@ export interface components {
             column: number;
             /**
              * Kind
+             * @description kind of the definition, such as `function` or `class`
              * @example function
              */
             kind: string;
             /**
              * Name
+             * @description name
              * @example price_of
              */
             name: string;
             /**
              * Language
+             * @description programming language
              * @example python
              */
             language: string;
             /**
              * Score
+             * @description how well the place fits; higher is better
              * @example 1
              */
             score: number;
@@ -2483,6 +2671,7 @@ export interface components {
             };
             /**
              * Content
+             * @description the text
              * @example def price_of(order): ...
              */
             content: string;
@@ -2512,6 +2701,7 @@ export interface components {
             sub_module: string;
             /**
              * Reason
+             * @description the reason, in a few words
              * @example the name matches
              */
             reason: string;
@@ -2588,10 +2778,14 @@ export interface components {
         ImpactOut: {
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
-            /** Changes */
+            /**
+             * Changes
+             * @description definitions that the change touches
+             */
             changes: components["schemas"]["ChangedSymbolOut"][];
             /**
              * Reached
@@ -2611,6 +2805,7 @@ export interface components {
             tests: components["schemas"]["TouchingTestOut"][];
             /**
              * Completeness
+             * @description a note if the answer cannot be complete; else empty
              * @example 1 of 1 edges are exact, by scope or import.
              */
             completeness: string;
@@ -2634,6 +2829,7 @@ export interface components {
             n_tests: number;
             /**
              * N Unseen
+             * @description number of parts of the change of which nothing is known
              * @example 0
              */
             n_unseen: number;
@@ -2680,6 +2876,7 @@ export interface components {
         IndexingOut: {
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example terraform
              */
             project_id: string;
@@ -2703,16 +2900,19 @@ export interface components {
         JobOut: {
             /**
              * Id
+             * @description id
              * @example 5f0c9e1b7a3d2c48
              */
             id: string;
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
             /**
              * Full
+             * @description read and index every file again
              * @example false
              */
             full: boolean;
@@ -2743,20 +2943,27 @@ export interface components {
             created_at: number;
             /**
              * Started At
+             * @description time of the start, in seconds since 1970
              * @example 1764000000.1
              */
             started_at: number;
             /**
              * Ended At
+             * @description time at which the job ended, in seconds since 1970; 0 while it runs
              * @example 0
              */
             ended_at: number;
+            /** @description the latest event of the job */
             progress: components["schemas"]["StepOut"];
+            /** @description result of the index run; null until it has ended */
             report?: components["schemas"]["ReportOut"] | null;
+            /** @description result of a move of the vectors; null for other jobs */
             moved?: components["schemas"]["StoreReportOut"] | null;
+            /** @description the error; null if there is none */
             error?: components["schemas"]["TroubleOut"] | null;
             /**
              * File Errors
+             * @description files that could not be indexed, with the reason
              * @default []
              * @example []
              */
@@ -2787,7 +2994,10 @@ export interface components {
              * @example null
              */
             next_offset?: number | null;
-            /** Jobs */
+            /**
+             * Jobs
+             * @description the jobs, the newest first
+             */
             jobs: components["schemas"]["JobOut"][];
         };
         /**
@@ -2797,11 +3007,13 @@ export interface components {
         MapFileOut: {
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example shop/pricing.py
              */
             path: string;
             /**
              * Language
+             * @description programming language
              * @example python
              */
             language: string;
@@ -2811,7 +3023,10 @@ export interface components {
              * @example 1
              */
             rank: number;
-            /** Symbols */
+            /**
+             * Symbols
+             * @description the definitions
+             */
             symbols: components["schemas"]["MapSymbolOut"][];
         };
         /**
@@ -2821,10 +3036,14 @@ export interface components {
         MapOut: {
             /**
              * Query
+             * @description the question
              * @example where are orders priced
              */
             query: string;
-            /** Files */
+            /**
+             * Files
+             * @description the files
+             */
             files: components["schemas"]["MapFileOut"][];
             /**
              * N Files
@@ -2840,6 +3059,7 @@ export interface components {
             n_tokens: number;
             /**
              * Completeness
+             * @description a note if the answer cannot be complete; else empty
              * @example Files are ranked by imports and by uses of names.
              */
             completeness: string;
@@ -2878,6 +3098,7 @@ export interface components {
             next_offset?: number | null;
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
@@ -2889,21 +3110,25 @@ export interface components {
         MapSymbolOut: {
             /**
              * Kind
+             * @description kind of the definition, such as `function` or `class`
              * @example function
              */
             kind: string;
             /**
              * Name
+             * @description name
              * @example price_of
              */
             name: string;
             /**
              * Line
+             * @description line, counted from 1
              * @example 12
              */
             line: number;
             /**
              * Signature
+             * @description first lines of the definition
              * @example def price_of(order)
              */
             signature: string;
@@ -2915,12 +3140,14 @@ export interface components {
         MessageIn: {
             /**
              * Role
+             * @description author of the message: `user`, `assistant` or `system`
              * @example user
              * @enum {string}
              */
             role: "system" | "developer" | "user" | "assistant" | "tool";
             /**
              * Content
+             * @description the text
              * @example where are orders priced?
              */
             content: string | components["schemas"]["PartIn"][] | null;
@@ -2934,26 +3161,31 @@ export interface components {
         MinuteOut: {
             /**
              * At
+             * @description time, in seconds since 1970
              * @example 1790000040
              */
             at: number;
             /**
              * N Requests
+             * @description number of requests
              * @example 30
              */
             n_requests: number;
             /**
              * N Failed
+             * @description number that failed
              * @example 0
              */
             n_failed: number;
             /**
              * P50 Ms
+             * @description median of the times, in milliseconds
              * @example 8
              */
             p50_ms: number;
             /**
              * P95 Ms
+             * @description time that 95 % of the requests do not exceed, in milliseconds
              * @example 20
              */
             p95_ms: number;
@@ -2965,22 +3197,26 @@ export interface components {
         ModelOut: {
             /**
              * Id
+             * @description id
              * @example shop
              */
             id: string;
             /**
              * Object
+             * @description type of the object, as in the interface of OpenAI
              * @default model
              * @constant
              */
             object: "model";
             /**
              * Created
+             * @description time, in seconds since 1970
              * @example 1764000000
              */
             created: number;
             /**
              * Owned By
+             * @description owner of the model; always `codefathom`
              * @default codefathom
              * @example codefathom
              */
@@ -2993,11 +3229,15 @@ export interface components {
         ModelsOut: {
             /**
              * Object
+             * @description type of the object, as in the interface of OpenAI
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description the models
+             */
             data: components["schemas"]["ModelOut"][];
         };
         /**
@@ -3007,11 +3247,13 @@ export interface components {
         PartIn: {
             /**
              * Type
+             * @description kind of the part; only `text` is read
              * @example text
              */
             type: string;
             /**
              * Text
+             * @description the text
              * @default
              * @example where are orders priced?
              */
@@ -3024,6 +3266,7 @@ export interface components {
         PathIn: {
             /**
              * Path
+             * @description path of a folder on the disk of the server
              * @example ~/code/shop
              */
             path: string;
@@ -3042,23 +3285,27 @@ export interface components {
         PathOut: {
             /**
              * Ok
+             * @description true if it works
              * @example true
              */
             ok: boolean;
             /**
              * Root
+             * @description folder of the project
              * @default
              * @example /srv/code/shop
              */
             root: string;
             /**
              * Name
+             * @description name
              * @default
              * @example shop
              */
             name: string;
             /**
              * Has Index
+             * @description true if the folder has an index
              * @default false
              * @example false
              */
@@ -3072,12 +3319,14 @@ export interface components {
             project_id: string;
             /**
              * Problem
+             * @description what is wrong; empty if nothing is
              * @default
              * @example
              */
             problem: string;
             /**
              * Hint
+             * @description what to do; empty if there is nothing to say
              * @default
              * @example
              */
@@ -3090,11 +3339,13 @@ export interface components {
         PathReportOut: {
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
             /**
              * Added
+             * @description files that were added to the index
              * @example [
              *       "shop/pricing.py"
              *     ]
@@ -3102,21 +3353,25 @@ export interface components {
             added: string[];
             /**
              * Changed
+             * @description files that were indexed again
              * @example []
              */
             changed: string[];
             /**
              * Removed
+             * @description files that were removed from the index
              * @example []
              */
             removed: string[];
             /**
              * Unchanged
+             * @description files that did not change
              * @example []
              */
             unchanged: string[];
             /**
              * Refused
+             * @description files that are not indexed, with the reason
              * @example []
              */
             refused: components["schemas"]["RefusedOut"][];
@@ -3128,6 +3383,7 @@ export interface components {
         PathsIn: {
             /**
              * Paths
+             * @description paths of files, relative to the root of the project
              * @default []
              * @example [
              *       "shop/pricing.py"
@@ -3153,6 +3409,7 @@ export interface components {
         PlanOut: {
             /**
              * Route
+             * @description kind of search that was chosen
              * @example graph
              * @enum {string}
              */
@@ -3178,31 +3435,37 @@ export interface components {
         ProblemOut: {
             /**
              * Type
+             * @description kind of the error, as a URN
              * @example urn:codefathom:problem:not_found
              */
             type: string;
             /**
              * Title
+             * @description title
              * @example Not found
              */
             title: string;
             /**
              * Status
+             * @description status code of HTTP
              * @example 404
              */
             status: number;
             /**
              * Detail
+             * @description what happened, in one sentence
              * @example no such project: 'shop'
              */
             detail: string;
             /**
              * Code
+             * @description kind of the error, for programs
              * @example not_found
              */
             code: string;
             /**
              * Hint
+             * @description what to do; empty if there is nothing to say
              * @default
              * @example GET /projects lists them
              */
@@ -3215,6 +3478,7 @@ export interface components {
         ProjectChangeIn: {
             /**
              * Name
+             * @description name
              * @example Shop
              */
             name?: string | null;
@@ -3264,12 +3528,14 @@ export interface components {
             branch: string;
             /**
              * Name
+             * @description name
              * @default
              * @example Shop
              */
             name: string;
             /**
              * Settings
+             * @description settings of the project
              * @default {}
              * @example {
              *       "search.limit": 20
@@ -3286,16 +3552,19 @@ export interface components {
         ProjectOut: {
             /**
              * Id
+             * @description id
              * @example shop
              */
             id: string;
             /**
              * Name
+             * @description name
              * @example Shop
              */
             name: string;
             /**
              * Root
+             * @description folder of the project
              * @example /srv/code/shop
              */
             root: string;
@@ -3322,11 +3591,13 @@ export interface components {
             revision: string;
             /**
              * Added At
+             * @description time at which the project was added, in seconds since 1970
              * @example 1790000000
              */
             added_at: number;
             /**
              * Settings
+             * @description settings of the project
              * @example {}
              */
             settings: {
@@ -3362,24 +3633,28 @@ export interface components {
             store_problem: string;
             /**
              * Generation
+             * @description number of the state of the index; it grows with each change
              * @default 0
              * @example 12
              */
             generation: number;
             /**
              * N Documents
+             * @description number of files in the index
              * @default 0
              * @example 120
              */
             n_documents: number;
             /**
              * N Chunks
+             * @description number of chunks
              * @default 0
              * @example 900
              */
             n_chunks: number;
             /**
              * N Symbols
+             * @description number of definitions
              * @default 0
              * @example 700
              */
@@ -3393,6 +3668,7 @@ export interface components {
             indexed_at: number;
             /**
              * Languages
+             * @description number of files in each language
              * @default {}
              * @example {
              *       "markdown": 20,
@@ -3441,18 +3717,24 @@ export interface components {
             next_offset?: number | null;
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
-            /** Edges */
+            /**
+             * Edges
+             * @description the connections
+             */
             edges: components["schemas"]["EdgeOut"][];
             /**
              * Completeness
+             * @description a note if the answer cannot be complete; else empty
              * @example imports and calls by name
              */
             completeness: string;
             /**
              * N Unresolved
+             * @description number of names whose definition is not known
              * @example 0
              */
             n_unresolved: number;
@@ -3464,26 +3746,31 @@ export interface components {
         ProjectStatsOut: {
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
             /**
              * N Documents
+             * @description number of files in the index
              * @example 120
              */
             n_documents: number;
             /**
              * N Chunks
+             * @description number of chunks
              * @example 900
              */
             n_chunks: number;
             /**
              * N Symbols
+             * @description number of definitions
              * @example 700
              */
             n_symbols: number;
             /**
              * Indexed At
+             * @description time of the last index run, in seconds since 1970
              * @example 1790000000
              */
             indexed_at: number;
@@ -3525,23 +3812,27 @@ export interface components {
         ProjectStatusOut: {
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
             /**
              * Index Dir
+             * @description folder of the index
              * @default
              * @example /srv/code/shop/.fathom
              */
             index_dir: string;
             /**
              * N Bytes
+             * @description size of the index, in bytes
              * @default 0
              * @example 1500000
              */
             n_bytes: number;
             /**
              * Generation
+             * @description number of the state of the index; it grows with each change
              * @default 0
              * @example 12
              */
@@ -3569,6 +3860,7 @@ export interface components {
             n_by_text: number;
             /**
              * Views Current
+             * @description true if the indexes of words and vectors belong to the present state
              * @default false
              * @example true
              */
@@ -3582,12 +3874,14 @@ export interface components {
             pending: number;
             /**
              * N Failures
+             * @description number of files that could not be indexed
              * @default 0
              * @example 0
              */
             n_failures: number;
             /**
              * N Skipped
+             * @description number of files that are left out
              * @default 0
              * @example 3
              */
@@ -3608,12 +3902,14 @@ export interface components {
             store_problem: string;
             /**
              * Problem
+             * @description what is wrong; empty if nothing is
              * @default
              * @example
              */
             problem: string;
             /**
              * Root
+             * @description folder of the project
              * @example /srv/code/shop
              */
             root: string;
@@ -3631,9 +3927,15 @@ export interface components {
              * @example []
              */
             damage: string[];
-            /** Skipped */
+            /**
+             * Skipped
+             * @description files that are left out, with the reason
+             */
             skipped: components["schemas"]["FileReasonOut"][];
-            /** Failures */
+            /**
+             * Failures
+             * @description files that could not be indexed, with the reason
+             */
             failures: components["schemas"]["FileReasonOut"][];
         };
         /**
@@ -3643,56 +3945,67 @@ export interface components {
         ProjectSymbolOut: {
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example shop/pricing.py
              */
             path: string;
             /**
              * Language
+             * @description programming language
              * @example python
              */
             language: string;
             /**
              * Kind
+             * @description kind of the definition, such as `function` or `class`
              * @example function
              */
             kind: string;
             /**
              * Name
+             * @description name
              * @example price_of
              */
             name: string;
             /**
              * Qualified Name
+             * @description name with the class or module around it
              * @example price_of
              */
             qualified_name: string;
             /**
              * Start Line
+             * @description first line, counted from 1
              * @example 12
              */
             start_line: number;
             /**
              * End Line
+             * @description last line, counted from 1
              * @example 30
              */
             end_line: number;
             /**
              * Name Line
+             * @description line of the name, counted from 1
              * @example 12
              */
             name_line: number;
             /**
              * Signature
+             * @description first lines of the definition
              * @example def price_of(order)
              */
             signature: string;
             /**
              * Doc
+             * @description first sentence of the documentation
              * @example
              */
             doc: string;
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
@@ -3702,7 +4015,10 @@ export interface components {
          * @description The projects that the caller may see.
          */
         ProjectsOut: {
-            /** Projects */
+            /**
+             * Projects
+             * @description the projects
+             */
             projects: components["schemas"]["ProjectOut"][];
         };
         /**
@@ -3712,11 +4028,13 @@ export interface components {
         QueryIn: {
             /**
              * Question
+             * @description the question
              * @example how is an order priced?
              */
             question: string;
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id?: string | null;
@@ -3741,11 +4059,13 @@ export interface components {
         RefusedOut: {
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example shop/logo.png
              */
             path: string;
             /**
              * Reason
+             * @description the reason, in a few words
              * @example binary
              */
             reason: string;
@@ -3777,23 +4097,30 @@ export interface components {
             next_offset?: number | null;
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
             /**
              * Target
+             * @description path or name whose connections are shown
              * @example @@price_of
              */
             target: string;
-            /** Edges */
+            /**
+             * Edges
+             * @description the connections
+             */
             edges: components["schemas"]["EdgeOut"][];
             /**
              * Completeness
+             * @description a note if the answer cannot be complete; else empty
              * @example imports and calls by name
              */
             completeness: string;
             /**
              * N Unresolved
+             * @description number of names whose definition is not known
              * @example 0
              */
             n_unresolved: number;
@@ -3805,26 +4132,31 @@ export interface components {
         ReportOut: {
             /**
              * N Added
+             * @description number of files that were added
              * @example 480
              */
             n_added: number;
             /**
              * N Changed
+             * @description number of files that were indexed again
              * @example 0
              */
             n_changed: number;
             /**
              * N Removed
+             * @description number of files that were removed from the index
              * @example 0
              */
             n_removed: number;
             /**
              * N Unchanged
+             * @description number of files that did not change
              * @example 0
              */
             n_unchanged: number;
             /**
              * N Failed
+             * @description number that failed
              * @example 0
              */
             n_failed: number;
@@ -3840,16 +4172,19 @@ export interface components {
             };
             /**
              * N Files
+             * @description number of files
              * @example 480
              */
             n_files: number;
             /**
              * N Chunks
+             * @description number of chunks
              * @example 3600
              */
             n_chunks: number;
             /**
              * N Symbols
+             * @description number of definitions
              * @example 2900
              */
             n_symbols: number;
@@ -3872,16 +4207,19 @@ export interface components {
             n_bytes: number;
             /**
              * Seconds
+             * @description duration, in seconds
              * @example 1.6
              */
             seconds: number;
             /**
              * Generation
+             * @description number of the state of the index; it grows with each change
              * @example 12
              */
             generation: number;
             /**
              * Index Dir
+             * @description folder of the index
              * @example /srv/shop/.fathom
              */
             index_dir: string;
@@ -3900,7 +4238,7 @@ export interface components {
             n_by_text: number;
             /**
              * Lost
-             * @description What only the index had, and is lost because the index was damaged
+             * @description Contents that only the index had and that are lost because it was damaged
              * @default
              */
             lost: string;
@@ -3927,37 +4265,44 @@ export interface components {
         RouteTimesOut: {
             /**
              * Method
+             * @description method of the request, such as `GET`
              * @example POST
              */
             method: string;
             /**
              * Route
+             * @description path of the route
              * @example /search
              */
             route: string;
             /**
              * N Requests
+             * @description number of requests
              * @example 1000
              */
             n_requests: number;
             /**
              * N Failed
+             * @description number that failed
              * @default 0
              * @example 2
              */
             n_failed: number;
             /**
              * P50 Ms
+             * @description median of the times, in milliseconds
              * @example 8
              */
             p50_ms: number;
             /**
              * P95 Ms
+             * @description time that 95 % of the requests do not exceed, in milliseconds
              * @example 20
              */
             p95_ms: number;
             /**
              * P99 Ms
+             * @description time that 99 % of the requests do not exceed, in milliseconds
              * @example 45
              */
             p99_ms: number;
@@ -3969,16 +4314,19 @@ export interface components {
         SearchIn: {
             /**
              * Query
+             * @description the question
              * @example where are orders priced
              */
             query: string;
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id?: string | null;
             /**
              * Directory Filter
+             * @description search only in these folders
              * @default []
              * @example [
              *       "src"
@@ -3987,6 +4335,7 @@ export interface components {
             directory_filter: string[];
             /**
              * Language Filter
+             * @description search only in these languages
              * @default []
              * @example [
              *       "python"
@@ -3995,6 +4344,7 @@ export interface components {
             language_filter: string[];
             /**
              * Kind Filter
+             * @description search only definitions of these kinds
              * @default []
              * @example [
              *       "function"
@@ -4003,12 +4353,14 @@ export interface components {
             kind_filter: string[];
             /**
              * Filter
+             * @description a filter, such as `lang:python path:src/**`
              * @default
              * @example lines > 20 and not is_test
              */
             filter: string;
             /**
              * Project Ids
+             * @description ids of the projects to search; all if empty
              * @default []
              * @example [
              *       "shop"
@@ -4017,6 +4369,7 @@ export interface components {
             project_ids: string[];
             /**
              * Limit
+             * @description largest number of items on this page
              * @example 10
              */
             limit?: number | null;
@@ -4029,17 +4382,19 @@ export interface components {
             offset: number;
             /**
              * Level
-             * @description what a hit is: a whole `file`, `symbol` or `function` (also a method), or a `chunk`, some lines
+             * @description a hit is a whole `file`, `symbol` or `function` (also a method), or a `chunk`, some lines
              * @example chunk
              */
             level?: ("file" | "symbol" | "function" | "chunk") | null;
             /**
              * Mode
+             * @description how the search works, such as `hybrid`, `lexical`, `symbol` or `regex`
              * @example auto
              */
             mode?: ("auto" | "hybrid" | "vector" | "lexical" | "symbol" | "regex" | "graph") | null;
             /**
              * Min Score
+             * @description leave out places with a lower score
              * @default 0
              * @example 0
              */
@@ -4053,7 +4408,7 @@ export interface components {
             whole: boolean;
             /**
              * Max Tokens
-             * @description maximum number of tokens of the answer; the last hits are left out where there is no room
+             * @description maximum number of tokens of the answer; the last hits are left out if they do not fit
              * @example 2000
              */
             max_tokens?: number | null;
@@ -4073,7 +4428,7 @@ export interface components {
             files: string[];
             /**
              * Paths
-             * @description instead of projects: absolute paths of files and folders on the machine of the server; only what lies there is asked about, whatever projects it belongs to, and what has changed there is taken in first
+             * @description instead of projects: absolute paths of files and folders on the machine of the server; only these are searched, and changes in them are indexed first
              * @default []
              * @example []
              */
@@ -4106,6 +4461,7 @@ export interface components {
             next_offset?: number | null;
             /**
              * Query
+             * @description the question
              * @example where are orders priced
              */
             query: string;
@@ -4116,11 +4472,16 @@ export interface components {
              * @enum {string}
              */
             mode: "auto" | "hybrid" | "vector" | "lexical" | "symbol" | "regex" | "graph";
+            /** @description how the question was understood */
             plan: components["schemas"]["PlanOut"];
-            /** Hits */
+            /**
+             * Hits
+             * @description the places, the best first
+             */
             hits: components["schemas"]["HitOut"][];
             /**
              * Confidence
+             * @description how sure the server is that the result answers the question, from 0 to 1
              * @example 0.8
              */
             confidence: number;
@@ -4150,10 +4511,14 @@ export interface components {
             generation: number | null;
             /**
              * Suggestion
+             * @description how to ask better; empty if there is nothing to say
              * @example
              */
             suggestion: string;
-            /** Projects */
+            /**
+             * Projects
+             * @description the projects that were searched
+             */
             projects: components["schemas"]["SearchedOut"][];
             /**
              * Indexing
@@ -4173,7 +4538,7 @@ export interface components {
             };
             /**
              * Left Out
-             * @description what of `paths` was not searched
+             * @description parts of `paths` that were not searched
              * @default []
              * @example []
              */
@@ -4186,29 +4551,34 @@ export interface components {
         SearchedOut: {
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
             /**
              * N Hits
+             * @description number of places that were found
              * @default 0
              * @example 10
              */
             n_hits: number;
             /**
              * Confidence
+             * @description how sure the server is that the result answers the question, from 0 to 1
              * @default 0
              * @example 0.8
              */
             confidence: number;
             /**
              * Generation
+             * @description number of the state of the index; it grows with each change
              * @default 0
              * @example 12
              */
             generation: number;
             /**
              * Stale
+             * @description true if a file has changed since it was indexed
              * @default false
              * @example false
              */
@@ -4223,20 +4593,26 @@ export interface components {
         ServicesOut: {
             /**
              * Ok
+             * @description true if it works
              * @example true
              */
             ok: boolean;
             /**
              * Version
+             * @description version of the server
              * @example 0.1.0
              */
             version: string;
             /**
              * Started At
+             * @description time of the start, in seconds since 1970
              * @example 1790000000
              */
             started_at: number;
-            /** Services */
+            /**
+             * Services
+             * @description the parts of the service, with their state
+             */
             services: components["schemas"]["CheckOut"][];
             /**
              * Models Asked At
@@ -4278,36 +4654,43 @@ export interface components {
         SettingOut: {
             /**
              * Key
+             * @description name of the setting, such as `search.limit`
              * @example search.limit
              */
             key: string;
             /**
              * Value
+             * @description value of the setting
              * @example 10
              */
             value: unknown;
             /**
              * Default
+             * @description value of the setting if nothing sets it
              * @example 10
              */
             default: unknown;
             /**
              * Origin
+             * @description where the value comes from
              * @example default
              */
             origin: string;
             /**
              * Help
+             * @description what the setting does
              * @example Most hits of a search.
              */
             help: string;
             /**
              * Choices
+             * @description values that the setting can have; empty if there is no list
              * @example []
              */
             choices: string[];
             /**
              * Kind
+             * @description type of the value
              * @example number
              * @enum {string}
              */
@@ -4355,11 +4738,13 @@ export interface components {
         SignalOut: {
             /**
              * Name
+             * @description name
              * @example lexical
              */
             name: string;
             /**
              * Meaning
+             * @description what the signal measures
              * @example words of the question stand in it
              */
             meaning: string;
@@ -4381,7 +4766,10 @@ export interface components {
          * @description All signals of the ranking.
          */
         SignalsOut: {
-            /** Signals */
+            /**
+             * Signals
+             * @description the signals of the ranking
+             */
             signals: components["schemas"]["SignalOut"][];
         };
         /**
@@ -4391,11 +4779,13 @@ export interface components {
         SourceOut: {
             /**
              * Id
+             * @description id
              * @example shop/pricing.py:12-30
              */
             id: string;
             /**
              * Number
+             * @description number by which the answer cites the source
              * @example 1
              */
             number: number;
@@ -4407,6 +4797,7 @@ export interface components {
             path: string;
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
@@ -4418,32 +4809,38 @@ export interface components {
             file: string;
             /**
              * Module
+             * @description first folder of the path
              * @example shop
              */
             module: string;
             /**
              * Score
+             * @description how well the place fits; higher is better
              * @example 0.93
              */
             score: number;
             /**
              * Start Line
+             * @description first line, counted from 1
              * @example 12
              */
             start_line: number;
             /**
              * End Line
+             * @description last line, counted from 1
              * @example 30
              */
             end_line: number;
             /**
              * Symbol
+             * @description name of the definition
              * @default
              * @example price_of
              */
             symbol: string;
             /**
              * Reason
+             * @description the reason, in a few words
              * @default
              * @example defines price_of
              */
@@ -4461,17 +4858,31 @@ export interface components {
          * @description Numbers of the indexes and of the server.
          */
         StatsOut: {
-            /** Projects */
+            /**
+             * Projects
+             * @description the projects
+             */
             projects: components["schemas"]["ProjectStatsOut"][];
-            /** Routes */
+            /**
+             * Routes
+             * @description requests and times of each route
+             */
             routes: components["schemas"]["RouteTimesOut"][];
-            /** Minutes */
+            /**
+             * Minutes
+             * @description requests of each minute of the last hour
+             */
             minutes: components["schemas"]["MinuteOut"][];
-            /** Failed */
+            /**
+             * Failed
+             * @description the latest requests that failed
+             */
             failed: components["schemas"]["FailedOut"][];
+            /** @description the cache of results */
             cache: components["schemas"]["CacheOut"];
             /**
              * N In Flight
+             * @description requests that are being answered now
              * @example 1
              */
             n_in_flight: number;
@@ -4495,6 +4906,7 @@ export interface components {
             phase: string;
             /**
              * Current File
+             * @description file that is being indexed
              * @default
              * @example shop/cart.py
              */
@@ -4515,29 +4927,34 @@ export interface components {
             total: number;
             /**
              * Percent
+             * @description progress of the job, from 0 to 100
              * @default 0
              * @example 25
              */
             percent: number;
             /**
              * Chunk Count
+             * @description chunks that were made so far
              * @default 0
              * @example 900
              */
             chunk_count: number;
             /**
              * Files Per Second
+             * @description files that are indexed in a second
              * @default 0
              * @example 310.5
              */
             files_per_second: number;
             /**
              * Estimated Remaining Seconds
+             * @description seconds until the end, estimated; null if not known yet
              * @example 1.2
              */
             estimated_remaining_seconds?: number | null;
             /**
              * Message
+             * @description the text
              * @default
              */
             message: string;
@@ -4556,7 +4973,7 @@ export interface components {
             target: string;
             /**
              * Fix
-             * @description verify: fill a store that differs from the index anew
+             * @description verify: fill a store again that differs from the index
              * @default false
              */
             fix: boolean;
@@ -4575,23 +4992,27 @@ export interface components {
         StoreOut: {
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
             /**
              * Index Dir
+             * @description folder of the index
              * @default
              * @example /srv/code/shop/.fathom
              */
             index_dir: string;
             /**
              * N Bytes
+             * @description size of the index, in bytes
              * @default 0
              * @example 1500000
              */
             n_bytes: number;
             /**
              * Generation
+             * @description number of the state of the index; it grows with each change
              * @default 0
              * @example 12
              */
@@ -4619,6 +5040,7 @@ export interface components {
             n_by_text: number;
             /**
              * Views Current
+             * @description true if the indexes of words and vectors belong to the present state
              * @default false
              * @example true
              */
@@ -4632,12 +5054,14 @@ export interface components {
             pending: number;
             /**
              * N Failures
+             * @description number of files that could not be indexed
              * @default 0
              * @example 0
              */
             n_failures: number;
             /**
              * N Skipped
+             * @description number of files that are left out
              * @default 0
              * @example 3
              */
@@ -4658,6 +5082,7 @@ export interface components {
             store_problem: string;
             /**
              * Problem
+             * @description what is wrong; empty if nothing is
              * @default
              * @example
              */
@@ -4670,6 +5095,7 @@ export interface components {
         StoreReportOut: {
             /**
              * Store
+             * @description kind of the store of vectors
              * @example faiss
              */
             store: string;
@@ -4699,6 +5125,7 @@ export interface components {
         StoreStateOut: {
             /**
              * Store
+             * @description kind of the store of vectors
              * @example flat
              */
             store: string;
@@ -4750,15 +5177,20 @@ export interface components {
         StoresOut: {
             /**
              * Data Dir
+             * @description folder in which the server keeps its data
              * @example /home/me/.local/share/codefathom/server
              */
             data_dir: string;
             /**
              * Free Bytes
+             * @description free space on the disk of the server, in bytes
              * @example 50000000000
              */
             free_bytes: number;
-            /** Stores */
+            /**
+             * Stores
+             * @description the index of each project
+             */
             stores: components["schemas"]["StoreOut"][];
         };
         /**
@@ -4768,6 +5200,7 @@ export interface components {
         StreamOptionsIn: {
             /**
              * Include Usage
+             * @description end the stream with the number of tokens
              * @default false
              * @example true
              */
@@ -4780,51 +5213,61 @@ export interface components {
         SymbolOut: {
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example shop/pricing.py
              */
             path: string;
             /**
              * Language
+             * @description programming language
              * @example python
              */
             language: string;
             /**
              * Kind
+             * @description kind of the definition, such as `function` or `class`
              * @example function
              */
             kind: string;
             /**
              * Name
+             * @description name
              * @example price_of
              */
             name: string;
             /**
              * Qualified Name
+             * @description name with the class or module around it
              * @example price_of
              */
             qualified_name: string;
             /**
              * Start Line
+             * @description first line, counted from 1
              * @example 12
              */
             start_line: number;
             /**
              * End Line
+             * @description last line, counted from 1
              * @example 30
              */
             end_line: number;
             /**
              * Name Line
+             * @description line of the name, counted from 1
              * @example 12
              */
             name_line: number;
             /**
              * Signature
+             * @description first lines of the definition
              * @example def price_of(order)
              */
             signature: string;
             /**
              * Doc
+             * @description first sentence of the documentation
              * @example
              */
             doc: string;
@@ -4856,15 +5299,20 @@ export interface components {
             next_offset?: number | null;
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
             /**
              * Query
+             * @description the question
              * @example price
              */
             query: string;
-            /** Symbols */
+            /**
+             * Symbols
+             * @description the definitions
+             */
             symbols: components["schemas"]["SymbolOut"][];
             /**
              * N Symbols
@@ -4880,6 +5328,7 @@ export interface components {
         TitleIn: {
             /**
              * Title
+             * @description title
              * @example Prices
              */
             title: string;
@@ -4891,6 +5340,7 @@ export interface components {
         TouchingTestOut: {
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example tests/test_pricing.py
              */
             path: string;
@@ -4902,6 +5352,7 @@ export interface components {
             score: number;
             /**
              * Reason
+             * @description the reason, in a few words
              * @example line 34 calls price_of
              */
             reason: string;
@@ -4919,16 +5370,19 @@ export interface components {
         TreeEntryOut: {
             /**
              * Name
+             * @description name
              * @example pricing.py
              */
             name: string;
             /**
              * Path
+             * @description path of the file, relative to the root of the project
              * @example shop/pricing.py
              */
             path: string;
             /**
              * Is Folder
+             * @description true for a folder, false for a file
              * @example false
              */
             is_folder: boolean;
@@ -4940,12 +5394,14 @@ export interface components {
             n_files: number;
             /**
              * Language
+             * @description programming language
              * @default
              * @example python
              */
             language: string;
             /**
              * N Lines
+             * @description number of lines
              * @default 0
              * @example 40
              */
@@ -4958,15 +5414,20 @@ export interface components {
         TreeOut: {
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
             /**
              * Folder
+             * @description folder inside the project; empty for its root
              * @example shop
              */
             folder: string;
-            /** Entries */
+            /**
+             * Entries
+             * @description files and folders
+             */
             entries: components["schemas"]["TreeEntryOut"][];
         };
         /**
@@ -4993,16 +5454,19 @@ export interface components {
         TroubleOut: {
             /**
              * Code
+             * @description kind of the error, for programs
              * @example crashed
              */
             code: string;
             /**
              * Detail
+             * @description what happened, in one sentence
              * @example the process of the job ended with signal 9
              */
             detail: string;
             /**
              * Hint
+             * @description what to do; empty if there is nothing to say
              * @default
              */
             hint: string;
@@ -5014,12 +5478,14 @@ export interface components {
         TurnIn: {
             /**
              * Role
+             * @description author of the message: `user`, `assistant` or `system`
              * @example user
              * @enum {string}
              */
             role: "user" | "assistant";
             /**
              * Content
+             * @description the text
              * @example where are orders priced?
              */
             content: string;
@@ -5031,11 +5497,13 @@ export interface components {
         TurnOut: {
             /**
              * Question
+             * @description the question
              * @example where are orders priced?
              */
             question: string;
             /**
              * Answer
+             * @description text of the answer, in Markdown
              * @example In `price_of` [shop/pricing.py:12-14].
              */
             answer: string;
@@ -5047,6 +5515,7 @@ export interface components {
             state: string;
             /**
              * Asked At
+             * @description time of the question, in seconds since 1970
              * @example 1764000000
              */
             asked_at: number;
@@ -5068,11 +5537,13 @@ export interface components {
         UsageOut: {
             /**
              * Prompt Tokens
+             * @description tokens of the question and its sources
              * @example 2100
              */
             prompt_tokens: number;
             /**
              * Completion Tokens
+             * @description tokens that the model wrote
              * @example 180
              */
             completion_tokens: number;
@@ -5084,11 +5555,13 @@ export interface components {
         VersionOut: {
             /**
              * Name
+             * @description name
              * @example codefathom
              */
             name: string;
             /**
              * Version
+             * @description version of the server
              * @example 0.1.0
              */
             version: string;
@@ -5100,17 +5573,19 @@ export interface components {
         WatchOut: {
             /**
              * Project Id
+             * @description id of the project, as `GET /projects` lists it
              * @example shop
              */
             project_id: string;
             /**
              * On
+             * @description true if the server watches the folder
              * @example true
              */
             on: boolean;
             /**
              * By
-             * @description how changes are noticed: the system reports them, or all files are looked at every second; empty while neither is the case
+             * @description how changes are noticed: `events` of the system, or checking all files every second (polling); empty while nothing is watched
              * @default
              * @example events
              * @enum {string}
@@ -5468,6 +5943,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -5508,6 +5984,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -5546,6 +6023,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -5593,6 +6071,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -5633,6 +6112,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -5677,6 +6157,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -5721,6 +6202,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -5765,6 +6247,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -5973,6 +6456,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -6017,7 +6501,9 @@ export interface operations {
             query?: {
                 /** @description may be left out where there is only one project */
                 project_id?: string;
+                /** @description largest number of items on this page */
                 limit?: number;
+                /** @description number of items to skip: `next_offset` of the page before */
                 offset?: number;
                 /** @description also called root_path */
                 folder?: string | null;
@@ -6062,6 +6548,7 @@ export interface operations {
             query?: {
                 /** @description may be left out where there is only one project */
                 project_id?: string;
+                /** @description first line, counted from 1 */
                 start_line?: number;
                 /** @description last line; 0: the end of the file */
                 end_line?: number;
@@ -6151,13 +6638,17 @@ export interface operations {
             query?: {
                 /** @description may be left out where there is only one project */
                 project_id?: string;
+                /** @description largest number of items on this page */
                 limit?: number;
+                /** @description the question */
                 query?: string;
+                /** @description kind of the definition, such as `function` or `class` */
                 kind?: string;
                 /** @description also called file_path */
                 path?: string | null;
+                /** @description number of items to skip: `next_offset` of the page before */
                 offset?: number;
-                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                /** @description maximum number of tokens of the answer; the last items are left out if they do not fit */
                 max_tokens?: number | null;
             };
             header?: never;
@@ -6198,13 +6689,17 @@ export interface operations {
     related_related_get: {
         parameters: {
             query: {
+                /** @description path or name whose connections are shown */
                 target: string;
                 /** @description may be left out where there is only one project */
                 project_id?: string;
+                /** @description steps between this place and the target; 1 is a direct connection */
                 depth?: number;
+                /** @description largest number of items on this page */
                 limit?: number;
+                /** @description number of items to skip: `next_offset` of the page before */
                 offset?: number;
-                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                /** @description maximum number of tokens of the answer; the last items are left out if they do not fit */
                 max_tokens?: number | null;
             };
             header?: never;
@@ -6249,9 +6744,13 @@ export interface operations {
                 project_id?: string;
                 /** @description maximum number of tokens of the answer */
                 max_tokens?: number;
+                /** @description number of items to skip: `next_offset` of the page before */
                 offset?: number;
+                /** @description the question */
                 query?: string;
+                /** @description files that the map must contain */
                 file?: string[];
+                /** @description folder inside the project; empty for its root */
                 folder?: string[];
             };
             header?: never;
@@ -6292,16 +6791,21 @@ export interface operations {
     symbols_federated_symbols_get: {
         parameters: {
             query?: {
+                /** @description path of the file, relative to the root of the project */
                 path?: string;
+                /** @description largest number of items on this page */
                 limit?: number;
                 /** @description projects; without one, all of them */
                 project_id?: string[];
                 /** @description instead of projects, files and folders on the server's machine, by absolute paths */
                 paths?: string[];
+                /** @description the question */
                 query?: string;
+                /** @description kind of the definition, such as `function` or `class` */
                 kind?: string;
+                /** @description number of items to skip: `next_offset` of the page before */
                 offset?: number;
-                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                /** @description maximum number of tokens of the answer; the last items are left out if they do not fit */
                 max_tokens?: number | null;
             };
             header?: never;
@@ -6342,15 +6846,19 @@ export interface operations {
     related_federated_related_get: {
         parameters: {
             query: {
+                /** @description path or name whose connections are shown */
                 target: string;
+                /** @description steps between this place and the target; 1 is a direct connection */
                 depth?: number;
+                /** @description largest number of items on this page */
                 limit?: number;
                 /** @description projects; without one, all of them */
                 project_id?: string[];
                 /** @description instead of projects, files and folders on the server's machine, by absolute paths */
                 paths?: string[];
+                /** @description number of items to skip: `next_offset` of the page before */
                 offset?: number;
-                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                /** @description maximum number of tokens of the answer; the last items are left out if they do not fit */
                 max_tokens?: number | null;
             };
             header?: never;
@@ -6393,13 +6901,17 @@ export interface operations {
             query?: {
                 /** @description maximum number of tokens of the answer */
                 max_tokens?: number;
+                /** @description number of items to skip: `next_offset` of the page before */
                 offset?: number;
                 /** @description projects; without one, all of them */
                 project_id?: string[];
                 /** @description instead of projects, files and folders on the server's machine, by absolute paths */
                 paths?: string[];
+                /** @description the question */
                 query?: string;
+                /** @description files that the map must contain */
                 file?: string[];
+                /** @description folder inside the project; empty for its root */
                 folder?: string[];
             };
             header?: never;
@@ -6599,6 +7111,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -6639,6 +7152,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -6730,6 +7244,7 @@ export interface operations {
                 "Last-Event-ID"?: string;
             };
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -6795,6 +7310,7 @@ export interface operations {
                 "Last-Event-ID"?: string;
             };
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -6858,6 +7374,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -6898,7 +7415,9 @@ export interface operations {
                 project_id?: string;
                 /** @description Only jobs in this state */
                 state?: string;
+                /** @description largest number of items on this page */
                 limit?: number;
+                /** @description number of items to skip: `next_offset` of the page before */
                 offset?: number;
             };
             header?: never;
@@ -6941,6 +7460,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the job, for `/jobs/{job_id}` */
                 job_id: string;
             };
             cookie?: never;
@@ -6987,6 +7507,7 @@ export interface operations {
                 "Last-Event-ID"?: string;
             };
             path: {
+                /** @description id of the job, for `/jobs/{job_id}` */
                 job_id: string;
             };
             cookie?: never;
@@ -7037,6 +7558,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the job, for `/jobs/{job_id}` */
                 job_id: string;
             };
             cookie?: never;
@@ -7119,6 +7641,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -7163,6 +7686,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -7203,6 +7727,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -7243,6 +7768,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the project, as `GET /projects` lists it */
                 project_id: string;
             };
             cookie?: never;
@@ -7487,6 +8013,7 @@ export interface operations {
                 "Last-Event-ID"?: string;
             };
             path: {
+                /** @description id of the answer, for `/answers/{answer_id}` */
                 answer_id: string;
             };
             cookie?: never;
@@ -7537,6 +8064,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the answer, for `/answers/{answer_id}` */
                 answer_id: string;
             };
             cookie?: never;
@@ -7575,7 +8103,9 @@ export interface operations {
             query?: {
                 /** @description Only conversations about this project */
                 project_id?: string;
+                /** @description largest number of items on this page */
                 limit?: number;
+                /** @description number of items to skip: `next_offset` of the page before */
                 offset?: number;
             };
             header?: never;
@@ -7660,6 +8190,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the conversation; empty if there is none */
                 conversation_id: string;
             };
             cookie?: never;
@@ -7700,6 +8231,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the conversation; empty if there is none */
                 conversation_id: string;
             };
             cookie?: never;
@@ -7738,6 +8270,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the conversation; empty if there is none */
                 conversation_id: string;
             };
             cookie?: never;
@@ -7782,6 +8315,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description id of the conversation; empty if there is none */
                 conversation_id: string;
             };
             cookie?: never;

@@ -47,7 +47,7 @@ export const projectsText = texts(
     "projects.store.init": "Prepare",
     "projects.store.verify": "Compare",
     "projects.store.move": "Move here",
-    "projects.store.fix": "Fill anew",
+    "projects.store.fix": "Fill again",
     "projects.store.remove": "Remove",
     "projects.store.remove.sure": "Remove the vectors of this project from {name}?",
     "projects.store.keep": "Keep",
@@ -107,7 +107,7 @@ export const projectsText = texts(
     "projects.add.extensions.hint": "Such as .py or .md; all when empty",
     "projects.add.ignore": "Leave out",
     "projects.add.ignore.hint": "Patterns as in .gitignore, such as fixtures/ or *.sql",
-    "projects.add.index": "Index it at once",
+    "projects.add.index": "Start indexing now",
     "projects.add.do": "Add",
     "projects.add.cancel": "Cancel",
     "projects.add.looking": "Looking …",
@@ -144,7 +144,7 @@ export const projectsText = texts(
       "Texts that look like a key or a password are masked in everything that is sent to a model on another machine.",
     "projects.settings.on": "yes",
     "projects.settings.off": "no",
-    "projects.settings.closed": "This setting is closed here",
+    "projects.settings.closed": "This setting cannot be changed here",
     "projects.settings.closed.path":
       "This cannot be changed here: it names a path on the server's disk. Change it in the settings of the server.",
     "projects.settings.closed.server":

@@ -67,7 +67,7 @@ def of_diff(opened: OpenedProject, text: str) -> FileChanges:
             n_chars = _with_chars_of(change, n_chars)
             changes.append(change)
         elif file.is_binary:
-            unseen.append(f"{file.path!r} is binary: what a change in it reaches cannot be seen")
+            unseen.append(f"{file.path!r} is binary: the reach of its change is not known")
         else:
             unseen.append(
                 f"{file.path!r} has other lines in the index than on either side of the diff: its change is left out"

@@ -57,7 +57,7 @@ def _unparsed(files: FileChanges) -> list[str]:
     if not others:
         return []
     names = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
-    return [f"{len(others)} changed files are no code, and what reads them is not seen: {names}"]
+    return [f"{len(others)} changed files are not code, so their readers are not known: {names}"]
 
 
 def _is_code(change: FileVersions) -> bool:

@@ -46,7 +46,7 @@ def signer(path: str) -> Signer:
     except (ValueError, TypeError, _library("cryptography.exceptions").UnsupportedAlgorithm) as error:
         raise UsageError(f"{path!r} holds no private key that can be used: {error}", hint=_HINT) from error
     if not isinstance(key, ed25519.Ed25519PrivateKey):
-        raise UsageError(f"the key in {path!r} is no Ed25519 key", hint=_HINT)
+        raise UsageError(f"the key in {path!r} is not an Ed25519 key", hint=_HINT)
     public = base64.b64encode(_KIND + key.public_key().public_bytes_raw()).decode()
     return Signer(f"ssh-ed25519 {public}", lambda content: bytes(key.sign(_PURPOSE + content)))
 
@@ -70,7 +70,7 @@ def is_of_team(key: str, keys: Collection[str]) -> bool:
 
 
 def _raw(key: str) -> bytes:
-    """Return the 32 bytes of a public key, none for what is no Ed25519 key."""
+    """Return the 32 bytes of a public key, none for what is not an Ed25519 key."""
     match = _LINE.fullmatch(key.strip())
     try:
         content = base64.b64decode(match[1], validate=True) if match else b""

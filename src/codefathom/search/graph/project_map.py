@@ -199,7 +199,9 @@ def _check(request: MapRequest, paths: Collection[str]) -> None:
             raise UsageError(f"{path!r} is not in the index", hint="`fathom files` lists the indexed files")
     for folder in request.folders:
         if not any(True for _ in _inside(paths, (folder,))):
-            raise UsageError(f"no indexed file lies below {folder!r}", hint="`fathom files` lists the indexed files")
+            raise UsageError(
+                f"there is no indexed file below {folder!r}", hint="`fathom files` lists the indexed files"
+            )
 
 
 def _inside(paths: Iterable[str], folders: Collection[str]) -> Iterator[str]:

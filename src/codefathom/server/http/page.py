@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -41,7 +42,7 @@ _NOT_BUILT = """\
 <h1>The server is running, but the web page is not built</h1>
 <p>This is a checkout of the source code. Run <code>make web</code> in it, which needs Node.js, and reload this page.
 An installed wheel of Codefathom contains the page.</p>
-<p>The HTTP interface can do all that the page can: <a href="/openapi.json">/openapi.json</a> describes it.</p>
+<p>The HTTP interface can do all that the page can: <a href="/docs">/docs</a> describes it.</p>
 </body>
 </html>
 """
@@ -84,13 +85,17 @@ def page(status: int = 200) -> HTMLResponse:
     return HTMLResponse(text, status if built else 503, {"cache-control": "no-cache"})
 
 
-def router() -> APIRouter:
-    """Return the routes of the page and of its files."""
+def router(api_page: Callable[[], str]) -> APIRouter:
+    """Return the routes of the page, of its files, and of the description of the interface."""
     routes = APIRouter(include_in_schema=False)
 
     @routes.api_route("/", methods=["GET", "HEAD"])
     def first() -> Response:
         return page()
+
+    @routes.api_route("/docs", methods=["GET", "HEAD"])
+    def docs() -> Response:
+        return HTMLResponse(api_page(), headers={"cache-control": "no-cache"})
 
     @routes.api_route("/assets/{name}", methods=["GET", "HEAD"])
     def asset(name: Name, accept_encoding: AcceptEncoding = "") -> Response:

@@ -125,7 +125,7 @@ def _problem(body: bytes) -> Mapping[str, Any] | None:
     """Return the answer to a body that is no message for a server; the library gives it in words of its own."""
     message = read_message(body)
     if message is None:
-        return failure(None, INVALID_REQUEST, "this server asks nothing, and takes no answers")
+        return failure(None, INVALID_REQUEST, "unexpected response: this server sends no requests")
     return message if isinstance(message, Mapping) else None
 
 

@@ -23,7 +23,7 @@ from codefathom.types import Skipped
 
 _MOST_PARTS = 64  # of a path
 _HIDDEN = "hidden files are searched as part of a project only"
-_OWN = "it lies in the folder of this server"
+_OWN = "it is in the folder of this server"
 
 
 class ServedPlaces(NamedTuple):

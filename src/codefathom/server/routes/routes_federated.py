@@ -72,7 +72,9 @@ class ClientPlaces(NamedTuple):
 
 def _places(caller: CallerHere, request: Request, project_id: ProjectIds = (), paths: Paths = ()) -> ClientPlaces:
     if project_id and paths:
-        raise UsageError("paths cannot be used with a project", hint="paths alone say what is asked about")
+        raise UsageError(
+            "paths cannot be used with a project", hint="`paths` already names the files and folders to search"
+        )
     return ClientPlaces(caller, request, project_id, paths)
 
 

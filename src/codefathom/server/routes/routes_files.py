@@ -57,7 +57,7 @@ MostTokens: TypeAlias = Annotated[
         ge=1,
         le=1_000_000,
         examples=[2_000],
-        description="maximum number of tokens of the answer; the last items are left out where there is no room",
+        description="maximum number of tokens of the answer; the last items are left out if they do not fit",
     ),
 ]
 _PATH = Query(min_length=1, max_length=4_096, examples=["shop/pricing.py"], description="also called file_path")

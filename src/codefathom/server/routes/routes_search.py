@@ -160,7 +160,9 @@ def named_projects(body: SearchIn | ContextIn | AskIn) -> tuple[str, ...]:
     """Return the projects that a question names, each once. Raises UsageError where it names paths, too."""
     named = (*([body.project_id] if body.project_id else []), *body.project_ids)
     if named and body.paths:
-        raise UsageError("paths cannot be used with a project", hint="paths alone say what is asked about")
+        raise UsageError(
+            "paths cannot be used with a project", hint="`paths` already names the files and folders to search"
+        )
     return tuple(dict.fromkeys(named))
 
 

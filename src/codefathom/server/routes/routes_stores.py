@@ -67,7 +67,7 @@ def _add_actions(routes: APIRouter, state: ServerState) -> None:
         job = state.jobs.submit(project.id, project.root, settings=project.settings, move_to=target)
         return job_out(job)
 
-    @routes.post("/projects/{project_id}/store/remove", summary="Remove what a store has of a project")
+    @routes.post("/projects/{project_id}/store/remove", summary="Remove the vectors of a project from a store")
     def remove(project_id: ProjectId, body: StoreActionIn, caller: ManagerHere) -> StoreStateOut:
         with state.projects.lease(project_id, caller) as engine:
             engine.stores.remove(_named(body.target), body.project)

@@ -44,7 +44,7 @@ class FileLinesOut(FileOut):
     stale: bool = Field(
         default=False,
         examples=[False],
-        description="the file has changed since it was indexed: what else is told of it is of then",
+        description="the file has changed since it was indexed; the other fields describe the indexed version",
     )
 
 

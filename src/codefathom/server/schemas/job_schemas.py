@@ -95,7 +95,9 @@ class ReportOut(Out):
     n_by_text: int = Field(
         default=0, examples=[0], description="Number of files outside index.min_tokens and index.max_tokens"
     )
-    lost: str = Field(default="", description="What only the index had, and is lost because the index was damaged")
+    lost: str = Field(
+        default="", description="Contents that only the index had and that are lost because it was damaged"
+    )
     store_problem: Sound = Field(
         default="",
         description="Reason why the store of vectors could not be brought up to date; the next run tries again",

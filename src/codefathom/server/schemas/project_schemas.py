@@ -140,8 +140,8 @@ class WatchOut(Out):
     by: Literal["", "events", "polling"] = Field(
         default="",
         examples=["events"],
-        description="how changes are noticed: the system reports them, or all files are looked at every second; empty "
-        "while neither is the case",
+        description="how changes are noticed: `events` of the system, or checking all files every second "
+        "(polling); empty while nothing is watched",
     )
     reason: Sound = Field(default="", examples=[""], description="reason for polling")
     changed_at: float = Field(
@@ -159,7 +159,7 @@ class StoreActionIn(In):
         examples=["faiss"],
         description="name of a store; without it, the one that is used",
     )
-    fix: bool = Field(default=False, description="verify: fill a store that differs from the index anew")
+    fix: bool = Field(default=False, description="verify: fill a store again that differs from the index")
     project: str = Field(
         default="",
         max_length=500,

@@ -152,8 +152,8 @@ AnyPaths: TypeAlias = Annotated[
     Paths,
     Field(
         examples=[[]],
-        description="instead of projects: absolute paths of files and folders on the machine of the server; only what "
-        "lies there is asked about, whatever projects it belongs to, and what has changed there is taken in first",
+        description="instead of projects: absolute paths of files and folders on the machine of the server; "
+        "only these are searched, and changes in them are indexed first",
     ),
 ]
 Anyway: TypeAlias = Annotated[
@@ -192,7 +192,7 @@ class SearchIn(QuestionIn):
         ge=1,
         le=1_000_000,
         examples=[2_000],
-        description="maximum number of tokens of the answer; the last hits are left out where there is no room",
+        description="maximum number of tokens of the answer; the last hits are left out if they do not fit",
     )
     explain: bool = Field(default=False, examples=[False], description="give the signals of each hit, too")
     files: Paths = Field(
@@ -280,7 +280,7 @@ Roots: TypeAlias = Annotated[
     dict[str, Sound], Field(examples=[{}], description="folders of the projects that `paths` have chosen")
 ]
 NotSearched: TypeAlias = Annotated[
-    list[RefusedOut], Field(examples=[[]], description="what of `paths` was not searched")
+    list[RefusedOut], Field(examples=[[]], description="parts of `paths` that were not searched")
 ]
 
 

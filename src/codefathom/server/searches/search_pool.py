@@ -78,7 +78,7 @@ class SearchPool:
 
     def _result(self, task: Task, end: SearchEnd) -> Outcome:
         if end.has_come():
-            raise LeftError("nobody waits for this search any more", hint="send the request again")
+            raise LeftError("the client of this search has left", hint="send the request again")
         process = self._take()
         try:
             with end.reaching(process.kill), spending_on(SLOW_SEARCH):
@@ -100,7 +100,7 @@ class SearchPool:
     def _tell(self, error: WorkerDiedError, task: Task, end: SearchEnd) -> None:
         """Log that a process has died by itself. Raises another error where this server has ended it."""
         if end.has_come():
-            raise LeftError("nobody waits for this search any more", hint="send the request again") from error
+            raise LeftError("the client of this search has left", hint="send the request again") from error
         if self._is_closed:
             raise _shutting_down() from error
         _log.error("%s; it worked on %s", error, _named(task))

@@ -92,8 +92,8 @@ def answer(process: subprocess.Popen[bytes], folder: str) -> Iterator[None]:
         if is_late.is_set():
             raise SourceError(
                 f"git has not read the repository in {folder!r} within {_MOST_S:g} s",
-                hint="look whether a file in its folder .git, or one that it names, is a named pipe or lies on a disk "
-                "that does not answer",
+                hint="check whether a file in its folder .git, or one that it names, is a named pipe "
+                "or is on a disk that does not answer",
             )
 
 
@@ -109,7 +109,8 @@ def _failure(folder: str, reason: str) -> SourceError:
         )
     if "not a git repository" in reason:
         return SourceError(
-            f"{folder!r} lies in no git repository", hint="give the folder of a repository, or leave out the revision"
+            f"{folder!r} is not inside a git repository",
+            hint="give the folder of a repository, or leave out the revision",
         )
     return SourceError(
         f"git cannot read the repository in {folder!r}: {reason[:300] or 'it gave no reason'}",

@@ -184,7 +184,7 @@ def _read_note(file: BinaryIO, path: str) -> tuple[Backup, str, str]:
     end = file.seek(0, os.SEEK_END) - len(_MARK) - _LENGTH.size
     if end < 0 or not _ends_with_mark(file):
         raise IndexingError(
-            f"{path!r} is no backup, or not a whole one", hint="give a file that `fathom backup` has written"
+            f"{path!r} is not a backup, or it is incomplete", hint="give a file that `fathom backup` has written"
         )
     file.seek(end)
     (length,) = _LENGTH.unpack(file.read(_LENGTH.size))
