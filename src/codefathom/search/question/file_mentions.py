@@ -14,6 +14,7 @@ from codefathom.search.question.issue import Issue
 from codefathom.search.question.query import FILE_ENDINGS
 from codefathom.text.file_stems import PathsByStem, flat_stem, stands_for_folder
 from codefathom.text.path_spelling import canonical
+from codefathom.text.written_place import place_of
 from codefathom.types import Reference
 
 MAX_WRITTEN = 300  # names that are looked up; a list of thousands of files names none of them
@@ -32,7 +33,6 @@ _OF_OWNER = 0.5  # factor: of `pricing.total` only the front names a file, in on
 
 _RUN = re.compile(r"[\w./\\@+~:$-]+")
 _SEPARATOR = re.compile(r"::|[./\\]")
-_PLACE = re.compile(r"(?::\d{1,9})+\Z")
 # `response.json()` is no file, and `self.d` none either: such words are files only where the index has them.
 _MEMBERS = frozenset(("c", "conf", "css", "d", "go", "h", "html", "js", "json", "lock", "m", "map", "mod", "r", "sh"))
 _SPECIAL = frozenset(("Makefile", "Dockerfile", "Rakefile", "Gemfile", "Jenkinsfile"))
@@ -116,7 +116,7 @@ def _written(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
             yield (word,), False
         if _MARKS.isdisjoint(word) or word.startswith(_OWN) or len(word) > _MAX_WORD:
             continue
-        word = _PLACE.sub("", word.rstrip(".,:-\\/")).replace("\\", "/")
+        word = place_of(word.rstrip(".,:-\\/")).path.replace("\\", "/")
         is_call = text[match.end() : match.end() + 1] == "("
         ending = word.rpartition(".")[2].lower()
         if ending in FILE_ENDINGS and not is_call:
