@@ -260,6 +260,7 @@ def test_a_search_is_kept_to_paths_and_languages(indexed: Path, arguments: dict,
     ("tool", "arguments", "text"),
     [
         ("read", {"path": "{root}/shop/pricing.py:11"}, "def discount"),
+        ("read", {"path": "{root}/shop/pricing.py#L11-L12"}, "def discount"),
         ("read", {"file_path": "{root}/shop/pricing.py"}, "def total_cents"),
         ("list_file_content", {"file_path": "shop/pricing.py"}, "def total_cents"),
         ("search_code", {"query": "discount", "maxResults": 1}, "def discount"),

@@ -14,13 +14,14 @@ from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.mcp.agent_masks import AgentMasks, masked_text
 from codefathom.mcp.call_control import CallControl
-from codefathom.mcp.tool_arguments import Place, place_of, where_of
+from codefathom.mcp.tool_arguments import where_of
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
 from codefathom.project.location import path_within
 from codefathom.search.graph.impact_part import in_project
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.search.verdict import Verdict
 from codefathom.system.stopping import check_stopped
+from codefathom.text.written_place import Place, place_of
 from codefathom.types import LevelName, Mode, Progress, RelatedResult, Rest, SearchResult
 
 if TYPE_CHECKING:

@@ -79,26 +79,6 @@ def _in_path(path: str) -> Where | None:
     return folder and FilterGroup("OR", (folder, as_spelled(Filter("path", "eq", folder_of(path)))))
 
 
-class Place(NamedTuple):
-    """A path, and lines where some were named with it."""
-
-    path: str
-    start_line: int = 0
-    end_line: int = 0
-
-
-_LINES = re.compile(r"(?P<path>.+?):(?P<start>\d{1,7})(?:-(?P<end>\d{1,7}))?", re.DOTALL)
-
-
-def place_of(path: str) -> Place:
-    """Return the place that a handle such as `a/b.py:10-40` or `a/b.py:10` names."""
-    match = _LINES.fullmatch(path)
-    if match is None:
-        return Place(path)
-    start = int(match["start"])
-    return Place(match["path"], start, int(match["end"] or 0))
-
-
 def texts(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """Return a list of texts; a single text is a list of one."""
     value = arguments.get(name) or ()

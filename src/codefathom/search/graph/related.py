@@ -26,6 +26,7 @@ from codefathom.search.graph.reference_graph import (
 from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.path_spelling import paths_named
+from codefathom.text.written_place import place_of
 from codefathom.types import FoundSymbol, Reference, Related, RelatedResult, Rest, Symbol
 
 MAX_EDGES = 200
@@ -51,7 +52,8 @@ def related(
     graph = ResolvedGraph(catalog)
     name = target.removeprefix("@@")
     is_symbol = target.startswith("@@")
-    path = "" if is_symbol else _document(graph, target.removeprefix("@"))
+    written = target.removeprefix("@")
+    path = "" if is_symbol else _document(graph, written) or _document(graph, place_of(written).path)
     definitions = [] if path or "/" in name else _definitions(graph, name)
     if not (is_symbol or path or definitions):
         path = only_path(target, modules(name, graph.resolver.language_of))

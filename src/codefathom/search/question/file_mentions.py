@@ -15,6 +15,7 @@ from codefathom.search.question.frames import same_place
 from codefathom.search.question.issue import Issue
 from codefathom.text.file_stems import PathsByStem, flat_stem
 from codefathom.text.path_spelling import canonical
+from codefathom.text.written_place import place_of
 from codefathom.types import Reference
 
 MAX_WRITTEN = 300  # names that are looked up; a list of thousands of files names none of them
@@ -33,7 +34,6 @@ _OF_OWNER = 0.5  # factor: of `pricing.total` only the front names a file, in on
 
 _RUN = re.compile(r"[\w./\\@+~:$-]+")
 _SEPARATOR = re.compile(r"::|[./\\]")
-_PLACE = re.compile(r"(?::\d{1,9})+\Z")
 _MARKS = frozenset("./\\:")
 _OWN = ("self.", "this.", "cls.")  # a member of the value at hand, and no module
 _ROOTS = frozenset(("crate", "self", "super"))
@@ -114,7 +114,7 @@ def _written(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
             yield (word,), False
         if _MARKS.isdisjoint(word) or word.startswith(_OWN) or len(word) > _MAX_WORD:
             continue
-        word = _PLACE.sub("", word.rstrip(".,:-\\/")).replace("\\", "/")
+        word = place_of(word.rstrip(".,:-\\/")).path.replace("\\", "/")
         is_call = text[match.end() : match.end() + 1] == "("
         ending = word.rpartition(".")[2].lower()
         if ending in FILE_ENDINGS and not is_call:

@@ -19,6 +19,7 @@ from codefathom.facts.paths import FILE_NAMES, is_named_as_file
 from codefathom.search.filter.filter_options import MAX_PATH, is_glob, one_of, split_values
 from codefathom.stores.conditions import combine, normalise
 from codefathom.text.kept_names import is_kept_text
+from codefathom.text.written_place import place_of
 from codefathom.types import Filter, FilterGroup, Where
 
 # Characters. A trace of a hundred places has 20,000, the longest issues 60,000.
@@ -144,7 +145,7 @@ _SYMBOL = re.compile(r"@@([^\W\d][\w$]*(?:(?:::|->|[.#\\])[\w$]+)*[?!]?)(.*)", r
 # A dot or bracket belongs to the path where more of the path follows; no character is read twice.
 _PATH = re.compile(
     r"@((?:texts://|\.{0,2}/)?[\w$*\[(.~+-](?:[^\s,;:!?\"'<>|.)\]]++|[.)\]]++(?=[^\s,;:!?\"'<>|]|:\d))*+)"
-    r"(?::\d+)*+([.,;:!?)\]'\"]*)"
+    r"(?::L?\d+(?:[-\u2013]L?\d+)?)*+([.,;:!?)\]'\"]*)"
 )
 _PAUSES = ".,;:)]'\""  # go with the mark before them; ? and ! stay
 _FIELD = re.compile(r"(-?)([A-Za-z_]+):(.+)", re.DOTALL)
@@ -179,9 +180,9 @@ def _symbol_mark(word: str, *, ends_question: bool) -> _Mark | None:
 
 def _path_mark(word: str) -> _Mark | None:
     match = _PATH.fullmatch(word)
-    if match is None or not is_path(match[1]):
+    path, text_after = (place_of(match[1]).path, match[2]) if match else ("", "")
+    if not is_path(path):
         return None
-    path, text_after = match.groups()
     if is_glob(path):
         return _Mark("where", "", one_of("path", (path,)), text_after.strip(_PAUSES)) if len(path) <= MAX_PATH else None
     return _Mark("path", path, text_after=text_after.strip(_PAUSES))
@@ -277,20 +278,12 @@ def _names_line(word: str) -> bool:
     return _LINE_NUMBER.search(after) is not None
 
 
-def _without_lines(word: str) -> str:
-    """Return a place without its line and column: `a.py:3:5` → `a.py`."""
-    end = len(word)
-    while (colon := word.rfind(":", 0, end)) >= 0 and word[colon + 1 : end].isdecimal():
-        end = colon
-    return word[:end]
-
-
 def _intent(text: str) -> Intent:
     if _is_error(text):
         return "error"
     words = text.split()
     if len(words) == 1 and not _n_chinese(text):
-        if ("://" not in text or is_kept_text(text)) and is_path(_without_lines(text).replace("\\", "/")):
+        if ("://" not in text or is_kept_text(text)) and is_path(place_of(text).path.replace("\\", "/")):
             return "path" if not text.endswith("()") and not _is_namespace(text) else "symbol"
         return "symbol" if _QUALIFIED.fullmatch(text) else "keywords"
     return "question" if _is_question(text, words) else "keywords"

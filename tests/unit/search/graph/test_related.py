@@ -205,7 +205,16 @@ def test_a_symbol_may_be_written_in_many_ways(catalog: Catalog, target: str) -> 
 
 
 @pytest.mark.parametrize(
-    "target", ["shop/orders.py", "@shop/orders.py", "./shop/orders.py", "orders.py", "shop.orders"]
+    "target",
+    [
+        "shop/orders.py",
+        "@shop/orders.py",
+        "./shop/orders.py",
+        "orders.py",
+        "shop.orders",
+        "@shop/orders.py:3-4",
+        "orders.py#L3",
+    ],
 )
 def test_a_file_may_be_written_in_many_ways(catalog: Catalog, target: str) -> None:
     assert related(catalog, target).target == "shop/orders.py"
