@@ -15,6 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 from tests.waiting import LONG_S, join
 
+from codefathom.engine import Engine
 from codefathom.server.app import create_app
 from codefathom.server.run import options_of
 from codefathom.server.server_config import ServerConfig
@@ -55,6 +56,32 @@ def shop(tmp_path: Path) -> Path:
     shutil.copytree(SHOP, folder)
     (folder / "fathom.toml").touch()
     return folder
+
+
+def files_in(folder: Path) -> dict[str, tuple[int, int]]:
+    """Size and time of change of each file of a project, without its index."""
+    files = (path for path in folder.rglob("*") if path.is_file() and ".fathom" not in path.parts)
+    return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in files}
+
+
+@pytest.fixture(scope="module")
+def reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A server with the indexed shop that the tests of a file share, since they only read: none changes anything."""
+    folder = tmp_path_factory.mktemp("reading")
+    project = folder / "shop"
+    shutil.copytree(SHOP, project)
+    (project / "fathom.toml").touch()
+    config = ServerConfig(data_dir=str(folder / "data"), allowed_roots=(str(folder.resolve()),))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        patch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+        with Engine.open(str(project)) as engine:
+            engine.index()
+        with serving(create_app(config)) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
+            client.post("/projects", json={"path": str(project)}).raise_for_status()
+            before = client.get("/projects").json(), files_in(project)
+            yield client
+            assert (client.get("/projects").json(), files_in(project)) == before
 
 
 Serve = Callable[[ServerConfig], AbstractContextManager[httpx.Client]]

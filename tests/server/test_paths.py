@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,13 @@ from typing import Any
 import httpx
 import pytest
 from tests.layout import CHAT, KEEPER, NOTES, add_code, make_layout, routes_of, routes_text
-from tests.server.conftest import Serve
-from tests.waiting import comes
+from tests.server.conftest import Serve, files_in, serving
+from tests.waiting import LONG_S, comes
 
 from codefathom import Engine
 from codefathom.config.settings import ServerSettings
 from codefathom.errors import SettingsError
+from codefathom.server.app import create_app
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.server_config import ServerConfig, config_of
 from codefathom.several.path_search import PathSearch
@@ -32,26 +34,61 @@ TOKENS = (
 )
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    top = make_layout(tmp_path / "data")
+def laid_out(folder: Path) -> Path:
+    top = make_layout(folder / "data")
     add_code(top)
-    (tmp_path / "secret.md").write_text(NOTES.format(name="secret"))
+    (folder / "secret.md").write_text(NOTES.format(name="secret"))
     return top
 
 
-@pytest.fixture
-def client(serve: Serve, config: ServerConfig, data: Path) -> Iterator[httpx.Client]:
-    """A server with the routes of the layout, to which every project was added."""
-    own = str(data.parent / "server")
-    with serve(
-        replace(config, data_dir=own, allowed_roots=(str(data),), routes=routes_of(data), tokens=TOKENS)
-    ) as client:
-        client.headers["authorization"] = "Bearer open"
+@contextmanager
+def served(data: Path) -> Iterator[str]:
+    """Run a server with the routes of the layout, to which every project is added; yield its address."""
+    config = ServerConfig(data_dir=str(data.parent / "server"), allowed_roots=(str(data),), tokens=TOKENS)
+    with serving(create_app(replace(config, routes=routes_of(data)))) as address, opened(address) as client:
         with PathSearch.open([str(data)], routes_of(data)) as search:  # makes the indexes that the server is to use
             search.symbols("feed")
         for place, name in IDS.items():
             assert client.post("/projects", json={"path": str(data / place)}).json()["id"] == name
+        yield address
+
+
+def opened(address: str) -> httpx.Client:
+    return httpx.Client(base_url=address, timeout=LONG_S, headers={"authorization": "Bearer open"})
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return laid_out(tmp_path)
+
+
+@pytest.fixture
+def client(data: Path) -> Iterator[httpx.Client]:
+    with served(data) as address, opened(address) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of a server, and its layout with what lies outside: for tests that change nothing."""
+    data = laid_out(tmp_path_factory.mktemp("kept"))
+    lay_outside(data)
+    with served(data) as address:
+        before = files_in(data)
+        yield address, data
+        assert {path: state for path, state in files_in(data).items() if "/.index/" not in path} == {
+            path: state for path, state in before.items() if "/.index/" not in path
+        }
+
+
+@pytest.fixture
+def kept_data(kept: tuple[str, Path]) -> Path:
+    return kept[1]
+
+
+@pytest.fixture
+def reader(kept: tuple[str, Path]) -> Iterator[httpx.Client]:
+    with opened(kept[0]) as client:
         yield client
 
 
@@ -87,19 +124,19 @@ def places(told: dict[str, Any], data: Path) -> set[str]:
     ],
 )
 def test_a_search_a_context_and_an_answer_are_kept_to_the_paths(
-    client: httpx.Client, data: Path, scopes: Sequence[str], expected: dict[str, str]
+    reader: httpx.Client, kept_data: Path, scopes: Sequence[str], expected: dict[str, str]
 ) -> None:
-    paths = [str(data / scope) for scope in scopes]
-    told = searched(client, *paths)
-    assert {f"{folder}/notes.md" for folder in expected.values()} <= places(told, data)
+    paths = [str(kept_data / scope) for scope in scopes]
+    told = searched(reader, *paths)
+    assert {f"{folder}/notes.md" for folder in expected.values()} <= places(told, kept_data)
     inside = tuple(os.path.normpath(path) for path in paths)
-    assert all(str(data / place).startswith(inside) for place in places(told, data))
+    assert all(str(kept_data / place).startswith(inside) for place in places(told, kept_data))
     assert {item["project_id"] for item in told["projects"]} == set(told["roots"]) == set(expected)
     scores = [hit["score"] for hit in told["hits"]]
     assert (scores, told["left_out"]) == (sorted(scores, reverse=True), [])
     body = {"query": QUESTION, "paths": paths, "anyway": True}
-    collected = client.post("/context", json={**body, "max_files": 50})
-    answer = client.post("/ask", json=body)
+    collected = reader.post("/context", json={**body, "max_files": 50})
+    answer = reader.post("/ask", json=body)
     files = [file["path"] for file in collected.json()["files"]]
     assert {path.partition("/")[0] for path in files} == set(expected)
     sources = answer.json()["sources"]
@@ -214,16 +251,14 @@ def test_a_corrupt_project_of_three_is_named_beside_the_others(client: httpx.Cli
 # ---- what may be named
 
 
-@pytest.fixture
-def outside(data: Path) -> Path:
-    """What lies beside the allowed roots, and what leads there."""
+def lay_outside(data: Path) -> None:
+    """Make what lies beside the allowed roots, and what leads there."""
     folder = data.parent / "outside"
     (folder / "folder").mkdir(parents=True)
     (folder / "file.md").write_text(NOTES.format(name="outside"))
     (data / "misc" / "out").symlink_to(folder)
     (data / "misc" / "out-file").symlink_to(folder / "file.md")
     (data / "misc" / "out-nowhere").symlink_to(folder / "nowhere")
-    return folder
 
 
 LOOKING_AROUND = {
@@ -307,22 +342,31 @@ def test_who_reads_an_answer_as_it_is_written_is_told_the_folders_too(client: ht
 @pytest.mark.parametrize("route", ["/search", "/context", "/ask", *LOOKING_AROUND])
 @pytest.mark.parametrize("secret", ["open", "limited", "nothing"])
 def test_a_path_outside_is_as_one_that_does_not_exist(
-    client: httpx.Client, data: Path, outside: Path, route: str, secret: str
+    reader: httpx.Client, kept_data: Path, route: str, secret: str
 ) -> None:
-    client.headers["authorization"] = f"Bearer {secret}"
+    outside = kept_data.parent / "outside"
+    reader.headers["authorization"] = f"Bearer {secret}"
     names = ("file.md", "folder", "nowhere")
     paths = [f"{outside}/{name}{end}" for name in names for end in ("", "/", "/.", "/below")]
-    paths += [f"{data}/../outside/{name}" for name in names] + [f"{data}/misc/out/{name}" for name in names]
-    paths += [f"{data}/misc/out-file", f"{data}/misc/out-nowhere", f"{data}/uploads/../../outside/file.md", "/", "/etc"]
-    paths += [f"{data.parent}/data/server-data", str(data.parent)]
+    paths += [f"{kept_data}/../outside/{name}" for name in names] + [f"{kept_data}/misc/out/{name}" for name in names]
+    paths += [
+        f"{kept_data}/misc/out-file",
+        f"{kept_data}/misc/out-nowhere",
+        f"{kept_data}/uploads/../../outside/file.md",
+        "/",
+        "/etc",
+    ]
+    paths += [f"{kept_data.parent}/data/server-data", str(kept_data.parent)]
     if secret != "open":
-        paths += [str(data / place) for place in ("", "misc", "misc/notes.md", "misc/nowhere", "chats", "chats/third")]
-        paths += [str(data / "chats" / "third" / name) for name in ("notes.md", "nowhere")]
+        paths += [
+            str(kept_data / place) for place in ("", "misc", "misc/notes.md", "misc/nowhere", "chats", "chats/third")
+        ]
+        paths += [str(kept_data / "chats" / "third" / name) for name in ("notes.md", "nowhere")]
     if secret == "nothing":
-        paths += [str(data / place) for place in ("uploads", "uploads/nowhere", "chats/second/notes.md")]
+        paths += [str(kept_data / place) for place in ("uploads", "uploads/nowhere", "chats/second/notes.md")]
     answers = set()
     for path in paths:
-        answer = asked(client, route, path)
+        answer = asked(reader, route, path)
         answers.add((answer.status_code, answer.text.replace(path, "PATH")))
     assert len(answers) == 1, answers
     assert "there is no file or folder" in answers.pop()[1]
@@ -359,10 +403,10 @@ def test_a_token_names_what_lies_in_its_own_projects_only(client: httpx.Client, 
         "/x/.." * 600,
     ],
 )
-def test_odd_paths_are_clear_errors(client: httpx.Client, data: Path, path: str) -> None:
+def test_odd_paths_are_clear_errors(reader: httpx.Client, kept_data: Path, path: str) -> None:
     for route in ("/search", "/context", "/ask"):
         body = json.dumps({"query": "x", "paths": [path]})
-        answer = client.post(route, content=body, headers={"content-type": "application/json"})
+        answer = reader.post(route, content=body, headers={"content-type": "application/json"})
         assert answer.status_code in (400, 422), answer.text
         assert answer.json()["detail"]
 
@@ -378,11 +422,11 @@ def test_odd_paths_are_clear_errors(client: httpx.Client, data: Path, path: str)
     ],
 )
 def test_bodies_that_contradict_themselves_are_refused(
-    client: httpx.Client, data: Path, body: dict[str, Any], said: str
+    reader: httpx.Client, kept_data: Path, body: dict[str, Any], said: str
 ) -> None:
-    body = {"query": QUESTION, "paths": [str(data / "uploads")], **body}
-    body["paths"] = [path.format(data) for path in body["paths"]]
-    answer = client.post("/search", json=body)
+    body = {"query": QUESTION, "paths": [str(kept_data / "uploads")], **body}
+    body["paths"] = [path.format(kept_data) for path in body["paths"]]
+    answer = reader.post("/search", json=body)
     assert (answer.status_code, said in answer.text) == (400, True), answer.text
 
 

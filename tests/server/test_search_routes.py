@@ -54,11 +54,11 @@ def test_search_gives_what_the_command_line_gives(ready: httpx.Client, engine: E
     assert (project["confidence"], project["generation"]) == (told["confidence"], told["generation"])
 
 
-def test_each_signal_of_a_hit_is_explained(ready: httpx.Client) -> None:
-    explained = {signal["name"]: signal for signal in ready.get("/signals").json()["signals"]}
-    for hit in found(ready, explain=True)["hits"]:
+def test_each_signal_of_a_hit_is_explained(reading: httpx.Client) -> None:
+    explained = {signal["name"]: signal for signal in reading.get("/signals").json()["signals"]}
+    for hit in found(reading, explain=True)["hits"]:
         assert set(hit["signals"]) <= set(explained)
-    assert all("signals" not in hit for hit in found(ready)["hits"])
+    assert all("signals" not in hit for hit in found(reading)["hits"])
     assert all(signal["meaning"] for signal in explained.values())
     for kind, key in (("short", "weight"), ("long", "weight_for_long_text")):
         weights = {name: weight for name, weight in WEIGHTS[kind].items() if weight}
@@ -81,18 +81,18 @@ def test_each_signal_of_a_hit_is_explained(ready: httpx.Client) -> None:
         ({"project_ids": ["shop"]}, {"projectIds": ["shop"]}),
     ],
 )
-def test_options_have_two_spellings(ready: httpx.Client, plain: dict, camel: dict) -> None:
-    assert found(ready, **plain) == found(ready, **camel)
+def test_options_have_two_spellings(reading: httpx.Client, plain: dict, camel: dict) -> None:
+    assert found(reading, **plain) == found(reading, **camel)
 
 
-def test_filters_keep_the_hits(ready: httpx.Client) -> None:
-    assert {hit["language"] for hit in found(ready, language_filter=["go", "rust"])["hits"]} <= {"go", "rust"}
-    assert {hit["path"].split("/")[0] for hit in found(ready, directory_filter="shop")["hits"]} == {"shop"}
-    assert {hit["kind"] for hit in found(ready, kind_filter="method", level="symbol")["hits"]} <= {"method"}
-    assert {hit["language"] for hit in found(ready, filter="language = java")["hits"]} == {"java"}
-    assert len(found(ready, limit=2)["hits"]) == 2
-    assert {hit["kind"] for hit in found(ready, level="file")["hits"]} == {"file"}
-    assert {hit["kind"] for hit in found(ready, level="function", limit=50)["hits"]} == {"function", "method"}
+def test_filters_keep_the_hits(reading: httpx.Client) -> None:
+    assert {hit["language"] for hit in found(reading, language_filter=["go", "rust"])["hits"]} <= {"go", "rust"}
+    assert {hit["path"].split("/")[0] for hit in found(reading, directory_filter="shop")["hits"]} == {"shop"}
+    assert {hit["kind"] for hit in found(reading, kind_filter="method", level="symbol")["hits"]} <= {"method"}
+    assert {hit["language"] for hit in found(reading, filter="language = java")["hits"]} == {"java"}
+    assert len(found(reading, limit=2)["hits"]) == 2
+    assert {hit["kind"] for hit in found(reading, level="file")["hits"]} == {"file"}
+    assert {hit["kind"] for hit in found(reading, level="function", limit=50)["hits"]} == {"function", "method"}
 
 
 def test_a_file_comes_as_its_best_lines_unless_it_is_wanted_whole(server: httpx.Client, shop: Path) -> None:
@@ -111,24 +111,24 @@ def test_a_file_comes_as_its_best_lines_unless_it_is_wanted_whole(server: httpx.
 
 
 @pytest.mark.parametrize("route", ["/search", "/context", "/ask"])
-def test_a_missing_folder_is_an_error_that_names_what_there_is(ready: httpx.Client, route: str) -> None:
-    answer = ready.post(route, json={"query": "price", "project_id": "shop", "directory_filter": "shop/nowhere"})
+def test_a_missing_folder_is_an_error_that_names_what_there_is(reading: httpx.Client, route: str) -> None:
+    answer = reading.post(route, json={"query": "price", "project_id": "shop", "directory_filter": "shop/nowhere"})
     assert (answer.status_code, answer.json()["detail"]) == (400, "no folder in the index is called 'shop/nowhere'")
     assert "shop" in answer.json()["hint"]
     for folder in ("SHOP", "./shop/", "s*", "nowhere*", "."):
         body = {"query": "price", "project_id": "shop", "directory_filter": folder}
-        assert ready.post(route, json=body).status_code == 200
+        assert reading.post(route, json=body).status_code == 200
 
 
-def test_all_that_the_project_lists_is_found_by_its_name(ready: httpx.Client) -> None:
-    status = ready.get("/projects/shop").json()
-    listed_files = ready.post("/search", json={"query": "e", "mode": "regex", "level": "file", "limit": 100}).json()
+def test_all_that_the_project_lists_is_found_by_its_name(reading: httpx.Client) -> None:
+    status = reading.get("/projects/shop").json()
+    listed_files = reading.post("/search", json={"query": "e", "mode": "regex", "level": "file", "limit": 100}).json()
     folders = {hit["path"].rpartition("/")[0] for hit in listed_files["hits"]} - {""}
     assert len(status["languages"]) > 3 and len(status["kinds"]) > 3 and len(folders) > 2
     listed = {"language_filter": status["languages"], "kind_filter": status["kinds"], "directory_filter": folders}
     for name, values in listed.items():
         for value in values:
-            assert found(ready, query="e", mode="regex", **{name: value})["hits"], (name, value)
+            assert found(reading, query="e", mode="regex", **{name: value})["hits"], (name, value)
 
 
 @pytest.mark.parametrize(
@@ -148,16 +148,16 @@ def test_all_that_the_project_lists_is_found_by_its_name(ready: httpx.Client) ->
         ({"query": "x", "project_id": "nobody"}, 404, "not_found"),
     ],
 )
-def test_a_search_that_cannot_be_says_why(ready: httpx.Client, body: dict, status: int, code: str) -> None:
-    answer = ready.post("/search", json=body)
+def test_a_search_that_cannot_be_says_why(reading: httpx.Client, body: dict, status: int, code: str) -> None:
+    answer = reading.post("/search", json=body)
     assert (answer.status_code, answer.json()["code"], answer.json()["status"]) == (status, code, status)
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["type"].endswith(code)
 
 
-def test_what_is_not_json_is_refused(ready: httpx.Client) -> None:
+def test_what_is_not_json_is_refused(reading: httpx.Client) -> None:
     for content in (b"", b"{", b"\xff", b"[]", b"null", b"123", b'{"query": "\\ud800"}'):
-        answer = ready.post("/search", content=content, headers={"content-type": "application/json"})
+        answer = reading.post("/search", content=content, headers={"content-type": "application/json"})
         assert answer.status_code in {400, 422}, content
         assert answer.headers["content-type"] == "application/problem+json"
 
@@ -309,9 +309,9 @@ def test_files_and_folders_are_shown(ready: httpx.Client, shop: Path) -> None:
         ("/federated/map", {}),
     ],
 )
-def test_an_unknown_project_among_several_is_named(ready: httpx.Client, route: str, values: dict) -> None:
+def test_an_unknown_project_among_several_is_named(reading: httpx.Client, route: str, values: dict) -> None:
     """And the others answer, as for any problem of one of them."""
-    told = asked(ready, route, values, ["shop", "nowhere"]).raise_for_status().json()
+    told = asked(reading, route, values, ["shop", "nowhere"]).raise_for_status().json()
     problems = told.get("failed") or {item["project_id"]: item["problem"] for item in told.get("projects", [])[1:]}
     if route in ("/context", "/ask"):
         (note,) = told["degraded"][:1]
@@ -341,14 +341,14 @@ def asked(client: httpx.Client, route: str, values: dict, names: list[str]) -> h
         ("/federated/map", {}),
     ],
 )
-def test_where_no_name_means_anything_there_is_no_answer(ready: httpx.Client, route: str, values: dict) -> None:
-    answer = asked(ready, route, values, ["nowhere", "elsewhere"])
+def test_where_no_name_means_anything_there_is_no_answer(reading: httpx.Client, route: str, values: dict) -> None:
+    answer = asked(reading, route, values, ["nowhere", "elsewhere"])
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
     assert answer.json()["detail"] == "no such project: 'nowhere'"
 
 
-def test_a_conversation_is_begun_with_projects_that_are_there(ready: httpx.Client) -> None:
-    answer = ready.post("/conversations", json={"project_ids": ["shop", "nowhere"]})
+def test_a_conversation_is_begun_with_projects_that_are_there(reading: httpx.Client) -> None:
+    answer = reading.post("/conversations", json={"project_ids": ["shop", "nowhere"]})
     assert (answer.status_code, answer.json()["detail"]) == (404, "no such project: 'nowhere'")
 
 
@@ -440,8 +440,8 @@ def test_files_and_folders_by_the_names_of_other_systems(ready: httpx.Client, sh
         ("/files", {"limit": 0}, 422),
     ],
 )
-def test_what_is_not_indexed_cannot_be_seen(ready: httpx.Client, route: str, query: dict, status: int) -> None:
-    answer = ready.get(route, params={"project_id": "shop", **query})
+def test_what_is_not_indexed_cannot_be_seen(reading: httpx.Client, route: str, query: dict, status: int) -> None:
+    answer = reading.get(route, params={"project_id": "shop", **query})
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
 
 
@@ -456,10 +456,10 @@ def test_symbols_are_found_by_name_and_by_file(ready: httpx.Client, engine: Engi
 
 
 @pytest.mark.parametrize("about", [{"kind": "method"}, {"path": "shop/pricing.py"}, {"kind": "import"}])
-def test_a_cut_list_of_symbols_says_of_how_many(ready: httpx.Client, about: dict) -> None:
-    every = ready.get("/symbols", params={"project_id": "shop", **about}).json()
+def test_a_cut_list_of_symbols_says_of_how_many(reading: httpx.Client, about: dict) -> None:
+    every = reading.get("/symbols", params={"project_id": "shop", **about}).json()
     assert every["n_symbols"] == len(every["symbols"]) > 1
-    cut = ready.get("/symbols", params={"project_id": "shop", "limit": 1, **about}).json()
+    cut = reading.get("/symbols", params={"project_id": "shop", "limit": 1, **about}).json()
     assert (len(cut["symbols"]), cut["n_symbols"]) == (1, every["n_symbols"])
 
 

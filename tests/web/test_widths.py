@@ -72,8 +72,15 @@ def stands_out(page: Page, name: str) -> list[str]:
     return told
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("language", "theme"),
+    [
+        ("en", "light"),
+        ("zh", "dark"),
+        pytest.param("en", "dark", marks=pytest.mark.long),
+        pytest.param("zh", "light", marks=pytest.mark.long),
+    ],
+)
 def test_no_note_runs_off_a_page(browser: Any, page: Page, crowded: ServedPage, language: str, theme: str) -> None:
     keep = f"localStorage.setItem('fathom.language', '{language}'); localStorage.setItem('fathom.theme', '{theme}')"
     browser.add_init_script(keep)

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from codefathom.agent.tools import ShownLines
 from codefathom.answer.answer_types import Citation, Dropped, Label
 from codefathom.answer.budget import merged
-from codefathom.answer.loose_json import objects_in
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Delta, Message, Reply
+from codefathom.text.loose_json import objects_in
 
 LABELS: tuple[Label, ...] = ("low", "medium", "high")
 MAX_TOKENS = 4_096

@@ -16,11 +16,11 @@ from typing import Any, Literal, NamedTuple
 from codefathom.agent.final import DEMAND, MAX_TOKENS, FinalAnswer, replied, stream_final
 from codefathom.agent.tools import Observation, ShownLines, Tool, named, usage
 from codefathom.answer.answer_types import Citation, OnStep, StageTrace, ignore_step
-from codefathom.answer.loose_json import objects_in
 from codefathom.answer.prompting import fenced
 from codefathom.answer.record import Record, Stage
 from codefathom.errors import ProviderError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
+from codefathom.text.loose_json import objects_in
 from codefathom.types import NO_PRICES, Prices
 
 StoppedBy = Literal["", "rounds", "tokens", "cost", "time", "provider"]

@@ -6,7 +6,6 @@ that is not at the lines that the model names is dropped and counted in `ParsedD
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +16,7 @@ from codefathom.errors import ProviderError
 from codefathom.facts.languages import may_be_code
 from codefathom.parse.text import split
 from codefathom.providers.base import Ask, ChatModel, Message, whole
+from codefathom.text.loose_json import values_in
 from codefathom.types import KIND_ALIASES, SYMBOL_KINDS, TYPE_KINDS, Break, Document, ParsedDocument, Symbol
 
 VERSION = "llm/1"
@@ -163,25 +163,14 @@ def _answer(model: ChatModel, ask: Ask) -> list[Any]:
     return items
 
 
-_OPENING = re.compile(r"[{\[]")
 # Of a symbol of any kind, and of a function alone, as prompts for functions call it.
 _NAMES = {"name", "function_name"}
 
 
 def _read(text: str) -> list[Any] | None:
     """Return the last list of symbols in a reply, whatever stands around it."""
-    decoder = json.JSONDecoder()
-    symbols: list[Any] | None = None
-    place = 0
-    while match := _OPENING.search(text, place):
-        try:
-            value, place = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            place = match.start() + 1
-            continue
-        listed = _listed(value)
-        symbols = symbols if listed is None else listed
-    return symbols
+    lists = [listed for value in values_in(text) if (listed := _listed(value)) is not None]
+    return lists[-1] if lists else None
 
 
 def _listed(value: Any) -> list[Any] | None:

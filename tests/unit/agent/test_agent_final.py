@@ -19,9 +19,9 @@ from codefathom.agent.final import (
 )
 from codefathom.agent.tools import ShownLines
 from codefathom.answer.answer_types import Citation, Dropped
-from codefathom.answer.loose_json import objects_in
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply
+from codefathom.text.loose_json import objects_in
 
 QUESTION = (Message("system", "Look."), Message("user", "Where are orders stored?"))
 TRACE = (

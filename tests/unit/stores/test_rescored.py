@@ -183,6 +183,14 @@ IS_GO = Filter("language", "eq", "Go")
 IN_SRC = Filter("path", "contains", "src")
 
 
+@pytest.fixture(scope="module")
+def large_shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """More rows than a filter names by their keys; no test changes them."""
+    shop = Shop(tmp_path_factory.mktemp("large"))
+    shop.write(rows(range(1, 30_100)), 1)
+    return shop
+
+
 @pytest.mark.parametrize(
     ("where", "fields"),
     [
@@ -195,14 +203,12 @@ IN_SRC = Filter("path", "contains", "src")
     ],
 )
 def test_a_filter_of_many_keys_is_said_in_fields_or_tested_afterwards(
-    tmp_path: Path, where: Filter | FilterGroup | None, fields: dict[str, list[str]] | None
+    large_shop: Shop, where: Filter | FilterGroup | None, fields: dict[str, list[str]] | None
 ) -> None:
-    shop = Shop(tmp_path)
-    shop.write(rows(range(1, 30_100)), 1)
     allowed = {key for key in range(1, 30_100) if key % 3 == 1}  # written in Go
-    neighbours = shop.view.nearest(QUERY, 20, allowed, where)
-    assert shop.store.withins[-1] == Within(fields=fields)
-    assert neighbours == inside(shop, allowed)
+    neighbours = large_shop.view.nearest(QUERY, 20, allowed, where)
+    assert large_shop.store.withins[-1] == Within(fields=fields)
+    assert neighbours == inside(large_shop, allowed)
 
 
 def inside(shop: Shop, allowed: set[int]) -> list[tuple[int, float]]:

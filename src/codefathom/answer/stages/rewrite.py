@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from codefathom.answer.loose_json import items
 from codefathom.answer.problems import model_failed
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Message, whole
+from codefathom.text.loose_json import items
 
 _MAX_QUERIES = 3
 # A longer search is no better one; a model that repeats itself writes such.

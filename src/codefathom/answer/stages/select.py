@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from codefathom.answer.answer_types import Source
 from codefathom.answer.budget import CountTokens, Material, Shares, merged, pack, shown
-from codefathom.answer.loose_json import items
 from codefathom.answer.problems import model_failed
 from codefathom.answer.prompting import Language, fenced, language_of_question, prompt
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Message, whole
+from codefathom.text.loose_json import items
 
 _MAX_SYMBOLS = 60  # names of one file in the outline
 _MAX_RANGES = 4

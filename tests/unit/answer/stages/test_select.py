@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codefathom.answer.budget import Material
-from codefathom.answer.loose_json import items
 from codefathom.answer.stages.select import OutlineFile, excerpts, select
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply
+from codefathom.text.loose_json import items
 
 QUESTION = "Where is a price computed?"
 

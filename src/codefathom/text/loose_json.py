@@ -19,8 +19,7 @@ def items(text: str, key: str, sign: str) -> list[Any] | None:
     A list without the object around it counts too, and so do single objects with the key `sign`, such as the remains of
     a reply that was cut off. Of several lists the last one counts: earlier ones were thoughts of the model.
     """
-    values = list(_values(text, _OBJECT_OR_LIST))
-    values = values or list(_values(_COMMA_TOO_MANY.sub(r"\1", text), _OBJECT_OR_LIST))
+    values = list(values_in(text)) or list(values_in(_COMMA_TOO_MANY.sub(r"\1", text)))
     objects = [value for value in values if isinstance(value, Mapping)]
     under_key: list[list[Any]] = [value[key] for value in objects if isinstance(value.get(key), list)]
     if under_key:
@@ -34,6 +33,11 @@ def items(text: str, key: str, sign: str) -> list[Any] | None:
 def objects_in(text: str) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects in a text, outermost only, whatever stands around them."""
     yield from _values(text, _OBJECT)
+
+
+def values_in(text: str) -> Iterator[Any]:
+    """Yield the JSON objects and lists in a text, outermost only, whatever stands around them."""
+    yield from _values(text, _OBJECT_OR_LIST)
 
 
 def _all_like(entries: Sequence[Any], sign: str) -> bool:
