@@ -17,6 +17,7 @@ from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
 from codefathom.config.configuration import ALIASES
 from codefathom.config.project_file import permission_of
 from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
+from codefathom.facts.reasons import ENGLISH, MARKS
 from codefathom.parse.grammars import languages, load
 from codefathom.search.graph.imports import has_custom
 from codefathom.server.app import create_app
@@ -431,12 +432,30 @@ def api_description() -> str:
     return json.dumps(_openapi(), ensure_ascii=False, indent=1) + "\n"
 
 
+def kinds_module() -> str:
+    """Return web/src/i18n/kinds.ts: the kinds of notes, with the English words that the translations must fit."""
+    rows = "".join(f"  {kind}: {json.dumps(words, ensure_ascii=False)},\n" for kind, words in ENGLISH.items())
+    return f"""\
+// Written by `python docs/generate.py` from codefathom/facts/reasons.py; a test fails when it is stale.
+
+/** The English words of each kind of note. */
+export const ENGLISH = {{
+{rows}}} as const;
+
+export type Kind = keyof typeof ENGLISH;
+
+/** The kinds that the server writes into the text of an answer, in exactly these English words. */
+export const MARKS: readonly Kind[] = {json.dumps(MARKS)};
+"""
+
+
 PAGES = {
     HERE / "cli.md": cli_page,
     HERE / "settings.md": settings_page,
     HERE / "languages.md": languages_page,
     HERE / "http-api.md": api_page,
     HERE.parent / "web" / "openapi.json": api_description,
+    HERE.parent / "web" / "src" / "i18n" / "kinds.ts": kinds_module,
 }
 
 

@@ -29,6 +29,7 @@ def generator():
         ("settings.md", "settings_page"),
         ("languages.md", "languages_page"),
         ("http-api.md", "api_page"),
+        ("../web/src/i18n/kinds.ts", "kinds_module"),
     ],
 )
 def test_page_is_fresh(name: str, page: str) -> None:

@@ -1259,6 +1259,48 @@ export interface components {
              * @example
              */
             hint: string;
+            /**
+             * Name Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            name_parts: components["schemas"]["NoteOut"][];
+            /**
+             * Detail Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            detail_parts: components["schemas"]["NoteOut"][];
+            /**
+             * Hint Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            hint_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * ChoiceOut
@@ -1311,6 +1353,20 @@ export interface components {
              * @example page 3
              */
             place: string;
+            /**
+             * Place Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            place_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * ClaimsOut
@@ -2529,6 +2585,34 @@ export interface components {
              * @example page 3
              */
             place: string;
+            /**
+             * Reason Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            reason_parts: components["schemas"]["NoteOut"][];
+            /**
+             * Place Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            place_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * ImpactIn
@@ -3001,6 +3085,27 @@ export interface components {
             data: components["schemas"]["ModelOut"][];
         };
         /**
+         * NoteOut
+         * @description One statement of a sentence, for a face that speaks another language.
+         */
+        NoteOut: {
+            /**
+             * Kind
+             * @description of the sentence; its English words name the values
+             * @example defines
+             */
+            kind: string;
+            /**
+             * Values
+             * @example {
+             *       "name": "price_of"
+             *     }
+             */
+            values: {
+                [key: string]: string | number | string[] | components["schemas"]["NoteOut"];
+            };
+        };
+        /**
          * PartIn
          * @description A part of a message.
          */
@@ -3170,6 +3275,20 @@ export interface components {
              * @example Order
              */
             kept_to: string;
+            /**
+             * Why Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            why_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * ProblemOut
@@ -4455,6 +4574,20 @@ export interface components {
              * @example page 3
              */
             place: string;
+            /**
+             * Place Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            place_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * StatsOut

@@ -1,0 +1,1 @@
+"""Facts that every room shares: each has its one home here."""
