@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -14,6 +15,7 @@ from codefathom.compat.setting_names import SETTING_NAMES
 from codefathom.config.project_file import permission_of
 from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
 from codefathom.facts.languages import CODE, EXTRACTIONS, PROSE, extensions_of
+from codefathom.facts.reasons import ENGLISH, MARKS
 from codefathom.parse.grammars import languages, load
 from codefathom.search.graph.imports import has_custom
 from codefathom.server.openapi_document import openapi_document
@@ -307,12 +309,30 @@ def api_description() -> str:
     return openapi_document()
 
 
+def kinds_module() -> str:
+    """Return web/src/i18n/kinds.ts: the kinds of notes, with the English words that the translations must fit."""
+    rows = "".join(f"  {kind}: {json.dumps(words, ensure_ascii=False)},\n" for kind, words in ENGLISH.items())
+    return f"""\
+// Written by `python docs/generate.py` from codefathom/facts/reasons.py; a test fails when it is stale.
+
+/** The English words of each kind of note. */
+export const ENGLISH = {{
+{rows}}} as const;
+
+export type Kind = keyof typeof ENGLISH;
+
+/** The kinds that the server writes into the text of an answer, in exactly these English words. */
+export const MARKS: readonly Kind[] = {json.dumps(MARKS)};
+"""
+
+
 PAGES = {
     HERE / "cli.md": cli_page,
     HERE / "settings.md": settings_page,
     HERE / "languages.md": languages_page,
     HERE.parent / "web" / "src" / "viewer" / "prose.ts": wrapped_languages,
     HERE.parent / "web" / "openapi.json": api_description,
+    HERE.parent / "web" / "src" / "i18n" / "kinds.ts": kinds_module,
 }
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.errors import FathomError, FirstRunError
+from codefathom.facts.reasons import Note, Value, notes_of
 from codefathom.search.federation import ProjectHit, order_of
 from codefathom.search.graph.impact_part import first_items, left_out, next_offset
 from codefathom.search.graph.project_map import ProjectMap
@@ -25,6 +26,7 @@ from codefathom.types import (
     PathReport,
     RelatedResult,
     Rest,
+    SearchPlan,
     SearchResult,
     SecretPlace,
     Snapshot,
@@ -34,7 +36,7 @@ from codefathom.types import (
 )
 
 if TYPE_CHECKING:
-    from codefathom.answer.answer_types import Answer, Source, StageTrace
+    from codefathom.answer.answer_types import Answer, Citation, Source, StageTrace
     from codefathom.search.graph.impact import Impact
 
 
@@ -79,7 +81,7 @@ def search_shape(result: SearchResult, detail: HitDetail = _WHOLE, n_hits: int |
     return {
         "query": result.query,
         "mode": result.mode,
-        "plan": asdict(result.plan),
+        "plan": plan_shape(result.plan),
         "hits": [detail.shape(hit, place) for place, hit in enumerate(hits)],
         "confidence": round(result.confidence, 4),
         "weak": result.weak,
@@ -162,7 +164,29 @@ def hit_shape(hit: Hit, *, n_lines: int | None = None, explain: bool = True) -> 
         "reason": hit.reason,
         "stale": hit.stale,
         "place": hit.place,
+        **(
+            {"reason_parts": notes_shape(hit.reasons), "place_parts": notes_shape(hit.document_place)}
+            if explain
+            else {}
+        ),
     }
+
+
+def notes_shape(notes: Note | Iterable[Note] | None) -> list[dict[str, Any]]:
+    """Return the statements of a sentence as kinds and values, for a face that speaks another language."""
+    listed = () if notes is None else (notes,) if isinstance(notes, Note) else notes
+    return [
+        {"kind": note.kind, "values": {name: _value(value) for name, value in note.values.items()}} for note in listed
+    ]
+
+
+def _value(value: Value) -> Any:
+    return notes_shape(value)[0] if isinstance(value, Note) else list(value) if isinstance(value, tuple) else value
+
+
+def plan_shape(plan: SearchPlan) -> dict[str, Any]:
+    """Return the kind of search that was chosen, and the reason."""
+    return {"route": plan.route, "why": plan.why, "kept_to": plan.kept_to, "why_parts": notes_shape(plan.reason)}
 
 
 def answer_shape(answer: Answer) -> dict[str, Any]:
@@ -178,7 +202,7 @@ def answer_shape(answer: Answer) -> dict[str, Any]:
 def details_shape(answer: Answer) -> dict[str, Any]:
     """Return all of an answer but its text and why it is not whole."""
     return {
-        "citations": [asdict(citation) for citation in answer.citations],
+        "citations": [citation_shape(citation) for citation in answer.citations],
         "verified_share": answer.verified_share,
         "claims": answer.claims._asdict(),
         "dropped_citations": [asdict(dropped) for dropped in answer.dropped],
@@ -195,6 +219,18 @@ def details_shape(answer: Answer) -> dict[str, Any]:
     }
 
 
+def citation_shape(citation: Citation) -> dict[str, Any]:
+    """Return a place that an answer names, and that was verified."""
+    return {
+        "path": citation.path,
+        "start_line": citation.start_line,
+        "end_line": citation.end_line,
+        "symbol": citation.symbol,
+        "place": citation.place,
+        "place_parts": notes_shape(citation.document_place),
+    }
+
+
 def source_shape(source: Source) -> dict[str, Any]:
     """Return one numbered excerpt that an answer rests on."""
     return {
@@ -206,6 +242,7 @@ def source_shape(source: Source) -> dict[str, Any]:
         "score": round(source.score, 4),
         "reason": source.reason,
         "place": source.place,
+        "place_parts": notes_shape(source.document_place),
     }
 
 
@@ -292,5 +329,18 @@ def status_shape(status: Status, revisions: Sequence[Mapping[str, Any]], n_shown
 
 def checks_shape(checks: Iterable[Check]) -> dict[str, Any]:
     """Return the JSON of `fathom doctor --json`."""
-    listed = [asdict(check) for check in checks]
-    return {"ok": all(check["ok"] for check in listed), "checks": listed}
+    listed = list(checks)
+    return {"ok": all(check.ok for check in listed), "checks": list(map(check_shape, listed))}
+
+
+def check_shape(check: Check) -> dict[str, Any]:
+    """Return one finding."""
+    return {
+        "name": check.name,
+        "ok": check.ok,
+        "detail": check.detail,
+        "hint": check.hint,
+        "name_parts": notes_shape(notes_of(check.part)),
+        "detail_parts": notes_shape(notes_of(check.told)),
+        "hint_parts": notes_shape(notes_of(check.remedy)),
+    }

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
+from codefathom.facts.reasons import Note, Told, sentence
+
 Level: TypeAlias = Literal["file", "symbol", "chunk"]
 # How a caller names a level: "function" is the level "symbol", kept to FUNCTION_KINDS.
 LevelName: TypeAlias = Literal["file", "symbol", "function", "chunk"]
@@ -181,13 +183,23 @@ class Hit:
     chunk: Chunk
     score: float  # 0 to 1 within one result list
     signals: Mapping[str, float]  # what each ranking signal gave; shown by --explain
-    reason: str = ""  # one short sentence: why it ranks here
+    reasons: tuple[Note, ...] = ()  # why it ranks here
     line: int = 0  # the line to look at first, inside the chunk
     name: str = ""  # the symbol that it shows: the one it lies in, or one it holds that the question names
     stale: bool = False  # its file is gone, or has other bytes than when it was indexed: these lines are those of then
     column: int = 0  # in `line`, in characters from 1: of the match, of the name, else of the first one not blank
-    place: str = ""  # of `line` in a document: "page 3", 'heading "Limits"', "cell 12"; "" in a file that is a text
+    document_place: Note | None = None  # of `line` in a document; None in a file that is a text
     kind: str = ""  # of the symbol `name`; without a name that of the lines: "block", "file"
+
+    @property
+    def reason(self) -> str:
+        """The reasons as one short English sentence."""
+        return sentence(self.reasons)
+
+    @property
+    def place(self) -> str:
+        """Page, heading or cell of `line`, such as "page 3"; "" in a file that is a text."""
+        return str(self.document_place or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +207,13 @@ class SearchPlan:
     """The kind of search that was chosen for a query, and the reason."""
 
     route: Route = "semantic"
-    why: str = ""  # "" when its mode was given
+    reason: Note | None = None  # None when its mode was given
     kept_to: str = ""  # the type outside of which nothing was looked for, because the question names it in plain words
+
+    @property
+    def why(self) -> str:
+        """The reason in English, "" when its mode was given."""
+        return str(self.reason or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -551,10 +568,25 @@ class Snapshot:
 class Check:
     """One finding of `doctor`."""
 
-    name: str
+    part: Told  # the part that was looked at
     ok: bool
-    detail: str
-    hint: str = ""
+    told: Told  # its state
+    remedy: Told = ""
+
+    @property
+    def name(self) -> str:
+        """The part in English."""
+        return str(self.part)
+
+    @property
+    def detail(self) -> str:
+        """The state in English."""
+        return str(self.told)
+
+    @property
+    def hint(self) -> str:
+        """The remedy in English, "" without one."""
+        return str(self.remedy)
 
 
 class Prices(NamedTuple):

@@ -70,7 +70,7 @@ def test_an_answer_in_words(shop: Path, answering: ServedSettings) -> None:
     ran = fathom(shop, answering, "ask", QUESTION)
     assert ran.returncode == 0, ran.stderr
     text, _, sources = ran.stdout.partition("\nsources:\n")
-    assert text == "Prices are summed [shop/pricing.py:6-8]. And taxed [1 place not found]. \n"
+    assert text == "Prices are summed [shop/pricing.py:6-8]. And taxed [cited place not found]. \n"
     assert re.match(r"  \[\d] shop/pricing\.py:6-8  total_cents\n  not cited: .*\bshop/orders\.py", sources)
     assert "1 citation could not be verified and was removed" in ran.stderr
     assert "1 of 2 citations verified, openai:m, 99 tokens" in ran.stderr
@@ -148,7 +148,7 @@ def table(stderr: str) -> list[str]:
 
 def test_the_stages_are_explained_after_the_answer(shop: Path, answering: ServedSettings) -> None:
     ran = fathom(shop, answering, "ask", "--explain", *PRICES, QUESTION)
-    assert ran.stdout.startswith("Prices are summed [shop/pricing.py:6-8]. And taxed [1 place not found]. \n")
+    assert ran.stdout.startswith("Prices are summed [shop/pricing.py:6-8]. And taxed [cited place not found]. \n")
     head, *rows = table(ran.stderr)
     assert head.split() == ["stage", "ms", "in", "out", "tokens", "cost", "detail"]
     assert [row.split()[0] for row in rows] == ["search", "limit", "pack", "answer"]
@@ -243,7 +243,7 @@ def test_words_appear_while_the_model_writes_them(shop: Path) -> None:
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with Started([*FATHOM, "ask", QUESTION], cwd=shop, env=surroundings(shop, served), **pipes) as process:
             assert process.stdout is not None
-            expected = b"so it [1 place not found] is so it"
+            expected = b"so it [cited place not found] is so it"
             assert process.stdout.read(len(expected)) == expected
             process.kill()
 

@@ -138,6 +138,7 @@ def test_json_holds_the_plan(shop: Path, capsys: pytest.CaptureFixture[str]) -> 
         "route": "symbol",
         "why": "total_cents is defined here; definitions come first",
         "kept_to": "",
+        "why_parts": [{"kind": "defined_here", "values": {"name": "total_cents"}}],
     }
 
 

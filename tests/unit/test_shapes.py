@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from codefathom.answer.answer_types import Answer, Citation, ModelCall, Source, StageTrace, TracedMessage
+from codefathom.facts.reasons import verbatim
 from codefathom.providers.base import Usage
 from codefathom.server.schemas.search_schemas import HitOut
 from codefathom.shapes import answer_shape, hit_shape, to_json, trace_shape
@@ -26,7 +27,7 @@ def test_a_source_tells_its_symbol_and_why_it_is_there() -> None:
     (source,) = answer_shape(answer())["sources"]
     assert source == {
         "number": 1, "path": "a.py", "start_line": 2, "end_line": 3, "symbol": "pair", "score": 0.8333,
-        "reason": "mentions two; judged 8/10", "place": "",
+        "reason": "mentions two; judged 8/10", "place": "", "place_parts": [],
     }  # fmt: skip
 
 
@@ -50,4 +51,6 @@ def test_a_trace_tells_tokens_by_name() -> None:
 
 def test_each_key_of_a_hit_comes_over_http_too() -> None:
     chunk = Chunk("id", "a.py", "python", "function", "pair", ("pair",), 2, 3, "two\nthree\n")
-    assert {"project_id", *hit_shape(Hit(chunk, 0.5, {}, "mentions two", 2, "pair"))} == set(HitOut.model_fields)
+    assert {"project_id", *hit_shape(Hit(chunk, 0.5, {}, (verbatim("mentions two"),), 2, "pair"))} == set(
+        HitOut.model_fields
+    )

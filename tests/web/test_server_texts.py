@@ -7,13 +7,12 @@ import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import get_args
 
 from playwright.sync_api import BrowserContext, expect
 
 from codefathom.facts.languages import EXTRACTIONS
-from codefathom.search.ranking import explain
+from codefathom.facts.reasons import ENGLISH
 from codefathom.server.http import error_responses, problem_json
 from codefathom.server.jobs import job_queue
 from codefathom.server.jobs.job_table import STATES
@@ -33,18 +32,12 @@ from .conftest import ServedPage
 
 WEB = Path(__file__).parents[2] / "web" / "src"
 SKIPPING = {"Skipped", "_skip"}
-TEXTS = (WEB / "i18n" / "server-text.ts").read_text(encoding="utf-8")
 
 
 def keys(prefix: str, file: str = "i18n/server-text.ts") -> set[str]:
     """Return the ends of the keys of the page that begin like this."""
     text = (WEB / file).read_text(encoding="utf-8")
     return set(re.findall(rf'^    "{re.escape(prefix)}([^"]+)":', text, re.MULTILINE))
-
-
-def phrases() -> set[str]:
-    table = TEXTS.partition("PHRASES: ")[2].partition("\n];")[0]
-    return set(re.findall(r'\[\s*"((?:[^"\\]|\\.)*)",', table))
 
 
 def subclasses(kind: type) -> Iterator[type]:
@@ -63,22 +56,6 @@ def codes() -> set[str]:
         | {problem_json.problem_of(ZeroDivisionError()).code, "invalid", "refused"}
         | {"interrupted", "crashed", "no_grammar"}  # of jobs
     )
-
-
-def templates(module: ModuleType, functions: set[str]) -> set[str]:
-    """Return the texts that some functions put together, with {} for each value."""
-    tree = ast.parse(inspect.getsource(module))
-    texts = set()
-    for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef) and function.name in functions:
-            inner = {id(part) for node in ast.walk(function) if isinstance(node, ast.JoinedStr) for part in node.values}
-            for node in ast.walk(function):
-                if isinstance(node, ast.JoinedStr):
-                    texts.add("".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values))
-                elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inner:
-                    texts.add(node.value)
-            texts.discard(ast.get_docstring(function, clean=False) or "")
-    return texts
 
 
 def test_each_code_of_an_error_has_a_text() -> None:
@@ -117,12 +94,19 @@ def test_each_reason_for_leaving_a_file_out_has_a_text() -> None:
     assert "data" in keys("projects.reason.", "projects/left-out-text.ts")
 
 
-def test_each_phrase_of_a_reason_has_a_text() -> None:
-    connected = {phrase.format(times) for phrase in explain._CONNECTED.values() for times in ("", " {} times")}
-    written = templates(explain, {"reason", "_path", "_words"})
-    no_phrases = {text for text in written if not re.search("[a-z]{3}", text) or text.startswith(" {}")}
-    names = {"matches", "scope", "frame", "named_file", "definition", "lexical", "vector", "overview"}  # of signals
-    assert connected | (written - no_phrases - names) <= phrases()
+def test_each_kind_of_note_has_words_in_both_languages() -> None:
+    table = (WEB / "i18n" / "kinds-zh.ts").read_text(encoding="utf-8")
+    chinese = dict(re.findall(r'^  (\w+):\s+"((?:[^"\\]|\\.)*)",$', table, re.MULTILINE))
+    assert chinese.keys() == ENGLISH.keys()
+    assert {kind: values(words) for kind, words in ENGLISH.items()} == {
+        kind: values(words) for kind, words in chinese.items()
+    }
+    assert [kind for kind, words in chinese.items() if words.isascii()] == ["verbatim"]
+
+
+def values(words: str) -> list[str]:
+    """Return the names of the values that some words have room for."""
+    return sorted(re.findall(r"{(\w+)", words))
 
 
 def test_the_chinese_page_shows_reasons_kinds_states_and_errors_in_chinese(

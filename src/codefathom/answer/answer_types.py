@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from codefathom.answer.claims import NO_CLAIMS, Claims, claims
 from codefathom.errors import FathomError
+from codefathom.facts.reasons import Note
 from codefathom.providers.base import NO_USAGE, Message, Usage
 from codefathom.text.printable import show_name
 from codefathom.types import Where
@@ -62,7 +63,12 @@ class Source:
     reason: str = ""
     is_whole: bool = False  # the whole file
     is_part: bool = False  # a part of one long line
-    place: str = ""  # in a document, such as "page 3"; "" in a file that is a text
+    document_place: Note | None = None  # page, heading or cell; None in a file that is a text
+
+    @property
+    def place(self) -> str:
+        """Page, heading or cell, such as "page 3"; "" in a file that is a text."""
+        return str(self.document_place or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,12 @@ class Citation:
     start_line: int
     end_line: int
     symbol: str = ""
-    place: str = ""  # in a document, such as "page 3"; "" in a file that is a text
+    document_place: Note | None = None  # page, heading or cell; None in a file that is a text
+
+    @property
+    def place(self) -> str:
+        """Page, heading or cell, such as "page 3"; "" in a file that is a text."""
+        return str(self.document_place or "")
 
     @property
     def shown(self) -> str:

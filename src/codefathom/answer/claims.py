@@ -10,8 +10,10 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-NOT_IN_SOURCES = "[this code is not in the sources]"
-_MARK = re.compile(rf"\[\d+ places? not found\]|{re.escape(NOT_IN_SOURCES)}")
+from codefathom.facts.reasons import CODE_NOT_IN_SOURCES, ENGLISH, MARKS, PLACE_NOT_FOUND, PLACES_NOT_FOUND
+
+NOT_IN_SOURCES = ENGLISH[CODE_NOT_IN_SOURCES]
+_MARKS = tuple(ENGLISH[kind] for kind in MARKS)
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)[^\n]*\n(.*?)(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^ {0,3}(?:#{1,6}[ \t].*|[-=]{3,}[ \t]*)$", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t])")
@@ -40,7 +42,7 @@ NO_CLAIMS = Claims(0, 0)
 
 def not_found_mark(n_places: int) -> str:
     """Return the text that stands where places were cited that do not hold, "" for none."""
-    return f"[{n_places} place{'s' if n_places > 1 else ''} not found]" if n_places else ""
+    return ENGLISH[PLACES_NOT_FOUND if n_places > 1 else PLACE_NOT_FOUND] if n_places else ""
 
 
 class _Sentence(NamedTuple):
@@ -99,7 +101,7 @@ def _sentences(paragraph: str) -> list[str]:
 
 
 def _sentence(text: str, places: Collection[str]) -> _Sentence:
-    return _Sentence(text, any(place in text for place in places), _MARK.search(text) is not None)
+    return _Sentence(text, any(place in text for place in places), any(mark in text for mark in _MARKS))
 
 
 def _claims_something(sentence: str) -> bool:

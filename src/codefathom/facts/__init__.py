@@ -1,1 +1,1 @@
-"""Facts that need no look at a file: what a path means, and what belongs to each language. Pure."""
+"""Facts that every room shares: each has its one home here. Pure."""

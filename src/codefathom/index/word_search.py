@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from codefathom.errors import SourceError, UsageError
 from codefathom.facts.languages import is_document, language_of
+from codefathom.facts.reasons import HAS_WORDS, Note
 from codefathom.index.plan import Recipe
 from codefathom.index.prepare import as_kept, with_masks
 from codefathom.search.question.query import parse_query
@@ -227,5 +228,5 @@ def _hit(words: _WordDocument, item: _WordFile, worth: Mapping[str, float], scor
     end = first + text.count("\n")
     chunk = Chunk(f"{document.path}:{first}", document.path, document.language, "block", "", (), first + 1, end, text)
     return _WordHit(
-        Hit(chunk, score, {}, f"has the words {', '.join(kept)}", best + 1, stale=False, kind=chunk.kind), len(kept)
+        Hit(chunk, score, {}, (Note(HAS_WORDS, {"words": tuple(kept)}),), best + 1, kind=chunk.kind), len(kept)
     )

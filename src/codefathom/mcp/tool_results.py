@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.answer.tokens import estimate
 from codefathom.errors import FathomError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import sentence
 from codefathom.mcp.agent_masks import masked_error
 from codefathom.mcp.tool_arguments import Cursor
 from codefathom.search.graph.impact_part import first_items, left_out, n_items
@@ -40,7 +42,8 @@ _LINE_END = "\n"
 _SENTENCE_CHARS = (600, 300, 100, 0)
 _IMPACT_TITLES = {"changes": "changed", "reached": "reached", "tests": "tests", "unseen": "not seen"}
 _RANKED = ("hybrid", "vector", "lexical")
-_SHOWN_ANYWAY = ("defines ", "named ", "file ", "mentions ", "close in ", "inside the scope", "weak evidence")
+# What path, symbol and lines of a hit show by themselves.
+_SHOWN_ANYWAY = frozenset({say.DEFINES, say.NAMED, say.FILE, say.MENTIONS, say.CLOSE, say.IN_SCOPE, say.WEAK})
 
 
 class ResultPart(NamedTuple):
@@ -193,7 +196,7 @@ def hit_part(hit: Hit, number: int) -> ResultPart:
     chunk = hit.chunk
     n_lines = _LINES[min(number, len(_LINES)) - 1]
     code = "\n".join(f"{line.number}:{line.text}" for line in telling_lines(hit, n_lines, _SHOWN_CHARS))
-    why = _telling(hit.reason)
+    why = sentence(note for note in hit.reasons if note.kind not in _SHOWN_ANYWAY)
     place = f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}"
     stale = "changed since it was indexed" if hit.stale else ""
     notes = "".join(f"; {note}" for note in (show_line(hit.place), show_line(why), stale) if note)
@@ -209,11 +212,6 @@ def hit_part(hit: Hit, number: int) -> ResultPart:
         "text": code,
     }
     return ResultPart(f"{title}{notes}\n{_fenced(code, chunk.language)}", shape)
-
-
-def _telling(reason: str) -> str:
-    """Return of a reason what path, symbol and lines do not show."""
-    return "; ".join(part for part in reason.split("; ") if part and not part.startswith(_SHOWN_ANYWAY))
 
 
 def related_result(result: RelatedResult, page: ListPage, most: int) -> Mapping[str, Any]:

@@ -11,6 +11,17 @@ from typing import TYPE_CHECKING
 from codefathom.config.model_names import BUNDLED, is_on_disk, shown_model
 from codefathom.config.settings import Settings, StoreSettings
 from codefathom.errors import ProviderError, SettingsError, without_login
+from codefathom.facts.reasons import (
+    EMBEDDER_ANSWERED,
+    EMBEDDING_MODEL,
+    MODEL_ANSWERED,
+    MODEL_ANSWERED_AS,
+    MODEL_FOR,
+    NO_MODEL_SET,
+    RERANKING_MODEL,
+    Note,
+    Value,
+)
 from codefathom.project.location import Location
 from codefathom.project.opening import OpenedProject, index_model
 from codefathom.providers.base import Ask, ChatModel, Message, Reranker, whole
@@ -102,7 +113,7 @@ def check_models(opened: OpenedProject) -> tuple[Check, ...]:
     rerank = opened.place.settings.rerank.model
     reranking = (_check_reranker(opened.reranker, rerank),) if rerank else ()
     if not by_name:
-        return (Check("language models", True, "none is configured; answers consist of excerpts"), *reranking)
+        return (Check("language models", True, Note(NO_MODEL_SET)), *reranking)
     checks = [_check_model(opened.chat_model, name, roles) for name, roles in by_name.items()]
     return (*checks, *reranking, Check("what leaves", True, leaving(opened.place, opened.store)))
 
@@ -131,24 +142,28 @@ def _check_embedder(settings: Settings, connections: Connections) -> Check:
     try:
         if is_on_disk(settings.embed.model):  # it is loaded by who embeds
             kind_and_path(settings.embed.model, "embed.model")
-            return Check("embedding model", True, said)
+            return Check(Note(EMBEDDING_MODEL), True, said)
         model = embedder(settings, connections, lambda _: 0)
         model.embed(["read a file"], "query")
     except (ProviderError, SettingsError) as error:
-        return Check("embedding model", False, f"{said}: {error}", error.hint)
+        return Check(Note(EMBEDDING_MODEL), False, f"{said}: {error}", error.hint)
     took_ms = 1000 * (time.perf_counter() - started)
-    return Check("embedding model", True, f"{said} answered in {took_ms:.0f} ms with {model.dimensions} dimensions")
+    values: dict[str, Value] = {"model": said, "ms": round(took_ms), "dimensions": model.dimensions}
+    return Check(Note(EMBEDDING_MODEL), True, Note(EMBEDDER_ANSWERED, values))
 
 
 def _check_model(chat_model: Callable[[str], ChatModel], name: str, roles: Sequence[str]) -> Check:
     started = time.perf_counter()
-    label, said = f"model for {', '.join(roles)}", shown_model(name)
+    label, said = Note(MODEL_FOR, {"roles": tuple(roles)}), shown_model(name)
     try:
         reply = whole(chat_model(name), Ask([Message("user", "Say OK.")], max_tokens=16))
     except (ProviderError, SettingsError) as error:
         return Check(label, False, f"{said}: {error}", error.hint)
     took_s = time.perf_counter() - started
-    return Check(label, True, f"{said} answered in {took_s:.1f} s" + (f" as {reply.model}" if reply.model else ""))
+    answered: dict[str, Value] = {"model": said, "seconds": round(took_s, 1)}
+    if not reply.model:
+        return Check(label, True, Note(MODEL_ANSWERED, answered))
+    return Check(label, True, Note(MODEL_ANSWERED_AS, {**answered, "name": reply.model}))
 
 
 def _check_reranker(reranker: Callable[[], Reranker], name: str) -> Check:
@@ -157,7 +172,7 @@ def _check_reranker(reranker: Callable[[], Reranker], name: str) -> Check:
     try:
         near, far = reranker().scores("read a file", ["def read(path): return open(path).read()", "class Colour:"])
     except (ProviderError, SettingsError) as error:
-        return Check("reranking model", False, f"{said}: {error}", error.hint)
+        return Check(Note(RERANKING_MODEL), False, f"{said}: {error}", error.hint)
     took_s = time.perf_counter() - started
     hint = "" if near > far else "it grades what fits no better than what does not; is it a reranking model?"
-    return Check("reranking model", near > far, f"{said} graded two texts in {took_s:.1f} s", hint)
+    return Check(Note(RERANKING_MODEL), near > far, f"{said} graded two texts in {took_s:.1f} s", hint)

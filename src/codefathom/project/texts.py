@@ -11,6 +11,7 @@ from codefathom.answer.answer_types import Answer, Citation, Source
 from codefathom.answer.budget import Material, NameOf, lines_of
 from codefathom.errors import SourceError
 from codefathom.facts.languages import is_extracted
+from codefathom.facts.reasons import Note
 from codefathom.index.plan import with_found_encoding
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
@@ -147,14 +148,14 @@ def with_symbols(answer: Answer, name_of: NameOf, on_disk: Callable[[str], str |
     def named(item: Citation | Source) -> str:
         return name_of(item.path, item.start_line, item.end_line)
 
-    def place(item: Citation | Source) -> str:
+    def place(item: Citation | Source) -> Note | None:
         return places.of(item.path, item.start_line, item.end_line)
 
     return replace(
         answer,
-        citations=tuple(replace(item, symbol=named(item), place=place(item)) for item in answer.citations),
+        citations=tuple(replace(item, symbol=named(item), document_place=place(item)) for item in answer.citations),
         sources=tuple(
-            item if item.is_whole else replace(item, symbol=item.symbol or named(item), place=place(item))
+            item if item.is_whole else replace(item, symbol=item.symbol or named(item), document_place=place(item))
             for item in answer.sources
         ),
     )

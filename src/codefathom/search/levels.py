@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from codefathom.search.question.ranking_query import RankingQuery, last_of
 from codefathom.search.question.words import forms_of
-from codefathom.search.ranking.explain import best_line, best_name, matched_names, reason
+from codefathom.search.ranking.explain import best_line, best_name, matched_names, reasons
 from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.conditions import matches, mentions, record_of
@@ -100,7 +100,7 @@ def _explained(
         chunk,
         item.score,
         item.signals,
-        reason(query, best, names, item.signals, line),
+        reasons(query, best, names, item.signals, line),
         line,
         "" if chunk.kind == "file" else name,
         kind=chunk.kind if chunk.kind == "file" else kinds.get(name, chunk.kind),

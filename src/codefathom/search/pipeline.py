@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.search.as_written import is_in, keys_with, pattern_of, texts_of
 from codefathom.search.graph.connected import is_known, is_module, is_type
 from codefathom.search.levels import Cut, HitPage, cut_to_level
@@ -27,7 +29,6 @@ from codefathom.types import NO_REST, Hit, Level, Mode, Rest, SearchPlan, Where
 
 _BY_MEANING = SearchPlan()
 _EXACT: tuple[Mode, ...] = ("regex", "graph")  # their hits are exactly the answer
-_STANDS_THERE = "few of its words occur here, but these places contain its text as it is written"
 _MORE = 4  # times as many candidates, where those of a page give too few places
 
 
@@ -81,7 +82,7 @@ def _plans(request: SearchRequest, catalog: SearchCatalog) -> Iterator[PlannedSe
     )
     yield planned
     if planned.mode != "hybrid" or planned.is_overview or planned.members:
-        why = f"{planned.plan.why}, but nothing was found that way"
+        why = planned.plan.reason and Note(say.NOT_THAT_WAY, {"why": planned.plan.reason})
         yield PlannedSearch("hybrid", SearchPlan(planned.plan.route, why))
 
 
@@ -123,7 +124,7 @@ def _as_written(result: SearchHits, scoped: _Scoped, planned: PlannedSearch, sou
             continue
         value = ONE_SIGN if is_one_sign(text) else AS_WRITTEN
         if not is_chosen and not is_in(text, _best_text(result, scoped, planned, sources)):
-            literal = PlannedSearch("regex", SearchPlan("regex", _STANDS_THERE), pattern=pattern_of(text))
+            literal = PlannedSearch("regex", SearchPlan("regex", Note(say.STANDS_THERE)), pattern=pattern_of(text))
             places = _hits_inside(scoped._replace(keys=keys), literal, sources)
             result = places if places.hits else result
         return replace(result, confidence=value, is_strange=False)

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from codefathom.facts import reasons as say
 from codefathom.facts.languages import is_extracted, language_of, marks_of
+from codefathom.facts.reasons import Note
 from codefathom.types import Hit
 
 _MARKS = {
@@ -18,7 +20,7 @@ _MARKS = {
     "cells": re.compile(r"^\[cell (?P<number>[0-9]+): (?P<kind>[a-z0-9_]+)\]$", re.MULTILINE),
     "headings": re.compile(r"^(?P<level>#{1,9}) (?P<title>.+)$", re.MULTILINE),
 }
-_NAMES = {"pages": "page", "cells": "cell"}
+_NAMES = {"pages": (say.PAGE, say.PAGES), "cells": (say.CELL, say.CELLS)}  # of one, and of several
 _MAX_TITLE = 80
 
 
@@ -73,10 +75,10 @@ class Places:
         self._text_of = text_of
         self._marks: dict[str, list[Mark]] = {}
 
-    def of(self, path: str, start_line: int, end_line: int = 0) -> str:
-        """Return the place of some lines, such as "page 3" or 'heading "Limits"'; "" in a file that is a text."""
+    def of(self, path: str, start_line: int, end_line: int = 0) -> Note | None:
+        """Return the place of some lines, such as "page 3" or 'heading "Limits"'; None in a file that is a text."""
         if not is_extracted(path):
-            return ""
+            return None
         language = language_of(path)
         if path not in self._marks:
             self._marks[path] = marks(language, self._text_of(path))
@@ -84,19 +86,19 @@ class Places:
         at_start = [mark for mark in above if mark.line <= start_line]
         form = marks_of(language)
         if form == "headings":
-            return f'heading "{_short(at_start[-1].label)}"' if at_start else f"paragraph {(start_line + 1) // 2}"
+            heading = {"title": _short(at_start[-1].label)} if at_start else {}
+            return Note(say.HEADING, heading) if heading else Note(say.PARAGRAPH, {"number": (start_line + 1) // 2})
         if not above:
-            return ""
-        name, first, last = (
-            _NAMES[marks_of(language)],
-            (at_start or above)[-1 if at_start else 0].label,
-            above[-1].label,
-        )
-        return f"{name} {first}" if first == last else f"{name}s {first}-{last}"
+            return None
+        one, several = _NAMES[form]
+        first, last = (at_start or above)[-1 if at_start else 0].label, above[-1].label
+        return Note(one, {"number": first}) if first == last else Note(several, {"first": first, "last": last})
 
     def with_places(self, hits: Iterable[Hit]) -> tuple[Hit, ...]:
         """Return hits with the place of the line to look at first."""
-        return tuple(replace(hit, place=self.of(hit.chunk.path, hit.line or hit.chunk.start_line)) for hit in hits)
+        return tuple(
+            replace(hit, document_place=self.of(hit.chunk.path, hit.line or hit.chunk.start_line)) for hit in hits
+        )
 
 
 def _short(title: str) -> str:

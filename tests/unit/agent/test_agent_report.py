@@ -99,13 +99,13 @@ def test_a_number_means_what_the_answer_lists_there(number: int, cited: tuple[Ci
     assert text == (
         "It is two " + f"[{cited[0].path}:{cited[0].start_line}-{cited[0].end_line}]."
         if cited
-        else "It is two [1 place not found]."
+        else "It is two [cited place not found]."
     )
 
 
 def test_without_a_list_a_number_means_nothing() -> None:
     answer = reported("It is two [1].")
-    assert (answer.text, answer.citations) == ("It is two [1 place not found].", ())
+    assert (answer.text, answer.citations) == ("It is two [cited place not found].", ())
     assert answer.dropped == (Dropped("[1]", "there is no source of this number"),)
 
 

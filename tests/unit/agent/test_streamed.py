@@ -64,7 +64,7 @@ def streamed(answer: str, size: int = 3) -> str:
 
 def test_words_come_at_once_and_places_are_checked() -> None:
     shown = streamed("It is taxed [shop/tax.py:2-3]. And here [shop/none.py:1-2]. This follows and ends")
-    assert shown.startswith("It is taxed [shop/tax.py:2-3]. And here [1 place not found]. This follows and")
+    assert shown.startswith("It is taxed [shop/tax.py:2-3]. And here [cited place not found]. This follows and")
 
 
 @pytest.mark.parametrize("mark", ["[1]", "(2)", "【3】", "[Source 3: lines 6-8]", "[sources 4, 5]"])

@@ -81,7 +81,7 @@ def test_citations_are_resolved_and_the_others_removed_and_counted(shop: Path) -
     answer = answered(shop, "Prices are summed [shop/pricing.py:6-8].\n\nAnd taxed [shop/tax.py:1-2]. And [99].")
     assert (
         answer.text
-        == "Prices are summed [shop/pricing.py:6-8].\n\nAnd taxed [1 place not found]. And [1 place not found]."
+        == "Prices are summed [shop/pricing.py:6-8].\n\nAnd taxed [cited place not found]. And [cited place not found]."
     )
     assert [(item.path, item.start_line, item.end_line) for item in answer.citations] == [("shop/pricing.py", 6, 8)]
     assert (len(answer.dropped), answer.verified_share) == (2, 0.333)
@@ -560,7 +560,7 @@ def test_an_answer_that_breaks_off_is_followed_by_excerpts(shop: Path) -> None:
     shown, answer = broken_off(shop, Breaking([reply]), "where is total_cents computed")
     assert shown == answer.text
     assert answer.text.startswith(
-        f"Prices are summed [shop/pricing.py:6-8], not [1 place not found].\n\nAnd\n\n{STAND_IN}"
+        f"Prices are summed [shop/pricing.py:6-8], not [cited place not found].\n\nAnd\n\n{STAND_IN}"
     )
     assert (answer.failure, answer.hint) == ("the answering model failed: the connection was lost", "ask again")
     assert (answer.confidence, answer.label) == (0.3, "low")  # its sources would have given it more
@@ -664,7 +664,7 @@ def test_a_trace_keeps_what_models_were_asked_and_said(shop: Path) -> None:
 def test_the_text_comes_word_by_word_and_checked(shop: Path) -> None:
     models = Models(answer=ScriptedChat([Reply("One [98].\n\nTwo [99].\n\nThree.")]))
     pieces = [event.text for event in events_of(shop, models, AnswerRequest(QUESTION)) if isinstance(event, Text)]
-    assert "".join(pieces) == "One [1 place not found].\n\nTwo [1 place not found].\n\nThree."
+    assert "".join(pieces) == "One [cited place not found].\n\nTwo [cited place not found].\n\nThree."
     assert len(pieces) > 3
 
 

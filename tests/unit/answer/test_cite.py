@@ -61,17 +61,17 @@ def test_citations_in_every_form_become_one(text: str, expected: str, citation: 
 @pytest.mark.parametrize(
     ("text", "expected", "reason"),
     [
-        ("so it is [7].", "so it is [1 place not found].", "there is no source of this number"),
-        ("so it is [0].", "so it is [1 place not found].", "there is no source of this number"),
-        ("so it is [1:1-6].", "so it is [1 place not found].", "these lines were not shown"),
-        ("so it is [1:6-4].", "so it is [1 place not found].", "these lines were not shown"),
-        ("so it is [1:99].", "so it is [1 place not found].", "these lines were not shown"),
-        ("so it is [src/other.py:4-6].", "so it is [1 place not found].", "no source has this path"),
-        ("so it is [pp.py:4-6].", "so it is [1 place not found].", "no source has this path"),
-        ("so it is, lib/none.py:3.", "so it is, [1 place not found].", "no source has this path"),
-        ("so it is [texts://none.md:1-2].", "so it is [1 place not found].", "no source has this path"),
-        ("so it is [texts://notes/meeting.md:1-3].", "so it is [1 place not found].", "these lines were not shown"),
-        ("so it is [src/app.py:1-2].", "so it is [1 place not found].", "these lines were not shown"),
+        ("so it is [7].", "so it is [cited place not found].", "there is no source of this number"),
+        ("so it is [0].", "so it is [cited place not found].", "there is no source of this number"),
+        ("so it is [1:1-6].", "so it is [cited place not found].", "these lines were not shown"),
+        ("so it is [1:6-4].", "so it is [cited place not found].", "these lines were not shown"),
+        ("so it is [1:99].", "so it is [cited place not found].", "these lines were not shown"),
+        ("so it is [src/other.py:4-6].", "so it is [cited place not found].", "no source has this path"),
+        ("so it is [pp.py:4-6].", "so it is [cited place not found].", "no source has this path"),
+        ("so it is, lib/none.py:3.", "so it is, [cited place not found].", "no source has this path"),
+        ("so it is [texts://none.md:1-2].", "so it is [cited place not found].", "no source has this path"),
+        ("so it is [texts://notes/meeting.md:1-3].", "so it is [cited place not found].", "these lines were not shown"),
+        ("so it is [src/app.py:1-2].", "so it is [cited place not found].", "these lines were not shown"),
     ],
 )
 def test_what_was_not_shown_is_removed_and_counted(text: str, expected: str, reason: str) -> None:
@@ -118,7 +118,7 @@ MORE_SOURCES = (*SOURCES, Source(4, "build/Makefile", 1, 2, "all:\n\techo", is_w
         ("see [1, 3]", f"see [src/app.py:4-6][{PAGE.path}:1-2]"),
         ("see [1, 2, 4].", "see [src/app.py:4-6][shop.py:1-6][build/Makefile:1-2]."),
         ("see [1][3]", f"see [src/app.py:4-6][{PAGE.path}:1-2]"),
-        ("see [1; 9]", "see [src/app.py:4-6][1 place not found]"),
+        ("see [1; 9]", "see [src/app.py:4-6][cited place not found]"),
         ("see [2, L5]", "see [shop.py:5-5]"),
         ("see [2, 5-6]", "see [shop.py:5-6]"),
         ("see [2:5]", "see [shop.py:5-5]"),
@@ -159,21 +159,21 @@ def test_several_places_and_other_forms_are_looked_up(text: str, expected: str) 
 @pytest.mark.parametrize(
     ("text", "expected", "count"),
     [
-        ("so 【2:60-80】.", "so [1 place not found].", 1),
-        ("so ［2：60-80］.", "so [1 place not found].", 1),
-        ("so [2：60-80].", "so [1 place not found].", 1),
-        ("so [2:60-80; 1:1-2].", "so [2 places not found].", 2),
-        ("so [2:60-80,90-99].", "so [2 places not found].", 2),
-        ("so [8, 9].", "so [2 places not found].", 2),
-        ("so [2:5; 9].", "so [shop.py:5-5][1 place not found].", 1),
-        ("so [Source 2, lines 60-80].", "so [1 place not found].", 1),
-        ("so (2:60-80).", "so [1 place not found].", 1),
-        ("so Makefile:300.", "so [1 place not found].", 1),
-        ("so build/Dockerfile:10-12.", "so [1 place not found].", 1),
-        ("so shop/tax.py line 900.", "so [1 place not found].", 1),
-        ("so (shop/tax.py, line 4).", "so [1 place not found].", 1),
-        ("so lines 900-901 of shop/nosuch.py.", "so [1 place not found].", 1),
-        ("so /etc/passwd:1-2.", "so [1 place not found].", 1),
+        ("so 【2:60-80】.", "so [cited place not found].", 1),
+        ("so ［2：60-80］.", "so [cited place not found].", 1),
+        ("so [2：60-80].", "so [cited place not found].", 1),
+        ("so [2:60-80; 1:1-2].", "so [cited places not found].", 2),
+        ("so [2:60-80,90-99].", "so [cited places not found].", 2),
+        ("so [8, 9].", "so [cited places not found].", 2),
+        ("so [2:5; 9].", "so [shop.py:5-5][cited place not found].", 1),
+        ("so [Source 2, lines 60-80].", "so [cited place not found].", 1),
+        ("so (2:60-80).", "so [cited place not found].", 1),
+        ("so Makefile:300.", "so [cited place not found].", 1),
+        ("so build/Dockerfile:10-12.", "so [cited place not found].", 1),
+        ("so shop/tax.py line 900.", "so [cited place not found].", 1),
+        ("so (shop/tax.py, line 4).", "so [cited place not found].", 1),
+        ("so lines 900-901 of shop/nosuch.py.", "so [cited place not found].", 1),
+        ("so /etc/passwd:1-2.", "so [cited place not found].", 1),
     ],
 )
 def test_what_does_not_hold_is_removed_in_every_form(text: str, expected: str, count: int) -> None:
@@ -183,7 +183,7 @@ def test_what_does_not_hold_is_removed_in_every_form(text: str, expected: str, c
 
 def test_a_file_that_is_gone_or_renamed_is_no_longer_cited() -> None:
     checked = check("a [1] b [2]", SOURCES, {"src/renamed.py": APP, "shop.py": SHOP})
-    assert checked.text == "a [1 place not found] b [shop.py:1-6]"
+    assert checked.text == "a [cited place not found] b [shop.py:1-6]"
     assert [dropped.reason for dropped in checked.dropped] == ["the file is no longer there"]
     assert checked.verified_share == 0.5
 
@@ -195,7 +195,7 @@ def test_lines_that_moved_are_cited_where_they_are_now() -> None:
 
 def test_lines_that_changed_are_not_cited() -> None:
     checked = check("a [1] b [1:4]", SOURCES, {**NOW, "src/app.py": APP.replace("return 0", "return 1")})
-    assert checked.text == "a [1 place not found] b [src/app.py:4-4]"
+    assert checked.text == "a [cited place not found] b [src/app.py:4-4]"
     assert [dropped.reason for dropped in checked.dropped] == ["the file has changed there"]
 
 
@@ -266,13 +266,13 @@ EXCERPTS = (
         ("[1]", "[many.py:1-2]"),
         ("[2]", "[many.py:5-6]"),
         ("[2:6]", "[many.py:6-6]"),
-        ("[2:2]", "[1 place not found]"),  # shown, but by the other one
+        ("[2:2]", "[cited place not found]"),  # shown, but by the other one
         ("[many.py:6]", "[many.py:6-6]"),
         ("[many.py:9-11]", "[many.py:9-11]"),
-        ("[many.py:9-12]", "[1 place not found]"),
-        ("[many.py:2-5]", "[1 place not found]"),  # from one excerpt into the other: what is between was not shown
-        ("[many.py:3]", "[1 place not found]"),
-        ("[many.py:8]", "[1 place not found]"),
+        ("[many.py:9-12]", "[cited place not found]"),
+        ("[many.py:2-5]", "[cited place not found]"),  # from one excerpt into the other: what is between was not shown
+        ("[many.py:3]", "[cited place not found]"),
+        ("[many.py:8]", "[cited place not found]"),
     ],
 )
 def test_each_of_several_excerpts_of_a_file_stands_for_its_own_lines(cited: str, expected: str) -> None:
@@ -298,7 +298,7 @@ def test_every_line_of_a_range_counts(n_lines: int, changed: int) -> None:
     lines[changed - 1] += "  # changed"
     cited = range(4, 4 + n_lines)
     text = check(f"see [1:4-{cited[-1]}]", SOURCES, {**NOW, "src/app.py": "\n".join(lines)}).text
-    assert text == ("see [1 place not found]" if changed in cited else f"see [src/app.py:4-{cited[-1]}]")
+    assert text == ("see [cited place not found]" if changed in cited else f"see [src/app.py:4-{cited[-1]}]")
 
 
 LONG = f"var a={{{','.join(f'k{n}:{n}' for n in range(50))}}};"
@@ -311,9 +311,9 @@ PART = (Source(1, "min.js", 2, 2, LONG[20:60], is_part=True), Source(2, "min.js"
         (f"// head\n{LONG}\n", "[min.js:2-2] [min.js:2-2]"),
         (f"// head\n{LONG}{LONG}\n", "[min.js:2-2] [min.js:2-2]"),
         (f"// head\n// more\n{LONG}\n", "[min.js:3-3] [min.js:3-3]"),
-        (f"// head\n{LONG[:90]}\n", "[min.js:2-2] [1 place not found]"),
-        (f"// head\n{LONG[:50]}\n{LONG[50:]}\n", "[1 place not found] [min.js:3-3]"),
-        ("", "[1 place not found] [1 place not found]"),
+        (f"// head\n{LONG[:90]}\n", "[min.js:2-2] [cited place not found]"),
+        (f"// head\n{LONG[:50]}\n{LONG[50:]}\n", "[cited place not found] [min.js:3-3]"),
+        ("", "[cited place not found] [cited place not found]"),
     ],
 )
 def test_a_part_of_a_long_line_is_cited_where_it_stands(now: str, expected: str) -> None:
@@ -406,6 +406,7 @@ def test_what_was_dropped_lowers_the_label(n_verified: int, n_dropped: int, labe
 def test_sentences_stay_sentences_where_places_are_not_found() -> None:
     text = "In shop/none.py:3-4 prices are summed. As [7] says, they are taxed, too. It is all plain."
     assert check(text, SOURCES, NOW).text == (
-        "In [1 place not found] prices are summed. As [1 place not found] says, they are taxed, too. It is all plain."
+        "In [cited place not found] prices are summed. As [cited place not found] says, they are taxed, too. "
+        "It is all plain."
     )
     assert check(check(text, SOURCES, NOW).text, SOURCES, NOW).dropped == ()

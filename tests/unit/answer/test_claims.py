@@ -9,7 +9,7 @@ from codefathom.answer.claims import NOT_IN_SOURCES
 
 HELD = Citation("a.py", 1, 2)
 A = HELD.shown
-M = "[1 place not found]"
+M = "[cited place not found]"
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def shown(pieces: list[str]) -> list[str]:
     return [*blocks, *checking.finish()]
 
 
-M = "[1 place not found]"
+M = "[cited place not found]"
 N = NOT_IN_SOURCES
 CODE = "```\n{}\n```"
 
@@ -107,7 +107,7 @@ def test_the_result_counts_over_all_blocks() -> None:
     checking = stream()
     for piece in ("A [1:1] [9].\n\n", "B [1:1] [1:2]." + " " * 200):
         list(checking.feed(piece))
-    assert checking.result.text == "A [a.txt:1-1] [1 place not found].\n\nB [a.txt:1-1] [a.txt:2-2]"
+    assert checking.result.text == "A [a.txt:1-1] [cited place not found].\n\nB [a.txt:1-1] [a.txt:2-2]"
     list(checking.finish())
     assert checking.result.citations == (Citation("a.txt", 1, 1), Citation("a.txt", 2, 2))
     assert len(checking.result.dropped) == 1

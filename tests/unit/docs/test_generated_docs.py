@@ -30,6 +30,7 @@ def generator():
         ("settings.md", "settings_page"),
         ("languages.md", "languages_page"),
         ("../web/src/viewer/prose.ts", "wrapped_languages"),
+        ("../web/src/i18n/kinds.ts", "kinds_module"),
     ],
 )
 def test_page_is_fresh(name: str, page: str) -> None:

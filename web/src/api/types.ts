@@ -1302,6 +1302,48 @@ export interface components {
              * @example
              */
             hint: string;
+            /**
+             * Name Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            name_parts: components["schemas"]["NoteOut"][];
+            /**
+             * Detail Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            detail_parts: components["schemas"]["NoteOut"][];
+            /**
+             * Hint Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            hint_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * ChoiceOut
@@ -1361,6 +1403,20 @@ export interface components {
              * @example page 3
              */
             place: string;
+            /**
+             * Place Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            place_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * ClaimsOut
@@ -2719,6 +2775,34 @@ export interface components {
              * @example page 3
              */
             place: string;
+            /**
+             * Reason Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            reason_parts: components["schemas"]["NoteOut"][];
+            /**
+             * Place Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            place_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * ImpactIn
@@ -3241,6 +3325,27 @@ export interface components {
             data: components["schemas"]["ModelOut"][];
         };
         /**
+         * NoteOut
+         * @description One statement of a sentence, for a face that speaks another language.
+         */
+        NoteOut: {
+            /**
+             * Kind
+             * @description of the sentence; its English words name the values
+             * @example defines
+             */
+            kind: string;
+            /**
+             * Values
+             * @example {
+             *       "name": "price_of"
+             *     }
+             */
+            values: {
+                [key: string]: string | number | string[] | components["schemas"]["NoteOut"];
+            };
+        };
+        /**
          * PartIn
          * @description A part of a message.
          */
@@ -3427,6 +3532,20 @@ export interface components {
              * @example Order
              */
             kept_to: string;
+            /**
+             * Why Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            why_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * ProblemOut
@@ -4382,7 +4501,7 @@ export interface components {
             offset: number;
             /**
              * Level
-             * @description a hit is a whole `file`, `symbol` or `function` (also a method), or a `chunk`, some lines
+             * @description what a hit is: a whole `file`, `symbol` or `function` (also a method), or a `chunk`, some lines
              * @example chunk
              */
             level?: ("file" | "symbol" | "function" | "chunk") | null;
@@ -4852,6 +4971,20 @@ export interface components {
              * @example page 3
              */
             place: string;
+            /**
+             * Place Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            place_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * StatsOut

@@ -1,6 +1,8 @@
 import { memo, useMemo, type ReactNode } from "react";
 import Markdown, { defaultUrlTransform, type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
+import { useLanguage } from "../i18n";
+import { withMarks } from "../i18n/notes";
 import { CitationLink } from "../viewer/citation-link";
 import type { Answer } from "./answer";
 import { type CitedPlace, linked, shortName } from "./citations";
@@ -14,7 +16,11 @@ type AnswerTextProps = Pick<Answer, "text" | "sources" | "citations">;
 
 /** The text of an answer as it is so far: Markdown in which verified citations are links that open the viewer. */
 export const AnswerText = memo(function AnswerText({ text, sources, citations }: AnswerTextProps) {
-  const { markdown, places } = useMemo(() => linked({ text, sources, citations }, SCHEME), [text, sources, citations]);
+  const { language } = useLanguage();
+  const { markdown, places } = useMemo(
+    () => linked({ text, sources, citations }, SCHEME, (prose) => withMarks(prose, language)),
+    [text, sources, citations, language],
+  );
   const components = useMemo(() => componentsOf(places), [places]);
   return (
     <div className="answer-text">

@@ -14,7 +14,17 @@ function kinds(text: string): string[] {
 }
 
 function source(path: string, projectId = "shop", file = path) {
-  const place = { start_line: 1, end_line: 90, symbol: "", reason: "", score: 1, number: 1, module: "", place: "" };
+  const place = {
+    start_line: 1,
+    end_line: 90,
+    symbol: "",
+    reason: "",
+    score: 1,
+    number: 1,
+    module: "",
+    place: "",
+    place_parts: [],
+  };
   return { id: path, path, project_id: projectId, file, ...place };
 }
 
@@ -80,7 +90,9 @@ describe("what a citation means", () => {
   });
 
   it("is nothing that the server has not found once the answer is whole", () => {
-    const citations = [{ path: "shop/shop/cart.py", start_line: 3, end_line: 4, symbol: "", place: "" }];
+    const citations = [
+      { path: "shop/shop/cart.py", start_line: 3, end_line: 4, symbol: "", place: "", place_parts: [] },
+    ];
     const lookUp = lookUpIn({ sources, citations });
     expect(lookUp("shop/shop/cart.py", 3, 4)).toBeDefined();
     expect(lookUp("shop/shop/cart.py", 3, 5)).toBeUndefined();

@@ -69,9 +69,13 @@ export interface Linked {
 
 /**
  * Makes links of the citations of an answer. `scheme` must not be known to whoever wrote the answer, who could write
- * such links as well.
+ * such links as well. `said` puts what the server has written into the prose into the language of the page.
  */
-export function linked(answer: Pick<Answer, "text" | "sources" | "citations">, scheme: string): Linked {
+export function linked(
+  answer: Pick<Answer, "text" | "sources" | "citations">,
+  scheme: string,
+  said: (prose: string) => string = (prose) => prose,
+): Linked {
   const places: CitedPlace[] = [];
   const paths = answer.sources.map((source) => source.path);
   let markdown = "";
@@ -81,7 +85,7 @@ export function linked(answer: Pick<Answer, "text" | "sources" | "citations">, s
       if (markdown.endsWith("!")) markdown = `${markdown.slice(0, -1)}\\!`;
       markdown += `[${places.push(piece.place)}](${scheme}:${places.length - 1})`;
     } else {
-      markdown += piece.kind === "code" ? named(piece.text, places.at(-1)) : piece.text;
+      markdown += piece.kind === "code" ? named(piece.text, places.at(-1)) : said(piece.text);
     }
   }
   return { markdown, places };

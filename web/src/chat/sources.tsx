@@ -63,7 +63,7 @@ function SourceLink({ source, isCited }: { readonly source: Source; readonly isC
           {source.place && (
             <span className="source-lines">
               {" "}
-              <Said text={source.place} />
+              <Said text={source.place} notes={source.place_parts} />
             </span>
           )}
           {isCited && <CheckOutlined aria-label={t("chat.source.cited")} />}

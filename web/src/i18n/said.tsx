@@ -1,15 +1,31 @@
-import { type ReactNode, useCallback } from "react";
+import { Fragment, type ReactNode, useCallback } from "react";
 import type { Problem } from "../api/client";
 import { type Key, useLanguage, useText } from ".";
 import { en } from "./en";
-import { inChinese } from "./server-text";
+import { type Note, piecesOf, SEPARATORS, wordsOf } from "./notes";
+
+interface SaidProps {
+  /** The sentence in English. */
+  readonly text: string;
+  /** What it says. */
+  readonly notes?: readonly Note[];
+}
 
 /** A text of the server in the language of the page; where there is no translation as it is, marked as English. */
-export function Said({ text }: { readonly text: string }) {
+export function Said({ text, notes }: SaidProps) {
   const { language } = useLanguage();
-  if (language === "en" || !text) return <>{text}</>;
-  const translated = inChinese(text);
-  return translated === undefined ? <span lang="en">{text}</span> : <>{translated}</>;
+  return piecesOf(notes, text, language).map((piece, place) => (
+    <Fragment key={place}>
+      {place > 0 && SEPARATORS[language]}
+      {piece.isForeign ? <span lang="en">{piece.text}</span> : piece.text}
+    </Fragment>
+  ));
+}
+
+/** Returns what puts notes of the server into the language of the page. */
+export function useWords(): (notes: readonly Note[] | undefined, sentence: string) => string {
+  const { language } = useLanguage();
+  return useCallback((notes, sentence) => wordsOf(notes, sentence, language), [language]);
 }
 
 interface ToldProblem {

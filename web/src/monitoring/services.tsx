@@ -1,18 +1,8 @@
 import { CheckCircleFilled, ExclamationCircleFilled } from "@ant-design/icons";
 import type { Schemas } from "../api/client";
-import { type Key, useText } from "../i18n";
+import { useText } from "../i18n";
 import { useFormat } from "../i18n/format";
 import { Said } from "../i18n/said";
-
-/** The names that the server gives to its parts, in the words of the page. */
-const NAMES: Readonly<Record<string, Key>> = {
-  "data folder": "monitoring.service.data-folder",
-  settings: "monitoring.service.settings",
-  indexing: "monitoring.service.indexing",
-  projects: "monitoring.service.projects",
-  "embedding model": "monitoring.service.embedding-model",
-  "language model": "monitoring.service.language-model",
-};
 
 /** Which parts of the service work, and what to do about those that do not. */
 export function Services({ found }: { readonly found: Schemas["ServicesOut"] }) {
@@ -34,17 +24,17 @@ export function Services({ found }: { readonly found: Schemas["ServicesOut"] }) 
             )}
             <div>
               <strong>
-                <Name name={check.name} />
+                <Said text={check.name} notes={check.name_parts} />
               </strong>
               <span className="visually-hidden">
                 {t(check.ok ? "monitoring.service.ok" : "monitoring.service.bad")}
               </span>
               <p>
-                <Said text={check.detail} />
+                <Said text={check.detail} notes={check.detail_parts} />
               </p>
               {check.hint && (
                 <p className="check-hint">
-                  <Said text={check.hint} />
+                  <Said text={check.hint} notes={check.hint_parts} />
                 </p>
               )}
             </div>
@@ -59,19 +49,6 @@ function Asked({ at }: { readonly at: number }) {
   const t = useText();
   const { ago, date } = useFormat();
   return <span title={date(at)}>{t("monitoring.models.asked", { ago: ago(at) })}</span>;
-}
-
-/** A part by its name; before that of a model may stand the projects that use it. */
-function Name({ name }: { readonly name: string }) {
-  const t = useText();
-  const known = NAMES[name];
-  if (known) return <>{t(known)}</>;
-  const place = name.lastIndexOf(": ") + 1;
-  return (
-    <>
-      {name.slice(0, place)} <Said text={name.slice(place).trim()} />
-    </>
-  );
 }
 
 /** Requests that failed for no fault of their own, the latest first. */

@@ -2,6 +2,7 @@ import { CheckCircleFilled, CloseCircleFilled } from "@ant-design/icons";
 import { Spin } from "antd";
 import { post, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
+import { Said } from "../i18n/said";
 import { Trouble } from "../parts";
 
 interface ChecksProps {
@@ -36,12 +37,20 @@ export function Checks({ projectId, settings }: ChecksProps) {
           <li key={check.name} className={check.ok ? "is-ok" : "is-bad"}>
             {check.ok ? <CheckCircleFilled aria-hidden /> : <CloseCircleFilled aria-hidden />}
             <div>
-              <strong>{check.name}</strong>
+              <strong>
+                <Said text={check.name} notes={check.name_parts} />
+              </strong>
               <span className="visually-hidden">
                 {t(check.ok ? "projects.settings.works" : "projects.settings.fails")}
               </span>{" "}
-              <span className="soft">{check.detail}</span>
-              {!check.ok && check.hint && <div>{check.hint}</div>}
+              <span className="soft">
+                <Said text={check.detail} notes={check.detail_parts} />
+              </span>
+              {!check.ok && check.hint && (
+                <div>
+                  <Said text={check.hint} notes={check.hint_parts} />
+                </div>
+              )}
             </div>
           </li>
         ))}

@@ -24,7 +24,7 @@ export function HitCard({ hit, question, isWeak, project }: HitProps) {
   const { place: shown, open } = usePlaces();
   const [isAsked, setAsked] = useState(false);
   const id = useId();
-  const words = useMemo(() => wordsOf(question, hit.reason), [question, hit.reason]);
+  const words = useMemo(() => wordsOf(question, hit.reason_parts), [question, hit.reason_parts]);
   const isOpen = shown?.path === hit.path && shown.projectId === hit.project_id && shown.startLine === hit.start_line;
   const openAt = (line: number) => {
     if (window.getSelection()?.isCollapsed === false) return; // text is being selected, not opened
@@ -41,7 +41,7 @@ export function HitCard({ hit, question, isWeak, project }: HitProps) {
       <Snippet hit={hit} words={words} onOpen={openAt} />
       <div className="hit-foot">
         <span className="hit-reason">
-          <Said text={hit.reason} />
+          <Said text={hit.reason} notes={hit.reason_parts} />
         </span>
         <Copy text={writtenPlace(placeOf(hit))} />
         <Button
@@ -99,7 +99,7 @@ function Marks({ hit, project, isWeak }: Omit<HitProps, "question">) {
     <span className="hit-marks">
       {hit.place && (
         <span className="hit-place soft">
-          <Said text={hit.place} />
+          <Said text={hit.place} notes={hit.place_parts} />
         </span>
       )}
       {hit.name && (

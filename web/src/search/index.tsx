@@ -1,6 +1,7 @@
 import { memo, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { get, type Load, type Schemas, useLoad } from "../api/client";
 import { type Key, useText } from "../i18n";
+import { useWords } from "../i18n/said";
 import { en } from "../i18n/en";
 import { useFormat } from "../i18n/format";
 import { Loading, Trouble } from "../parts";
@@ -138,6 +139,7 @@ const Results = memo(function Results({ isAsked, found, names, list, onAsk, onLe
 function Summary({ found, isLoading }: { readonly found: Found; readonly isLoading: boolean }) {
   const t = useText();
   const format = useFormat();
+  const words = useWords();
   const { answer, milliseconds } = found;
   // How a question was read is worth saying where that is not the usual way, and was not chosen.
   const route = answer.plan.why && `search.route.${answer.plan.route}`;
@@ -151,7 +153,7 @@ function Summary({ found, isLoading }: { readonly found: Found; readonly isLoadi
       <span>
         <span role="status">{isLoading ? t("search.searching") : left ? `${text} · ${more}` : text}</span>
         {route in en && (
-          <span className="summary-route" title={answer.plan.why}>
+          <span className="summary-route" title={words(answer.plan.why_parts, answer.plan.why)}>
             {t(route as Key)}
           </span>
         )}

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { marksIn, wordsOf } from "./marks";
 
-function marked(question: string, line: string, reason = ""): string[] {
-  return marksIn(line, wordsOf(question, reason)).map(([start, end]) => line.slice(start, end));
+function marked(question: string, line: string, reasons: Parameters<typeof wordsOf>[1] = []): string[] {
+  return marksIn(line, wordsOf(question, reasons)).map(([start, end]) => line.slice(start, end));
 }
 
 describe("marked words", () => {
@@ -29,7 +29,9 @@ describe("marked words", () => {
   });
 
   it("are also those which the server has found", () => {
-    expect(marked("购物车", "def total(cart): pass", "named total; mentions cart")).toEqual(["cart"]);
+    expect(marked("购物车", "def total(cart): pass", [{ kind: "mentions", values: { words: ["cart"] } }])).toEqual([
+      "cart",
+    ]);
   });
 
   it("lie in order inside the line, none touching another, whatever the words", () => {

@@ -1,5 +1,10 @@
 /** Which parts of a line the question speaks of. */
 
+import type { Note } from "../i18n/notes";
+import type { Kind } from "../i18n/kinds";
+
+const MENTIONS: Kind = "mentions";
+
 /** From one place in a line to before another. */
 export type Range = readonly [start: number, end: number];
 
@@ -17,13 +22,12 @@ const HAN = /^\p{Script=Han}+$/u;
 const ENDINGS = ["ings", "ing", "ies", "ied", "ers", "er", "es", "ed", "s", "e", "y"];
 const SHORTEST_STEM = 4;
 const LONGEST_ENDING = 4;
-const SAID = /\bmentions ([^;]+)/g;
 
 /** The words to mark: those of the question, and those which the server says it has found. */
-export function wordsOf(question: string, reason = ""): readonly string[] {
-  const said = [...reason.matchAll(SAID)].map((match) => match[1] ?? "");
+export function wordsOf(question: string, reasons: readonly Note[] = []): readonly string[] {
+  const mentioned = reasons.filter((note) => note.kind === MENTIONS).flatMap((note) => note.values.words);
   const words = new Set<string>();
-  for (const text of [...spoken(question), ...said]) {
+  for (const text of [...spoken(question), ...mentioned.map(String)]) {
     for (const part of partsOf(text)) {
       if (HAN.test(part)) pairs(part).forEach((pair) => words.add(pair));
       else if (part.length > 1 && !STOP_WORDS.has(part)) words.add(stem(part));

@@ -88,7 +88,7 @@ def _excerpt(number: int, hit: Hit) -> Source:
     text, start = "\n".join(lines[first:end]), chunk.start_line
     place = (start + first, start + end - 1)
     source = Source(number, chunk.path, *place, text, hit.name, hit.score, hit.reason, is_part=chunk.is_part)
-    return replace(source, place=hit.place)
+    return replace(source, document_place=hit.document_place)
 
 
 def _shown(source: Source) -> str:

@@ -11,6 +11,8 @@ from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.errors import UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.search.question.query import Query, parse_query
 from codefathom.text.expression_syntax import MAX_CHARACTERS
 from codefathom.text.expressions import check
@@ -64,7 +66,7 @@ def plan(
     if query.intent != "error" and (exact := _exact(query, is_known, is_module)):
         return exact
     if (members := members_query(query)) and is_type(members.owner):
-        why = f"it asks for members of {members.owner}: other places are left out"
+        why = Note(say.MEMBERS, {"owner": members.owner})
         return PlannedSearch("hybrid", SearchPlan("semantic", why, members.owner), members=members)
     return PlannedSearch("hybrid", _by_words_and_meaning(query, is_known, is_module))
 
@@ -74,29 +76,28 @@ def _by_words_and_meaning(
 ) -> SearchPlan:
     """Return the plan for a question that words, names and meaning answer together."""
     if query.intent == "symbol" and query.text and is_known(query.text):
-        return SearchPlan("symbol", f"{query.text} is defined here; definitions come first")
+        return SearchPlan("symbol", Note(say.DEFINED_HERE, {"name": query.text}))
     if query.intent == "symbol" and query.text and is_module(query.text):
-        return SearchPlan("semantic", "it names a module; its file comes first")
+        return SearchPlan("semantic", Note(say.NAMES_MODULE))
     if query.intent == "question" and query.is_pasted:
-        return SearchPlan("semantic", "it is a pasted text, such as an issue; files that it names count more")
+        return SearchPlan("semantic", Note(say.PASTED))
     if query.intent == "question":
-        return SearchPlan("answer", "it is a question; `fathom ask` answers it in words")
-    return SearchPlan("semantic", _BY_INTENT[query.intent])
+        return SearchPlan("answer", Note(say.QUESTION))
+    return SearchPlan("semantic", Note(_BY_INTENT[query.intent]))
 
 
 def _exact(query: Query, is_known: Callable[[str], bool], is_module: Callable[[str], bool]) -> PlannedSearch | None:
     """Return the plan for a question that asks for exactly something: a pattern, signs, the project, a connection."""
     if is_expression(query):
-        return PlannedSearch("regex", SearchPlan("regex", "it reads as a regular expression"))
+        return PlannedSearch("regex", SearchPlan("regex", Note(say.EXPRESSION)))
     if _is_sign(query.text):
         pattern = f"(?i:{re.escape(query.text)})"
-        return PlannedSearch("regex", SearchPlan("regex", "it is found as it is written"), pattern=pattern)
+        return PlannedSearch("regex", SearchPlan("regex", Note(say.AS_WRITTEN)), pattern=pattern)
     if _is_about_all(query):
-        why = "it asks for the project as a whole: README, package, entry points, largest modules"
-        return PlannedSearch("hybrid", SearchPlan("answer", why), is_overview=True)
+        return PlannedSearch("hybrid", SearchPlan("answer", Note(say.ABOUT_ALL)), is_overview=True)
     connection = connection_query(query)
     if connection and (is_known(connection.target) or is_module(connection.target)):
-        why = f"it asks {_IN_WORDS[connection.relation].format(connection.target)}"
+        why = Note(_IN_WORDS[connection.relation], {"name": connection.target})
         return PlannedSearch("graph", SearchPlan("graph", why), connection)
     return None
 
@@ -117,17 +118,17 @@ def overruled(mode: Mode, query: Query) -> PlannedSearch:
 
 _ROUTE_OF: dict[Mode, Route] = {"regex": "regex", "symbol": "symbol", "graph": "graph"}
 _BY_INTENT = {
-    "symbol": "no symbol of this name is defined here",
-    "path": "it names a file",
-    "error": "it is an error message; the places that it names come first",
-    "keywords": "words and meaning decide",
+    "symbol": say.NOT_DEFINED,
+    "path": say.NAMES_FILE,
+    "error": say.ERROR_MESSAGE,
+    "keywords": say.KEYWORDS,
 }
 _IN_WORDS: dict[Relation, str] = {
-    "used by": "what uses {}",
-    "called by": "what calls {}",
-    "calls": "what {} calls",
-    "imported by": "what imports {}",
-    "imports": "what {} imports",
+    "used by": say.WHAT_USES,
+    "called by": say.WHAT_CALLS,
+    "calls": say.WHAT_IT_CALLS,
+    "imported by": say.WHAT_IMPORTS,
+    "imports": say.WHAT_IT_IMPORTS,
 }
 
 # ---- regular expressions

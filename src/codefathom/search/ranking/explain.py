@@ -1,4 +1,4 @@
-"""The reason for the rank of a hit, in words and numbers."""
+"""The reasons for the rank of a hit, as notes and in numbers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import forms_of
 from codefathom.search.ranking.excerpt import begins
@@ -27,12 +29,12 @@ MEANING = SIGNALS | {
     "by_meaning": "what the ranking by meaning adds, its weight included",
 }
 _ADDED = {"by_words": 1.0, "by_meaning": 1.0}
-_CONNECTED = {
-    "called by": "calls it{}",
-    "references": "uses it{}",
-    "imported by": "imports it",
-    "calls": "is called there",
-    "imports": "is imported there",
+_CONNECTED = {  # what is said of one edge, and of several
+    "called by": (say.CALLS_IT, say.CALLS_IT_TIMES),
+    "references": (say.USES_IT, say.USES_IT_TIMES),
+    "imported by": (say.IMPORTS_IT, say.IMPORTS_IT),
+    "calls": (say.IS_CALLED, say.IS_CALLED),
+    "imports": (say.IS_IMPORTED, say.IS_IMPORTED),
 }
 _NEAR = 0.8  # of the nearest, by cosine
 _MENTIONED = 0.25  # of the best, by words
@@ -67,32 +69,36 @@ def matched_names(query: RankingQuery, chunk: Chunk) -> MatchedNames:
     return MatchedNames(symbols, shared)
 
 
-def reason(query: RankingQuery, chunk: Chunk, names: MatchedNames, signals: Mapping[str, float], line: int = 0) -> str:
-    """Return one short sentence: the strongest evidence for this chunk. `line` is that of a first match."""
+def reasons(
+    query: RankingQuery, chunk: Chunk, names: MatchedNames, signals: Mapping[str, float], line: int = 0
+) -> tuple[Note, ...]:
+    """Return the strongest evidence for this chunk, at most three notes. `line` is that of a first match."""
     if "matches" in signals:
-        count = signals["matches"]
-        return f"{count:.0f} matches, the first in line {line}" if count > 1 else f"1 match, in line {line}"
+        count = round(signals["matches"])
+        return (
+            Note(say.MATCHES, {"count": count, "line": line}) if count > 1 else Note(say.ONE_MATCH, {"line": line}),
+        )
     uses = [
-        phrase.format(f" {n:.0f} times" if n > 1 else "")
-        for kind, phrase in _CONNECTED.items()
-        if kind in signals and (n := signals[kind])
+        Note(several, {"count": round(n)}) if n > 1 and several != one else Note(one)
+        for kind, (one, several) in _CONNECTED.items()
+        if (n := signals.get(kind, 0.0))
     ]
     if uses:
-        return "; ".join(uses)
-    defines = f"defines {names.symbols[0]}" if names.symbols else ""
+        return tuple(uses)
+    defines = Note(say.DEFINES, {"name": names.symbols[0]}) if names.symbols else None
     if "overview" in signals:
-        return "tells what the project is for"
+        return (Note(say.TELLS_PURPOSE),)
     if "scope" in signals:
-        return defines or "inside the scope of the question"
-    parts = [
-        "in the stack trace" if signals.get("frame") else "",
-        defines if signals.get("definition") else "",
-        f"named {', '.join(names.shared[:2])}" if names.shared else "",
-        _path(query, chunk, is_named=signals.get("named_file", 0.0) > 0),
-        _words(query, chunk) if signals.get("lexical", 0.0) > _MENTIONED else "",
-        "close in meaning" if signals.get("vector", 0.0) > _NEAR else "",
-    ]
-    return "; ".join([part for part in parts if part][:3]) or "weak evidence only"
+        return (defines or Note(say.IN_SCOPE),)
+    evidence = (
+        Note(say.IN_TRACE) if signals.get("frame") else None,
+        defines if signals.get("definition") else None,
+        Note(say.NAMED, {"names": tuple(names.shared[:2])}) if names.shared else None,
+        _file(query, chunk, is_named=signals.get("named_file", 0.0) > 0),
+        _words(query, chunk) if signals.get("lexical", 0.0) > _MENTIONED else None,
+        Note(say.CLOSE) if signals.get("vector", 0.0) > _NEAR else None,
+    )
+    return tuple([note for note in evidence if note][:3]) or (Note(say.WEAK),)
 
 
 def best_line(query: RankingQuery, chunk: Chunk, names: MatchedNames) -> int:
@@ -184,14 +190,14 @@ def _words_of(name: str) -> tuple[str, ...]:
     return tuple(terms(name))
 
 
-def _path(query: RankingQuery, chunk: Chunk, *, is_named: bool) -> str:
+def _file(query: RankingQuery, chunk: Chunk, *, is_named: bool) -> Note | None:
     file_name = chunk.path.rpartition("/")[2]
     if is_named or forms_of(query.terms).among(_words_of(file_name.partition(".")[0])):
-        return f"file {file_name}"
-    return ""
+        return Note(say.FILE, {"name": file_name})
+    return None
 
 
-def _words(query: RankingQuery, chunk: Chunk) -> str:
+def _words(query: RankingQuery, chunk: Chunk) -> Note | None:
     lowered = chunk.text.lower()
     words = [term for term in query.terms if term in lowered]
-    return f"mentions {', '.join(words[:4])}" if words else ""
+    return Note(say.MENTIONS, {"words": tuple(words[:4])}) if words else None

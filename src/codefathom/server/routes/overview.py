@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from codefathom.config.configuration import load_settings
 from codefathom.config.settings import DeclaredSetting, Settings, StoreSettings, declared_settings
 from codefathom.errors import FathomError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note, Told
 from codefathom.project.roles import ROLES, ask_models, check_models
 from codefathom.project.store_choice import shown_store
 from codefathom.server.http.auth import Caller
@@ -59,11 +61,11 @@ def models_of(projects: Projects, live: Live) -> tuple[Check, ...]:
         with suppress(FathomError):  # the part "projects" says so
             settings = projects.settings_of(project)
             groups.setdefault(_model_names(settings), (settings, []))[1].append(project.id)
-    checks = []
+    checks: list[Check] = []
     for names, (settings, ids) in groups.items():
-        where = "" if names == _model_names(own) else f"{', '.join(ids)}: "
         answers = ask_models(in_haste(settings), config.variables)
-        checks += [replace(check, name=f"{where}{check.name}") for check in answers]
+        is_own = names == _model_names(own)
+        checks += answers if is_own else [replace(check, part=_of_projects(ids, check.part)) for check in answers]
     return tuple(checks)
 
 
@@ -82,8 +84,12 @@ def stores_of(projects: Projects) -> tuple[Check, ...]:
     return tuple(_store_check(store, *group) for store, group in groups.items())
 
 
+def _of_projects(ids: Sequence[str], part: Told) -> Note:
+    return Note(say.OF_PROJECTS, {"projects": tuple(ids), "part": part})
+
+
 def _store_check(store: StoreSettings, ids: Sequence[str], problem: str) -> Check:
-    name = f"{', '.join(ids)}: vector store"
+    name = _of_projects(ids, Note(say.VECTOR_STORE))
     if not problem:
         return Check(name, True, shown_store(store))
     detail = f"{problem}; meanwhile the vectors of the index answer"
@@ -104,23 +110,28 @@ def _model_names(settings: Settings) -> tuple[str, ...]:
 def _machine(state: ServerState) -> Iterator[Check]:
     folder = state.config.data_dir
     yield Check(
-        "data folder",
+        Note(say.DATA_FOLDER),
         os.access(folder, os.W_OK),
         folder,
         "" if os.access(folder, os.W_OK) else "make the folder writable",
     )
     problem = state.live.problem
     yield Check(
-        "settings", not problem, problem or state.config.user_file, "correct the settings file" if problem else ""
+        Note(say.SETTINGS),
+        not problem,
+        problem or state.config.user_file,
+        "correct the settings file" if problem else "",
     )
     jobs = Counter(job.state for job in state.jobs.listed(limit=500))
-    yield Check("indexing", True, f"{jobs['running']} running, {jobs['queued']} waiting, {jobs['failed']} failed")
+    counts = {"running": jobs["running"], "waiting": jobs["queued"], "failed": jobs["failed"]}
+    yield Check(Note(say.INDEXING), True, Note(say.JOBS, counts))
     problems = [
         f"{project.id}: {problem_text}"
         for project in state.projects.listed()
         if (problem_text := _problem(state, project))
     ]
-    yield Check("projects", not problems, "; ".join(problems) or f"{len(state.projects.listed())} registered")
+    registered = Note(say.REGISTERED, {"count": len(state.projects.listed())})
+    yield Check(Note(say.PROJECTS), not problems, "; ".join(problems) or registered)
 
 
 def _problem(state: ServerState, project: ServedProject) -> str:
@@ -129,8 +140,8 @@ def _problem(state: ServerState, project: ServedProject) -> str:
 
 def _no_model(settings: Settings) -> Iterator[Check]:
     if not any(settings.llm.of(role) for role in ROLES):
-        hint = "for written answers, set llm.model, for example to ollama:qwen2.5-coder:14b"
-        yield Check("language model", False, "none is configured; answers consist of excerpts", hint)
+        hint = Note(say.SET_A_MODEL, {"model": "ollama:qwen2.5-coder:14b"})
+        yield Check(Note(say.LANGUAGE_MODEL), False, Note(say.NO_MODEL_SET), hint)
 
 
 def gauges(state: ServerState) -> dict[str, float]:

@@ -35,6 +35,7 @@ from codefathom.server.schemas.monitoring_schemas import (
 from codefathom.server.schemas.project_schemas import TrialIn
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import CallerHere, ClientHere, ManagerHere, ServerState
+from codefathom.shapes import check_shape
 from codefathom.types import Check, Status
 
 OfProject: TypeAlias = Annotated[
@@ -174,7 +175,7 @@ def _stats_out(state: ServerState, project: ServedProject, modules: Mapping[str,
 
 
 def _services_out(state: ServerState, checks: tuple[Check, ...], models: ModelReport | None = None) -> ServicesOut:
-    listed = [CheckOut.model_validate(check) for check in (*checks, *(models.checks if models else ()))]
+    listed = [CheckOut(**check_shape(check)) for check in (*checks, *(models.checks if models else ()))]
     return ServicesOut(
         ok=all(check.ok for check in listed),
         version=__version__,

@@ -50,7 +50,7 @@ from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.searches.search_key import ChangeWish, SearchKey, SearchLimits
 from codefathom.server.state import CallerHere, ServerState
 from codefathom.several.joined_projects import JoinedProjects
-from codefathom.shapes import hit_shape, impact_shape, indexing_shape, rest_shape
+from codefathom.shapes import hit_shape, impact_shape, indexing_shape, plan_shape, rest_shape
 from codefathom.types import Rest
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
@@ -174,7 +174,7 @@ def limits_of(body: QuestionIn) -> SearchLimits:
 def _json(response: SearchOut, n_hits: int, body: SearchIn, rest: Rest) -> str:
     """Return an answer with its first hits, whose signals are told on demand; `rest` is behind all of them."""
     hits = response.hits[:n_hits]
-    hidden = None if body.explain else {"hits": {"__all__": {"signals"}}}
+    hidden = None if body.explain else {"hits": {"__all__": {"signals", "reason_parts", "place_parts"}}}
     end = rest_shape(rest.plus(len(response.hits) - len(hits)), body.offset, len(hits))
     return response.model_copy(update={"hits": hits, **end}).model_dump_json(exclude=hidden)
 
@@ -193,7 +193,7 @@ def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
     return SearchOut(
         query=body.query,
         mode=surest.mode,
-        plan=PlanOut(route=surest.plan.route, why=surest.plan.why, kept_to=surest.plan.kept_to),
+        plan=PlanOut(**plan_shape(surest.plan)),
         hits=[_hit_out(hit, body) for hit in federated.hits],
         confidence=round(judged.confidence, 4),
         weak=judged.weak,

@@ -8,7 +8,7 @@ from pydantic import AliasChoices, Field
 
 from codefathom.compat.argument_names import REQUEST_KEYS
 from codefathom.search.question.query import MAX_QUESTION
-from codefathom.server.schemas.search_schemas import AnyPaths, Anyway, In, Out, PageOut, QuestionIn, Roots, Sound
+from codefathom.server.schemas.search_schemas import AnyPaths, Anyway, In, Out, PageOut, Parts, QuestionIn, Roots, Sound
 
 
 class TurnIn(In):
@@ -85,6 +85,7 @@ class SourceOut(Out):
     place: Sound = Field(
         default="", examples=["page 3"], description="page, heading or cell, in a document that has such"
     )
+    place_parts: Parts
 
 
 class CitationOut(Out):
@@ -97,6 +98,7 @@ class CitationOut(Out):
     place: Sound = Field(
         default="", examples=["page 3"], description="page, heading or cell, in a document that has such"
     )
+    place_parts: Parts
 
 
 class DroppedOut(Out):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from codefathom.server.schemas.search_schemas import Out, Sound
+from codefathom.server.schemas.search_schemas import Out, Parts, Sound
 
 
 class CheckOut(Out):
@@ -16,6 +16,9 @@ class CheckOut(Out):
     ok: bool = Field(examples=[True])
     detail: Sound = Field(examples=["bundled, 256 dimensions"])
     hint: Sound = Field(default="", examples=[""])
+    name_parts: Parts
+    detail_parts: Parts
+    hint_parts: Parts
 
 
 class ServicesOut(Out):

@@ -85,6 +85,23 @@ class Out(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
 
+class NoteOut(Out):
+    """One statement of a sentence, for a face that speaks another language."""
+
+    kind: str = Field(examples=["defines"], description="of the sentence; its English words name the values")
+    values: dict[str, str | int | float | list[str] | NoteOut] = Field(examples=[{"name": "price_of"}])
+
+
+Parts: TypeAlias = Annotated[
+    list[NoteOut],
+    Field(
+        default=[],
+        examples=[[{"kind": "defines", "values": {"name": "price_of"}}]],
+        description="the same as kinds and values, for a page in another language",
+    ),
+]
+
+
 class PageOut(Out):
     """A page of a list."""
 
@@ -242,6 +259,8 @@ class HitOut(Out):
     place: Sound = Field(
         default="", examples=["page 3"], description="page, heading or cell, in a document that has such"
     )
+    reason_parts: Parts
+    place_parts: Parts
 
 
 class SearchedOut(Out):
@@ -274,6 +293,7 @@ class PlanOut(Out):
     route: Route = Field(examples=["graph"])
     why: str = Field(examples=["it asks what calls price_of"], description='reason; "" if the query chose its mode')
     kept_to: Sound = Field(default="", examples=["Order"], description="the type whose members alone were searched")
+    why_parts: Parts
 
 
 Roots: TypeAlias = Annotated[

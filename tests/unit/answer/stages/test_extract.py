@@ -8,6 +8,7 @@ import pytest
 
 from codefathom.answer.cite import check
 from codefathom.answer.stages.extract import answer_of, excerpts, nearest
+from codefathom.facts.reasons import verbatim
 from codefathom.types import Chunk, Hit
 
 LINES = [f"line {n}" for n in range(1, 41)]
@@ -16,7 +17,7 @@ LINES = [f"line {n}" for n in range(1, 41)]
 def hit(start: int, end: int, *, line: int = 0, score: float = 1.0, name: str = "f") -> Hit:
     text = "\n".join(LINES[start - 1 : end]) + "\n"
     chunk = Chunk(f"{start}", "a.txt", "text", "block", "", (), start, end, text)
-    return Hit(chunk, score, {}, "because", line or start, name)
+    return Hit(chunk, score, {}, (verbatim("because"),), line or start, name)
 
 
 @pytest.mark.parametrize(

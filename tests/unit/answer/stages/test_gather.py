@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from codefathom.answer.budget import Material, Shares
 from codefathom.answer.stages.gather import PrintedForm, gather, materials
+from codefathom.facts.reasons import verbatim
 from codefathom.types import Chunk, Hit, SearchResult
 
 
 def hit(path: str, start: int, end: int, score: float) -> Hit:
     chunk = Chunk(f"{path}{start}", path, "python", "function", f"f{start}", (), start, end, "x\n")
-    return Hit(chunk, score, {}, f"because {start}", start, f"f{start}")
+    return Hit(chunk, score, {}, (verbatim(f"because {start}"),), start, f"f{start}")
 
 
 def words(text: str) -> int:

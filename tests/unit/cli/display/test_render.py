@@ -23,6 +23,7 @@ from codefathom.cli.display.render import (
     status_text,
     symbols_text,
 )
+from codefathom.facts.reasons import NAMED, Note
 from codefathom.shapes import checks_shape, plain_shape, search_shape, symbols_shape, to_json
 from codefathom.types import (
     Check,
@@ -48,7 +49,7 @@ PLAIN = Style()
 COLOUR = Style(colour=True)
 TEXT = "def retry(call):\n    for n in range(3):\n        if call():\n            return True\n    return False\n"
 CHUNK = Chunk("1", "net/http/retry.py", "python", "function", "retry", ("retry",), 8, 12, TEXT)
-HIT = Hit(CHUNK, 0.914, {"lexical": 0.71234}, "named retry", 9, "retry", kind="function")
+HIT = Hit(CHUNK, 0.914, {"lexical": 0.71234}, (Note(NAMED, {"names": ("retry",)}),), 9, "retry", kind="function")
 RESULT = SearchResult("retry", (HIT,), "chunk", "hybrid", 0.81239, 7)
 LONG = replace(HIT, chunk=replace(CHUNK, start_line=1, end_line=40, text="".join(f"line {n}\n" for n in range(1, 41))))
 
@@ -290,8 +291,8 @@ def test_skipped_files_are_listed_with_the_reason() -> None:
 
 
 CHECKS = (
-    Check("index", ok=True, detail="fine", hint="unused"),
-    Check("model", ok=False, detail="gone", hint="reinstall"),
+    Check("index", ok=True, told="fine", remedy="unused"),
+    Check("model", ok=False, told="gone", remedy="reinstall"),
 )
 
 
@@ -343,8 +344,10 @@ def test_search_json_has_the_promised_keys() -> None:
             "module": "net",
             "sub_module": "http",
             "reason": "named retry",
+            "reason_parts": [{"kind": "named", "values": {"names": ["retry"]}}],
             "stale": False,
             "place": "",
+            "place_parts": [],
         }
     ]
 

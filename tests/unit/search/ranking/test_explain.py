@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from codefathom.search.ranking.explain import best_line, best_name, matched_names, reason
+from codefathom.facts.reasons import sentence
+from codefathom.search.ranking.explain import best_line, best_name, matched_names, reasons
 from codefathom.search.ranking.rank import RankingQuery
 from codefathom.types import Chunk
 
@@ -91,4 +92,4 @@ def test_what_begins_in_a_chunk_is_shown_before_what_it_lies_in() -> None:
     ],
 )
 def test_the_reason(query: RankingQuery, signals: dict[str, float], expected: str) -> None:
-    assert reason(query, CHUNK, matched_names(query, CHUNK), signals, 7) == expected
+    assert sentence(reasons(query, CHUNK, matched_names(query, CHUNK), signals, 7)) == expected
