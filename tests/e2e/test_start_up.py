@@ -81,6 +81,8 @@ OURS = {
     "codefathom.index",
     "codefathom.index.chunk",
     "codefathom.index.plan",
+    "codefathom.facts.reasons",
+    "codefathom.text.written_place",
     "codefathom.project",
     "codefathom.project.damage",
     "codefathom.project.kept_rules",
