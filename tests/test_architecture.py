@@ -37,7 +37,7 @@ MAX_PARAMETERS = 6
 # Functions with more parameters, each with its reason.
 MANY_PARAMETERS: dict[str, str] = {
     "engine.py:search": "a question, and each way to limit its hits",
-    "several/joined_projects.py:search": "as that of the engine",
+    "askers/joined.py:search": "as that of the engine",
     "server/searches/engine_elsewhere.py:search": "as that of the engine, whose place it takes",
 }
 

@@ -25,8 +25,8 @@ from codefathom.types import LevelName, Mode, Progress, RelatedResult, Rest, Sea
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
+    from codefathom.askers.open_projects import Federation
     from codefathom.search.graph.impact import Impact
-    from codefathom.several.federated import Federation
 
 _T = TypeVar("_T")
 _MOST_REACHED = 1_000  # more than an answer ever has room for
@@ -101,8 +101,8 @@ def searched(chosen: ChosenProjects, words: SearchWords, masks: AgentMasks) -> S
 
     if not chosen.is_named:
         return look(_only(chosen), words.query, words.limit, words.offset)
+    from codefathom.askers.joined_answers import as_one, each_asked
     from codefathom.search.federation import reach
-    from codefathom.several.joined import as_one, each_asked
 
     # The list of a single project is not made anew for each page.
     limit, offset = (words.limit, words.offset) if len(paths) == 1 else (reach(words.limit, words.offset), 0)
@@ -136,7 +136,7 @@ def related(chosen: ChosenProjects, target: str, offset: int) -> RelatedResult:
     """Return the connections of a file or symbol in each project that has it, as one result."""
     if not chosen.is_named:
         return _engine(chosen).related(target, limit=_MOST_EDGES, offset=offset)
-    from codefathom.several.joined import related_in
+    from codefathom.askers.joined_answers import related_in
 
     of_each = _federation(chosen.engines, chosen).related(target, limit=offset + _MOST_EDGES).results
     results = [related_in(result, name) for name, result in of_each.items()]
@@ -186,7 +186,7 @@ def answered(chosen: ChosenProjects, question: str, control: CallControl) -> Ans
 
 
 def _federation(engines: Mapping[str, Engine], chosen: ChosenProjects) -> Federation:
-    from codefathom.several.federated import Federation
+    from codefathom.askers.open_projects import Federation
 
     # No path of the disk is understood: a caller names files of these projects only.
     return Federation(engines, chosen.failed, here=None)

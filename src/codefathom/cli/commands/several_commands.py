@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from codefathom.askers.joined import FederatedSearch, JoinedProjects, left_out_notes
+from codefathom.askers.joined_answers import failure_notes
 from codefathom.cli.display.output import Style
 from codefathom.cli.display.render import map_code, map_notes, related_text, symbols_text
 from codefathom.cli.face import Face
@@ -17,8 +19,6 @@ from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import in_project
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.search.verdict import note_of
-from codefathom.several.joined import failure_notes
-from codefathom.several.joined_projects import FederatedSearch, JoinedProjects, left_out_notes
 from codefathom.shapes import (
     HitDetail,
     failed_shape,

@@ -14,6 +14,11 @@ from codefathom.agent.loop import Event
 from codefathom.answer.answer_types import Answer, AnswerRequest
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.answer.tokens import counter
+from codefathom.askers.joined_agent import investigate_several
+from codefathom.askers.joined_answers import as_one, ask_several, context, each_asked, without_first_runs
+from codefathom.askers.kept import KeptProject, SearchWish, SymbolWish
+from codefathom.askers.named_files import files_by_project, relative_to
+from codefathom.askers.side_by_side import outcomes
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
@@ -21,11 +26,6 @@ from codefathom.project.answer_setup import HITS_PER_FILE, ContextSize, for_prom
 from codefathom.search.federation import ProjectHit, merge, reach
 from codefathom.search.graph.project_map import MapParts, ProjectMap, fitted, joined
 from codefathom.search.verdict import Verdict, of_several
-from codefathom.several.joined import as_one, ask_several, context, each_asked, without_first_runs
-from codefathom.several.joined_agent import investigate_several
-from codefathom.several.kept_project import KeptProject, SearchWish, SymbolWish
-from codefathom.several.named_files import files_by_project, relative_to
-from codefathom.several.side_by_side import outcomes
 from codefathom.types import (
     NO_REST,
     Context,

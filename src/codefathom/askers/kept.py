@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from codefathom.answer.stages.answer_run import AnswerProject
+from codefathom.askers.routes import is_at_or_below
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.project.opening import OpenedProject
 from codefathom.search.graph.project_map import MapParts
-from codefathom.several.routes import is_at_or_below
 from codefathom.stores.conditions import combine
 from codefathom.types import LevelName, Mode, RelatedResult, SearchResult, SomeSymbols, Where
 

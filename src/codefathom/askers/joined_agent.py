@@ -9,12 +9,12 @@ from codefathom.agent.loop import Event
 from codefathom.agent.tools import ToolProject
 from codefathom.answer.answer_types import Answer, AnswerRequest
 from codefathom.answer.ask import Text
+from codefathom.askers.joined_answers import JoinedTexts, as_one, each_asked, pinned_in, ready, related_in
+from codefathom.askers.kept import KeptProject
+from codefathom.askers.side_by_side import outcomes
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
 from codefathom.project.agent_setup import AgentProject, Search, investigate, project_of
-from codefathom.several.joined import JoinedTexts, as_one, each_asked, pinned_in, ready, related_in
-from codefathom.several.kept_project import KeptProject
-from codefathom.several.side_by_side import outcomes
 from codefathom.types import FoundSymbol, LevelName, RelatedResult, SearchResult, Where
 
 _NOTE = "The tools show several projects: {names}. Each path begins with its project, such as {first}/README."

@@ -12,6 +12,8 @@ from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.budget import NameOf
 from codefathom.answer.stages.answer_run import AnswerProject
 from codefathom.answer.stages.select import OutlineFile
+from codefathom.askers.kept import KeptProject
+from codefathom.askers.side_by_side import outcomes
 from codefathom.errors import FathomError, FirstRunError, SourceError, UsageError
 from codefathom.project.answer_setup import ContextSize, packed, prepare
 from codefathom.project.opening import OpenedProject
@@ -19,8 +21,6 @@ from codefathom.project.originals import Lines
 from codefathom.project.texts import naming, with_symbols
 from codefathom.search.federation import in_project, merge, questions_for
 from codefathom.search.verdict import of_several
-from codefathom.several.kept_project import KeptProject
-from codefathom.several.side_by_side import outcomes
 from codefathom.types import Context, RelatedResult, SearchResult, Where
 
 _P = TypeVar("_P")
