@@ -23,14 +23,6 @@ SOURCE = ROOT / "src" / "codefathom"
 FILES = sorted(SOURCE.rglob("*.py"))
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-MAX_FILE_LINES = 500  # a file holds one subject; a longer one is looked at, not squeezed
-LOOKED_AT = {
-    "cli/options.py": "all options of the command line, as tables",
-    "config/settings.py": "all settings, a few lines each",
-    "engine.py": "all that a face may ask, one method each",
-    "types.py": "the values that flow, a few lines each",
-    "stores/catalog/catalog.py": "all that is asked of the catalogue, one method each",
-}
 MAX_FUNCTION_LINES = 80
 MAX_PARAMETERS = 6
 
@@ -165,11 +157,6 @@ def test_no_function_is_very_long() -> None:
     assert [f"{name} {n_lines(node)}" for name, node in functions() if n_lines(node) > MAX_FUNCTION_LINES] == []
 
 
-def test_files_are_short() -> None:
-    lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
-    assert {name: length for name, length in lengths.items() if length > MAX_FILE_LINES and name not in LOOKED_AT} == {}
-
-
 def test_functions_take_few_parameters() -> None:
     many = {name: parameters(node) for name, node in functions() if len(parameters(node)) > MAX_PARAMETERS}
     assert many.keys() == MANY_PARAMETERS.keys(), many
@@ -214,24 +201,6 @@ def test_values_are_named_by_nouns() -> None:
         if name.strip("_").lower() in NO_NOUNS
     }
     assert named == set()
-
-
-# "What is left" and "Whether it waits" are no sentences: a docstring begins with a noun or a verb.
-CLAUSE = re.compile(
-    r"(?i)(what|whether|how|who|where|when|(return|say|tell|yield|give|know|decide|learn|show)s? "
-    r"(what|whether|how|why|which|who|where))\b"
-)
-
-
-def test_docstrings_begin_with_a_noun_or_a_verb() -> None:
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    clauses = {
-        f"{name_of(path)}:{getattr(node, 'lineno', 1)}"
-        for path in FILES
-        for node in ast.walk(tree(path))
-        if isinstance(node, kinds) and CLAUSE.match(ast.get_docstring(node) or "")
-    }
-    assert clauses == set()
 
 
 def test_own_imports_stand_on_top() -> None:
@@ -493,17 +462,168 @@ def test_no_path_of_a_machine_is_written_down() -> None:
     assert found == []
 
 
-# ---- rooms, and the map of them
+# ---- rooms: what each offers to others, and that they stand one on the other
 
-MOST_AT_THE_ROOT = 8
-MOST_IN_A_FOLDER = 16
+# Rooms that others enter by these modules alone: the rest of a room may be changed without a look at anything outside.
+# In other rooms each module is for all that stand above it, but for those whose name begins with "_".
+DOORS = {
+    "agent": {"agent.loop", "agent.report", "agent.streamed", "agent.tools"},
+    "cli": {"cli"},
+    "hosts": {"hosts.host_list", "hosts.plugin_files", "hosts.setup_changes"},
+    "parse": {"parse", "parse.grammars", "parse.llm", "parse.text"},
+    "remote": {
+        *("remote.chat_models", "remote.embedding_model", "remote.on_disk"),
+        *("remote.reranking_model", "remote.vector_stores"),
+    },
+    "server": {"server.http.auth", "server.run", "server.server_config"},
+    "testing": {"testing"},
+}
+Imports = dict[str, set[str]]
+
+
+def imports() -> Imports:
+    """Each module of ours with the modules of ours that it imports anywhere, also for type checkers only."""
+    return {
+        name: {module for node in ast.walk(tree(path)) for module in reached(node) if module in MODULES}
+        for name, path in MODULES.items()
+    }
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def past_the_doors(imported_by: Imports, doors: dict[str, set[str]]) -> set[str]:
+    """The imports from outside of a room that go past its doors."""
+    return {
+        f"{importer} > {module}"
+        for importer, modules in imported_by.items()
+        for module in modules
+        if room_of(module) in doors and room_of(importer) != room_of(module)
+        if module.removeprefix("codefathom.") not in doors[room_of(module)]
+    }
+
+
+def private_from_outside(imported_by: Imports) -> set[str]:
+    """The imports of what is private to a folder, by a module that does not lie in that folder or below it."""
+    return {
+        f"{importer} > {module}"
+        for importer, modules in imported_by.items()
+        for module in modules
+        for private in re.finditer(r"(?<=\.)_", module)
+        if not importer.startswith(module[: private.start()])
+    }
+
+
+def circles(imported_by: Imports) -> set[str]:
+    """The modules and folders of each folder that import each other, directly or through others beside them."""
+    beside: dict[str, set[str]] = {}
+    for importer, modules in imported_by.items():
+        for one, other in (beside_each_other(importer, module) for module in modules):
+            if one != other:
+                beside.setdefault(one, set()).add(other)
+    return {one for one, others in beside.items() if one in reachable(others, beside)}
+
+
+def beside_each_other(one: str, other: str) -> tuple[str, str]:
+    """The names of two modules up to where they part: `a.b.c` and `a.d` are `a.b` and `a.d`."""
+    parts, others = one.split("."), other.split(".")
+    n_shared = next((n for n, (a, b) in enumerate(zip(parts, others, strict=False)) if a != b), None)
+    # A package is above its own modules, and beside none of them.
+    return ("", "") if n_shared is None else (".".join(parts[: n_shared + 1]), ".".join(others[: n_shared + 1]))
+
+
+def reachable(start: set[str], edges: dict[str, set[str]]) -> set[str]:
+    seen, left = set(start), list(start)
+    while left:
+        new = edges.get(left.pop(), set()) - seen
+        seen |= new
+        left += new
+    return seen
+
+
+def test_a_room_is_entered_by_its_doors() -> None:
+    assert past_the_doors(imports(), DOORS) == set()
+
+
+def test_each_door_is_used() -> None:
+    entered = {
+        module.removeprefix("codefathom.")
+        for importer, modules in imports().items()
+        for module in modules
+        if room_of(importer) != room_of(module)
+    }
+    # The tests of those who write a store or a model of their own enter by this one.
+    assert {door for doors in DOORS.values() for door in doors} - entered <= {"testing"}
+
+
+def test_what_begins_with_an_underscore_is_private() -> None:
+    assert private_from_outside(imports()) == set()
+    names = {
+        f"{name} > {node.module}.{alias.name}"
+        for name, path in MODULES.items()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ImportFrom) and (node.module or "") in MODULES
+        for alias in node.names
+        if alias.name.startswith("_") and not alias.name.endswith("__")
+        if f"{node.module}.{alias.name}" not in MODULES
+    }
+    assert names == set()
+
+
+def test_folders_do_not_import_each_other_in_circles() -> None:
+    assert circles(imports()) == set()
+
+
+@pytest.mark.parametrize(
+    ("importer", "module", "is_a_fault"),
+    [
+        ("search.pipeline", "parse", False),
+        ("search.pipeline", "parse.outline", True),
+        ("parse.text", "parse.outline", False),
+        ("engine", "parse.outline", True),
+    ],
+)
+def test_what_goes_past_a_door(importer: str, module: str, is_a_fault: bool) -> None:
+    doors = {"parse": {"parse"}}
+    assert bool(past_the_doors({f"codefathom.{importer}": {f"codefathom.{module}"}}, doors)) is is_a_fault
+
+
+@pytest.mark.parametrize(
+    ("importer", "module", "is_a_fault"),
+    [
+        ("search.pipeline", "search._levels", False),
+        ("search.ranking.rank", "search._levels", False),
+        ("search.pipeline", "search.ranking._rows", True),
+        ("engine", "search._levels", True),
+        ("searched", "search._levels", True),
+        ("search.pipeline", "search._inner.rows", False),
+        ("index.plan", "search._inner.rows", True),
+        ("index.plan", "search.inner_rows", False),
+    ],
+)
+def test_what_is_private_to_a_folder(importer: str, module: str, is_a_fault: bool) -> None:
+    assert bool(private_from_outside({f"codefathom.{importer}": {f"codefathom.{module}"}})) is is_a_fault
+
+
+@pytest.mark.parametrize(
+    ("imported_by", "members"),
+    [
+        ({"a.b": {"a.c"}, "a.c": {"a.b"}}, {"a.b", "a.c"}),
+        ({"a.b.x": {"a.c"}, "a.c": {"a.b.y"}}, {"a.b", "a.c"}),
+        ({"a.b.x": {"a.c"}, "a.c": {"a.d.y"}, "a.d.z": {"a.b.w"}}, {"a.b", "a.c", "a.d"}),
+        ({"a.b.x": {"a.b.y"}, "a.b.y": {"a.b.x"}}, {"a.b.x", "a.b.y"}),
+        ({"a.b.x": {"a.b", "a.c"}, "a.b": {"a.b.x"}}, set()),
+        ({"a.b.x": {"a.b.y", "a.c"}, "a.b.y": {"a.c"}, "a.c": {"a.d"}}, set()),
+    ],
+)
+def test_what_is_a_circle(imported_by: Imports, members: set[str]) -> None:
+    assert circles(imported_by) == members
+
+
+# ---- the map of the rooms
+
 MAP = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-
-
-def test_no_folder_is_crowded() -> None:
-    n_modules = Counter(path.parent.relative_to(SOURCE).as_posix() for path in FILES)
-    assert n_modules["."] <= MOST_AT_THE_ROOT
-    assert {folder: n for folder, n in n_modules.items() if n > MOST_IN_A_FOLDER} == {}
 
 
 def test_no_two_modules_have_one_name() -> None:
