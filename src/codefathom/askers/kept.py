@@ -3,116 +3,97 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, cast
 
+from codefathom.answer.answer_types import Answer
+from codefathom.answer.ask import ask
 from codefathom.answer.stages.answer_run import AnswerProject
+from codefathom.askers.part import Part
 from codefathom.askers.routes import is_at_or_below
-from codefathom.engine import Engine
-from codefathom.errors import UsageError
+from codefathom.config.settings import Settings
+from codefathom.errors import SourceError, UsageError
+from codefathom.index.by_path import below_one_of, places_of
+from codefathom.project import agent_setup
+from codefathom.project.answer_setup import prepare, request_of, with_damage
+from codefathom.project.asking import fitted_map
 from codefathom.project.opening import OpenedProject
+from codefathom.project.texts import with_symbols
+from codefathom.question.asker import result_of
+from codefathom.question.limits import MOST_ITEMS, USUAL_LIMIT
+from codefathom.question.question import Kind, Question
 from codefathom.search.graph.project_map import MapParts
 from codefathom.stores.conditions import combine
-from codefathom.types import LevelName, Mode, RelatedResult, SearchResult, SomeSymbols, Where
+from codefathom.types import IndexedFile, LevelName, RelatedResult, RunProgress, SearchResult, SomeSymbols, Where
 
-_ALL_SYMBOLS = 1_000_000
 _NOT_ASKED = "give a place in what is asked about"
-
-
-class SearchWish(NamedTuple):
-    """The arguments of `Engine.search`, besides the question."""
-
-    limit: int | None = None
-    level: LevelName | None = None
-    mode: Mode | None = None
-    where: Where | None = None
-    min_score: float = 0.0
-    files: tuple[str, ...] = ()
-
-
-class SymbolWish(NamedTuple):
-    """The arguments of `Engine.symbols`."""
-
-    query: str
-    path: str
-    kind: str
-    limit: int
-    offset: int
 
 
 @dataclass(frozen=True, slots=True)
 class KeptProject:
-    """An opened project. `places` are absolute, resolved paths of files and folders in it; none: all of it."""
+    """An asker that is kept to places, absolute, resolved paths of files and folders in its project; none: all of it.
 
-    engine: Engine
+    It is itself a `Part`.
+    """
+
+    asker: Part
     places: tuple[str, ...] = ()
     takes_in: bool = True  # what has changed in the places, before each question; False: somebody else has done that
 
-    def search(self, query: str, wish: SearchWish) -> SearchResult:
-        """Return the best places; see `Engine.search`."""
-        files, where = wish.files or self.places, wish.where
-        if wish.files or not self.takes_in:
-            where = self.condition(where)
-        if wish.files and not self.takes_in:
-            where = combine(where, self.engine.kept_to(wish.files))
-        return self.engine.search(
-            query,
-            limit=wish.limit,
-            level=wish.level,
-            mode=wish.mode,
-            where=where,
-            min_score=wish.min_score,
-            files=files if self.takes_in else (),
-        )
+    @property
+    def root(self) -> str:
+        """See `Part`."""
+        return self.asker.root
 
-    def condition(self, where: Where | None) -> Where | None:
-        """Return a condition that holds in the places only."""
-        return combine(where, self.engine.kept_to(self.places)) if self.places else where
+    @property
+    def folder(self) -> str:
+        """See `Part`."""
+        return self.asker.folder
+
+    @property
+    def settings(self) -> Settings:
+        """See `Part`."""
+        return self.asker.settings
+
+    @property
+    def first_run(self) -> RunProgress | None:
+        """See `Part`."""
+        return self.asker.first_run
+
+    @property
+    def opened(self) -> OpenedProject:
+        """See `Part`."""
+        return self.asker.opened
+
+    def answer(self, question: Question) -> Iterator[Any]:
+        """Yield the events of an answer from these places only; see `Asker`."""
+        if question.kind == "search":
+            return self._search(question)
+        return _ANSWERS[question.kind](self, question) if self.places else self.asker.answer(question)
+
+    def take_in(self, files: Sequence[str]) -> None:
+        """See `Part`."""
+        self.asker.take_in(files)
 
     def ready(self) -> OpenedProject:
         """Return the index, up to date; the next search tells what of the places is not in it."""
         if self.places and self.takes_in:
-            self.engine.take_in(self.places)
-        return self.engine.ready()
+            self.asker.take_in(self.places)
+        return self.asker.ready()
 
-    def symbols(self, wish: SymbolWish) -> SomeSymbols:
-        """Return symbols by name; see `Engine.symbols`."""
-        query, path, kind, limit, offset = wish
-        is_inside, inside = self.contains(), self._relative()
-        if self.places:
-            self.ready()
-            if len(inside) != 1 or path:
-                every = self.engine.symbols(query, path=path, kind=kind, limit=_ALL_SYMBOLS)
-                kept = tuple(item for item in every if is_inside(item.path))
-                return SomeSymbols(kept[offset : offset + limit], len(kept))
-            path = inside[0]
-        symbols = self.engine.symbols(query, path=path, kind=kind, limit=limit, offset=offset)
-        return SomeSymbols(symbols, self.engine.n_symbols(query, path=path, kind=kind))
+    def close(self) -> None:
+        """See `Part`."""
+        self.asker.close()
 
-    def related(self, target: str, *, depth: int, limit: int, offset: int) -> RelatedResult:
-        """Return the connections of a file or symbol; see `Engine.related`."""
-        if not self.places:
-            return self.engine.related(target, depth=depth, limit=limit, offset=offset)
-        self.ready()
-        is_inside = self.contains()
-        result = self.engine.related(target, depth=depth, limit=_ALL_SYMBOLS)
-        is_file = self.engine.opened.catalog.document(result.target) is not None
-        if is_file and not target.startswith("@@") and not is_inside(result.target):
-            raise UsageError(f"{target!r} is not in the places that are asked about", hint=_NOT_ASKED)
-        edges = tuple(edge for edge in result.edges if is_inside(edge.path))
-        n_behind = max(len(edges) - offset - limit, 0)
-        return replace(result, edges=edges[offset : offset + limit], offset=offset, rest=result.rest.plus(n_behind))
+    def look(self, query: str, limit: int, level: LevelName = "chunk", where: Where | None = None) -> SearchResult:
+        """Return the best places for an answer, once `ready` has taken in what has changed."""
+        question = Question(query, limit=limit, level=level, where=self.condition(where))
+        return cast(SearchResult, result_of(self.asker, question))
 
-    def map_parts(self, query: str, files: Sequence[str], folders: Sequence[str]) -> MapParts:
-        """Return the parts of a map, the most central first; see `Engine.map`. Paths are those of the project."""
-        if not self.places:
-            return self.engine.map_parts(query, files=files, folders=folders)
-        self.ready()
-        kept = tuple(_common(folders, self._relative())) if folders else self._relative()
-        if not kept:
-            raise UsageError(f"no place that is asked about lies below {', '.join(folders)}", hint=_NOT_ASKED)
-        return self.engine.map_parts(query, files=files, folders=kept, where=self.condition(None))
+    def condition(self, where: Where | None) -> Where | None:
+        """Return a condition that holds in the places only."""
+        return combine(where, self._kept_to(self.places)) if self.places else where
 
     def kept(self, project: AnswerProject) -> AnswerProject:
         """Return this project as the stages of an answer see it, with these places only."""
@@ -135,8 +116,98 @@ class KeptProject:
         inside = self._relative()
         return lambda path: not inside or any(is_at_or_below(path, place) for place in inside)
 
+    def _kept_to(self, files: Sequence[str]) -> Where | None:
+        return below_one_of(places_of(self.opened.recipe.root, files))
+
     def _relative(self) -> tuple[str, ...]:
-        return tuple(os.path.relpath(place, self.engine.root).replace(os.sep, "/") for place in self.places)
+        return tuple(os.path.relpath(place, self.root).replace(os.sep, "/") for place in self.places)
+
+    def _search(self, question: Question) -> Iterator[SearchResult]:
+        files, where = question.files or self.places, question.where
+        if question.files or not self.takes_in:
+            where = self.condition(where)
+        if question.files and not self.takes_in:
+            where = combine(where, self._kept_to(question.files))
+        return self.asker.answer(replace(question, where=where, files=files if self.takes_in else ()))
+
+    def _symbols(self, question: Question) -> Iterator[SomeSymbols]:
+        is_inside, inside = self.contains(), self._relative()
+        self.ready()
+        if len(inside) == 1 and not question.path:
+            yield from self.asker.answer(replace(question, path=inside[0]))
+            return
+        every = result_of(self.asker, replace(question, limit=MOST_ITEMS, offset=0))
+        kept = tuple(item for item in every.symbols if is_inside(item.path))
+        yield SomeSymbols(kept[question.offset : question.offset + _limit(question)], len(kept))
+
+    def _related(self, question: Question) -> Iterator[RelatedResult]:
+        self.ready()
+        is_inside, target = self.contains(), question.text
+        result = result_of(self.asker, replace(question, limit=MOST_ITEMS, offset=0))
+        is_file = self.opened.catalog.document(result.target) is not None
+        if is_file and not target.startswith("@@") and not is_inside(result.target):
+            raise UsageError(f"{target!r} is not in the places that are asked about", hint=_NOT_ASKED)
+        edges = tuple(edge for edge in result.edges if is_inside(edge.path))
+        end = question.offset + _limit(question)
+        rest = result.rest.plus(max(len(edges) - end, 0))
+        yield replace(result, edges=edges[question.offset : end], offset=question.offset, rest=rest)
+
+    def _map(self, question: Question) -> Iterator[Any]:
+        self.ready()
+        folders = question.folders
+        kept = tuple(_common(folders, self._relative())) if folders else self._relative()
+        if not kept:
+            raise UsageError(f"no place that is asked about lies below {', '.join(folders)}", hint=_NOT_ASKED)
+        own = replace(question, folders=kept, where=self.condition(question.where), as_parts=True)
+        parts: MapParts = result_of(self.asker, own)
+        yield parts if question.as_parts else fitted_map(parts, question, self.settings.context.tokenizer_path)
+
+    def _context(self, question: Question) -> Iterator[Any]:
+        self.ready()
+        yield from self.asker.answer(replace(question, where=self.condition(question.where)))
+
+    def _files(self, question: Question) -> Iterator[tuple[IndexedFile, ...]]:
+        is_inside = self.contains()
+        self.ready()
+        yield tuple(item for item in result_of(self.asker, question) if is_inside(item.path))
+
+    def _impact(self, question: Question) -> Iterator[Any]:
+        raise UsageError("a change is asked about in a whole project", hint="leave out the paths")
+
+    def _ask(self, question: Question) -> Iterator[Any]:
+        is_inside = self.contains()
+        for path in question.pinned:
+            if not is_inside(path):
+                raise SourceError(f"{path!r} is not in the places that are asked about", hint=_NOT_ASKED)
+        request = request_of(replace(question, where=self.condition(question.where)))
+        opened = self.ready()
+        if question.as_agent:
+            agent = agent_setup.project_of(
+                request, opened, lambda query, level, n: self.look(query, n, level, question.where)
+            )
+            return with_damage(opened, agent_setup.investigate(request, agent))
+        prepared = prepare(request, opened, lambda query, limit: self.look(query, limit, where=question.where))
+        project = self.kept(prepared.project)
+        events = (
+            with_symbols(event, project.name_of, project.on_disk) if isinstance(event, Answer) else event
+            for event in ask(prepared.question, project, prepared.models)
+        )
+        return with_damage(opened, events)
+
+
+_ANSWERS: Mapping[Kind, Callable[[KeptProject, Question], Iterator[Any]]] = {
+    "context": KeptProject._context,
+    "related": KeptProject._related,
+    "impact": KeptProject._impact,
+    "symbols": KeptProject._symbols,
+    "map": KeptProject._map,
+    "files": KeptProject._files,
+    "ask": KeptProject._ask,
+}
+
+
+def _limit(question: Question) -> int:
+    return USUAL_LIMIT[question.kind] if question.limit is None else question.limit
 
 
 def _common(folders: Sequence[str], places: Sequence[str]) -> list[str]:

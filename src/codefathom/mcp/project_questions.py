@@ -102,14 +102,14 @@ def searched(chosen: ChosenProjects, words: SearchWords, masks: AgentMasks) -> S
     if not chosen.is_named:
         return look(_only(chosen), words.query, words.limit, words.offset)
     from codefathom.askers.joined_answers import as_one, each_asked
-    from codefathom.search.federation import reach
+    from codefathom.search.federation import merge, reach
 
     # The list of a single project is not made anew for each page.
     limit, offset = (words.limit, words.offset) if len(paths) == 1 else (reach(words.limit, words.offset), 0)
     results, failed = each_asked(
         lambda name, query: look(name, query, limit, offset), {name: name for name in paths}, words.query
     )
-    return as_one(results, {**chosen.failed, **failed}, words.limit, words.offset)
+    return as_one(results, {**chosen.failed, **failed}, merge(results, words.limit, words.offset), words.offset)
 
 
 def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int, masks: AgentMasks) -> ReadLines:
