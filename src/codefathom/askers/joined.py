@@ -33,7 +33,7 @@ from codefathom.errors import FathomError, UsageError
 from codefathom.project.answer_setup import HITS_PER_FILE, for_prompt, question_of, request_of, size_of
 from codefathom.project.asking import fitted_map
 from codefathom.question.asker import result_of
-from codefathom.question.limits import USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS
+from codefathom.question.limits import MOST_HITS, USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS, check_page, limit_of
 from codefathom.question.question import Kind, Question
 from codefathom.search.federation import MergedHits, ProjectHit, merge, questions_for, reach
 from codefathom.search.graph.impact import Impact
@@ -378,6 +378,7 @@ class JoinedProjects:
     # ---- of each
 
     def _search_of_each(self, question: Question) -> FederatedSearch:
+        check_page(question, MOST_HITS)
         owners = self._owners(question.files)
         names = owners or self._projects
         most = question.limit or max((self._projects[name].settings.search.limit for name in names), default=0)
@@ -432,7 +433,7 @@ class JoinedProjects:
         yield SomeSymbols(named, sum(each.n_symbols.values()))
 
     def _related(self, question: Question) -> Iterator[RelatedResult]:
-        limit = USUAL_LIMIT["related"] if question.limit is None else question.limit
+        limit = limit_of(question)
         own = replace(question, limit=question.offset + limit, offset=0)
         results = self._related_of_each(own).results
         yield all_related([related_in(result, name) for name, result in results.items()], limit, question.offset)

@@ -21,7 +21,7 @@ from codefathom.project.asking import fitted_map
 from codefathom.project.opening import OpenedProject
 from codefathom.project.texts import with_symbols
 from codefathom.question.asker import result_of
-from codefathom.question.limits import MOST_ITEMS, USUAL_LIMIT
+from codefathom.question.limits import MOST_ITEMS, limit_of
 from codefathom.question.question import Kind, Question
 from codefathom.search.graph.project_map import MapParts
 from codefathom.stores.conditions import combine
@@ -138,7 +138,7 @@ class KeptProject:
             return
         every = result_of(self.asker, replace(question, limit=MOST_ITEMS, offset=0))
         kept = tuple(item for item in every.symbols if is_inside(item.path))
-        yield SomeSymbols(kept[question.offset : question.offset + _limit(question)], len(kept))
+        yield SomeSymbols(kept[question.offset : question.offset + limit_of(question)], len(kept))
 
     def _related(self, question: Question) -> Iterator[RelatedResult]:
         self.ready()
@@ -148,7 +148,7 @@ class KeptProject:
         if is_file and not target.startswith("@@") and not is_inside(result.target):
             raise UsageError(f"{target!r} is not in the places that are asked about", hint=_NOT_ASKED)
         edges = tuple(edge for edge in result.edges if is_inside(edge.path))
-        end = question.offset + _limit(question)
+        end = question.offset + limit_of(question)
         rest = result.rest.plus(max(len(edges) - end, 0))
         yield replace(result, edges=edges[question.offset : end], offset=question.offset, rest=rest)
 
@@ -204,10 +204,6 @@ _ANSWERS: Mapping[Kind, Callable[[KeptProject, Question], Iterator[Any]]] = {
     "files": KeptProject._files,
     "ask": KeptProject._ask,
 }
-
-
-def _limit(question: Question) -> int:
-    return USUAL_LIMIT[question.kind] if question.limit is None else question.limit
 
 
 def _common(folders: Sequence[str], places: Sequence[str]) -> list[str]:

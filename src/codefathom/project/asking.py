@@ -16,13 +16,12 @@ from codefathom.project.damage import made_meanwhile, reading, state_of
 from codefathom.project.opening import OpenedProject, fusion
 from codefathom.question.limits import (
     MOST_HITS,
-    MOST_ITEMS,
     USUAL_DEPTH,
-    USUAL_LIMIT,
     USUAL_MAP_TOKENS,
-    check_count,
     check_offset,
+    check_page,
     check_texts,
+    limit_of,
 )
 from codefathom.question.question import Kind, Question
 from codefathom.search.filter.filter_options import IMPORT, kind_named
@@ -140,7 +139,7 @@ def symbols(index: CurrentIndex, question: Question) -> SomeSymbols:
     """Return a page of symbols; see `Engine.symbols`."""
     query, path, offset = question.text, question.path, question.offset
     check_texts(query, path, question.symbol_kind)
-    limit = _page_of(question)
+    limit = limit_of(question)
     kind = kind_named(question.symbol_kind) if question.symbol_kind else ""
     index.refresh()
     with reading(index.believed(), whole=True) as opened:
@@ -195,7 +194,7 @@ def _related(index: CurrentIndex, question: Question) -> Iterator[RelatedResult]
     from codefathom.search.graph.related import related
 
     check_texts(question.text)
-    limit = _page_of(question)
+    limit = limit_of(question)
     index.refresh()
     with reading(index.believed(), whole=True) as opened:
         result = related(opened.catalog, question.text, depth=_depth_of(question), limit=limit, offset=question.offset)
@@ -207,7 +206,7 @@ def _impact(index: CurrentIndex, question: Question) -> Iterator[Impact]:
     from codefathom.project.impact.impact_of_change import impact_of_change
 
     check_texts(question.text, question.diff)
-    limit = _page_of(question)
+    limit = limit_of(question)
     index.refresh()
     with reading(index.believed(), whole=True) as opened:
         files = of_diff(opened, question.diff) if question.diff else of_range(opened, question.text or "HEAD")
@@ -273,14 +272,13 @@ def _request(question: Question, index: CurrentIndex) -> SearchRequest:
     """Return the search in an index that a question means, with the settings where it says nothing."""
     settings = index.settings.search
     check_texts(question.text)
-    if question.limit is not None:
-        check_count("limit", question.limit, MOST_HITS)
+    check_page(question, MOST_HITS)
     parsed = parse_query(question.text)
     if parsed.is_empty:
         raise UsageError("the query is empty", hint='ask for something, such as fathom search "retry with backoff"')
     unit = _chosen("level", question.level or settings.level, LEVELS)
     where = question.where
-    request = SearchRequest(
+    return SearchRequest(
         query=parsed,
         limit=question.limit or settings.limit,
         offset=question.offset,
@@ -291,16 +289,6 @@ def _request(question: Question, index: CurrentIndex) -> SearchRequest:
         fusion=fusion(index.settings),
         expression_limit_s=settings.expression_timeout_s,
     )
-    check_offset(question.offset)
-    return request
-
-
-def _page_of(question: Question) -> int:
-    """Return the most items of a page of a list. Raises UsageError."""
-    limit = USUAL_LIMIT[question.kind] if question.limit is None else question.limit
-    check_count("limit", limit, MOST_ITEMS)
-    check_offset(question.offset)
-    return limit
 
 
 def _depth_of(question: Question) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codefathom.errors import UsageError
+from codefathom.question.question import Question
 from codefathom.text.printable import is_text
 
 USUAL_DEPTH = {"related": 1, "impact": 3}
@@ -23,6 +24,19 @@ def check_count(what: str, number: int, most: int, least: int = 1) -> None:
 def check_offset(offset: int) -> None:
     """Raise UsageError for items that no list has."""
     check_count("offset", offset, MOST_PASSED_BY, least=0)
+
+
+def check_page(question: Question, most: int) -> None:
+    """Raise UsageError for a page of a list of which at most so many items are given."""
+    if question.limit is not None:
+        check_count("limit", question.limit, most)
+    check_offset(question.offset)
+
+
+def limit_of(question: Question) -> int:
+    """Return the most items of a page of connections or symbols. Raises UsageError."""
+    check_page(question, MOST_ITEMS)
+    return USUAL_LIMIT[question.kind] if question.limit is None else question.limit
 
 
 def check_texts(*texts: str) -> None:
