@@ -50,6 +50,7 @@ OURS = {
     "codefathom.cli",
     "codefathom.cli.aliases",
     "codefathom.cli.arguments",
+    "codefathom.cli.asked_questions",
     "codefathom.cli.commands",
     "codefathom.cli.commands.short_commands",
     "codefathom.cli.display",

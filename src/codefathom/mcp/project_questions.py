@@ -58,6 +58,7 @@ class _PartOfCall:
     """A project of a search, kept to the paths of the call; what it finds has marks in the place of secrets."""
 
     first_run = None  # a call waits for no other run: it has chosen what is asked meanwhile
+    folder = ""  # a call names no file of the disk
 
     def __init__(self, project: Engine | FirstIndex, where: Where | None, masks: AgentMasks) -> None:
         self._project = project
