@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codefathom.several.routes import PathRoute
+from codefathom.askers.routes import PathRoute
 
 CHAT = "AbC-9"
 FOLDERS = ("uploads/zoo", f"chats/{CHAT}/notes", "chats/second", "chats/third", "misc")

@@ -29,7 +29,7 @@ MAX_PARAMETERS = 6
 # Functions with more parameters, each with its reason.
 MANY_PARAMETERS: dict[str, str] = {
     "engine.py:search": "a question, and each way to limit its hits",
-    "several/joined_projects.py:search": "as that of the engine",
+    "askers/joined.py:search": "as that of the engine",
     "server/searches/engine_elsewhere.py:search": "as that of the engine, whose place it takes",
 }
 
@@ -41,7 +41,9 @@ MAY_IMPORT_INSIDE = {
     "__init__.py",
     "project/roles.py",
     "engine.py",
+    "project/current_index.py",
     "project/opening.py",
+    "project/asking.py",
     "index/plan.py",
     "source/charset.py",
     "config/configuration.py",
@@ -355,7 +357,9 @@ IN_SUCH_FOLDERS = (
     "stores/",
     "server/",
     "project/location.py",
+    "project/current_index.py",
     "project/opening.py",
+    "project/asking.py",
     "project/upgrading.py",
     "project/exchange.py",
     "index/purposes.py",

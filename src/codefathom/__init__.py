@@ -4,8 +4,8 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import AnswerRequest
+    from codefathom.askers.open_projects import Federation
     from codefathom.engine import Engine
-    from codefathom.several.federated import Federation
 
 __version__ = "0.1.0"
 __all__ = ["AnswerRequest", "Engine", "Federation", "__version__"]
@@ -22,7 +22,7 @@ def __getattr__(name: str) -> object:
 
         return AnswerRequest
     if name == "Federation":
-        from codefathom.several.federated import Federation  # noqa: PLC0415
+        from codefathom.askers.open_projects import Federation  # noqa: PLC0415
 
         return Federation
     raise AttributeError(f"module 'codefathom' has no attribute {name!r}")

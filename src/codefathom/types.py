@@ -97,7 +97,7 @@ class Document:
     """One version of one file."""
 
     path: str
-    language: str  # a name of source/languages.py; "text" when nothing better is known
+    language: str  # a name of facts/languages.py; "text" when nothing better is known
     text: str  # decoded, with its own line ends
     fingerprint: str  # versioned hash of the bytes on disk
     size: int  # bytes on disk

@@ -163,7 +163,8 @@ def test_a_tree_is_looked_at_less_often_when_a_look_takes_long(project: Path, mo
     clock = count()
     # A second goes by between any two looks at the clock, also while the tree is looked at.
     monkeypatch.setattr(
-        "codefathom.engine.time", SimpleNamespace(monotonic=lambda: float(next(clock)), perf_counter=time.perf_counter)
+        "codefathom.project.current_index.time",
+        SimpleNamespace(monotonic=lambda: float(next(clock)), perf_counter=time.perf_counter),
     )
     with Engine.open(str(project)) as engine:
         engine.search("retry_with_backoff")

@@ -8,7 +8,7 @@ import pytest
 from tests.mcp_session import McpSession
 
 from codefathom import Engine
-from codefathom.several.project_list import ProjectList
+from codefathom.askers.project_list import ProjectList
 
 
 @pytest.fixture

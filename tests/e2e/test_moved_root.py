@@ -10,11 +10,11 @@ import pytest
 from tests.mcp_session import McpSession
 from tests.traps import Elsewhere
 
+from codefathom.askers.open_projects import Federation
+from codefathom.askers.project_list import ProjectList
 from codefathom.cli import main
 from codefathom.engine import Engine
 from codefathom.errors import MovedError, SettingsError
-from codefathom.several.federated import Federation
-from codefathom.several.project_list import ProjectList
 from codefathom.types import IndexReport, Progress
 
 MARK = "zebra_of_somebody_else"

@@ -16,10 +16,10 @@ from tests.protocols.server import Turn, serving
 
 from codefathom import AnswerRequest
 from codefathom.answer.ask import AnswerSources
+from codefathom.askers.open_paths import PathSearch
 from codefathom.cli import main
 from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, SourceError, UsageError
-from codefathom.several.path_search import PathSearch
 from codefathom.stores.lock import writer_lock
 
 QUESTION = "who feeds the kangaroo in the morning"

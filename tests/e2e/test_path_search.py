@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 from tests.layout import CHAT, NOTES, make_layout, routes_of, routes_text
 
+from codefathom.askers.joined import FederatedSearch
+from codefathom.askers.loose_files import LooseBudget
+from codefathom.askers.open_paths import PathSearch, user_routes
+from codefathom.askers.path_scopes import PathResolver
+from codefathom.askers.routes import PathRoute
 from codefathom.cli import main
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, SourceError, UsageError
 from codefathom.project.location import locate
 from codefathom.search.federation import BY_RANK, order_of
-from codefathom.several.joined_projects import FederatedSearch
-from codefathom.several.loose_files import LooseBudget
-from codefathom.several.path_scopes import PathResolver
-from codefathom.several.path_search import PathSearch, user_routes
-from codefathom.several.routes import PathRoute
 
 
 @pytest.fixture

@@ -14,14 +14,14 @@ from tests.e2e.test_ask_agent import final, told
 from tests.protocols.server import Turn, serving
 
 from codefathom.answer.tokens import estimate
+from codefathom.askers.open_projects import Federation
+from codefathom.askers.project_list import ProjectList
 from codefathom.cli import main
 from codefathom.config.settings import EmbedSettings, Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import BY_RANK, BY_SCORE, order_of
 from codefathom.search.graph.project_map import map_text
-from codefathom.several.federated import Federation
-from codefathom.several.project_list import ProjectList
 
 SHOP = Path(__file__).parent.parent / "repos" / "shop"
 

@@ -16,10 +16,10 @@ from evals.branches import made, make_repository
 from tests.waiting import LONG_S
 
 from codefathom import Engine
+from codefathom.askers.open_projects import Federation
+from codefathom.askers.project_list import ProjectList
 from codefathom.cli import main
 from codefathom.errors import SourceError, UsageError
-from codefathom.several.federated import Federation
-from codefathom.several.project_list import ProjectList
 from codefathom.source.revisions import git_program
 from codefathom.source.scan import ABSENT
 from codefathom.types import SearchResult

@@ -14,13 +14,13 @@ from tests.server.conftest import serving
 from tests.server.test_projects import add, index
 from tests.waiting import LONG_S, comes
 
+from codefathom.askers.joined import JoinedProjects
 from codefathom.cli import main
 from codefathom.config.configuration import load_settings
 from codefathom.engine import Engine
 from codefathom.server.app import create_app
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.server_config import ServerConfig
-from codefathom.several.joined_projects import JoinedProjects
 from codefathom.stores.lock import writer_lock
 from codefathom.types import Progress
 

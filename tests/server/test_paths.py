@@ -17,12 +17,12 @@ from tests.server.conftest import Serve, files_in, serving
 from tests.waiting import LONG_S, comes
 
 from codefathom import Engine
+from codefathom.askers.open_paths import PathSearch
 from codefathom.config.settings import ServerSettings
 from codefathom.errors import SettingsError
 from codefathom.server.app import create_app
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.server_config import ServerConfig, config_of
-from codefathom.several.path_search import PathSearch
 
 QUESTION = "who feeds the kangaroo in the morning"
 CHATS = [f"chats/{CHAT}", "chats/second", "chats/third"]

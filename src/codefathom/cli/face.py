@@ -19,7 +19,7 @@ from codefathom.text.printable import show_name, show_text
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import AnswerStep
-    from codefathom.several.joined_projects import JoinedProjects
+    from codefathom.askers.joined import JoinedProjects
 
 
 class Choice(Protocol):
@@ -167,7 +167,7 @@ class Face:
         """Open the projects of --project or --all, or the paths of --in."""
         if options.paths:
             return self._open_paths(options)
-        from codefathom.several.federated import Federation
+        from codefathom.askers.open_projects import Federation
 
         if self.common.rev:
             raise UsageError(
@@ -179,7 +179,7 @@ class Face:
         )
 
     def _open_paths(self, options: Choice) -> JoinedProjects:
-        from codefathom.several.path_search import PathSearch
+        from codefathom.askers.open_paths import PathSearch
 
         others = {
             "--project": options.project,

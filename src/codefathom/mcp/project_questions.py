@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
@@ -17,43 +17,23 @@ from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_arguments import where_of
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
 from codefathom.project.location import path_within
-from codefathom.search.graph.impact_part import in_project
+from codefathom.question.asker import Asker, result_of
+from codefathom.question.question import Question
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.search.verdict import Verdict
+from codefathom.stores.conditions import combine
 from codefathom.system.stopping import check_stopped
 from codefathom.text.written_place import Place, place_of
-from codefathom.types import LevelName, Mode, Progress, RelatedResult, Rest, SearchResult
+from codefathom.types import Progress, RelatedResult, SearchResult, Where
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
+    from codefathom.askers.part import Part
     from codefathom.search.graph.impact import Impact
-    from codefathom.several.federated import Federation
 
 _T = TypeVar("_T")
 _MOST_REACHED = 1_000  # more than an answer ever has room for
 _MOST_EDGES = 1_000
-
-
-class SearchWords(NamedTuple):
-    """Words and limits of a search, as the engine names them."""
-
-    query: str
-    limit: int
-    offset: int  # places of earlier pages
-    level: LevelName | None
-    mode: Mode
-    paths: tuple[str, ...]
-    languages: tuple[str, ...]
-    min_score: float
-
-
-class MapWords(NamedTuple):
-    """Words and limits of a map."""
-
-    query: str
-    files: Sequence[str]
-    folders: Sequence[str]
-    offset: int  # files and symbols of earlier pages
 
 
 class ReadLines(NamedTuple):
@@ -75,42 +55,48 @@ class Outline(NamedTuple):
     verdict: Verdict | None  # on the question, where there is one
 
 
-def searched(chosen: ChosenProjects, words: SearchWords, masks: AgentMasks) -> SearchResult:
+class _PartOfCall:
+    """A project of a search, kept to the paths of the call; what it finds has marks in the place of secrets."""
+
+    first_run = None  # a call waits for no other run: it has chosen what is asked meanwhile
+    folder = ""  # a call names no file of the disk
+
+    def __init__(self, project: Engine | FirstIndex, where: Where | None, masks: AgentMasks) -> None:
+        self._project = project
+        self._where = where
+        self._masks = masks
+
+    @property
+    def root(self) -> str:
+        return self._project.root
+
+    def answer(self, question: Question) -> Iterator[SearchResult]:
+        own = replace(question, where=combine(question.where, self._where))
+        result: SearchResult = result_of(self._project, own)
+        if isinstance(self._project, FirstIndex):
+            self._masks.has_shown("".join(hit.chunk.text for hit in result.hits))
+            yield result
+        else:
+            yield self._masks.hits(self._project, result)
+
+
+def searched(
+    chosen: ChosenProjects, question: Question, paths: Sequence[str], languages: Sequence[str], masks: AgentMasks
+) -> SearchResult:
     """Return the best places of all projects; of one whose first index is being made, those that words find.
 
     Raises the error of the first project if there is no result.
     """
     projects: dict[str, Engine | FirstIndex] = {**chosen.engines, **chosen.indexing}
-    paths = _paths_of_each(words.paths, projects) if chosen.is_named else dict.fromkeys(projects, words.paths)
-
-    def look(name: str, query: str, limit: int, offset: int) -> SearchResult:
-        where, project = where_of(paths[name], words.languages), projects[name]
-        if isinstance(project, FirstIndex):
-            result = project.files.search(query, where=where, limit=limit, offset=offset)
-            masks.has_shown("".join(hit.chunk.text for hit in result.hits))
-            return result
-        result = project.search(
-            query,
-            limit=limit,
-            offset=offset,
-            level=words.level,
-            mode=words.mode,
-            where=where,
-            min_score=words.min_score,
-        )
-        return masks.hits(project, result)
-
     if not chosen.is_named:
-        return look(_only(chosen), words.query, words.limit, words.offset)
-    from codefathom.search.federation import reach
-    from codefathom.several.joined import as_one, each_asked
-
-    # The list of a single project is not made anew for each page.
-    limit, offset = (words.limit, words.offset) if len(paths) == 1 else (reach(words.limit, words.offset), 0)
-    results, failed = each_asked(
-        lambda name, query: look(name, query, limit, offset), {name: name for name in paths}, words.query
-    )
-    return as_one(results, {**chosen.failed, **failed}, words.limit, words.offset)
+        part = _PartOfCall(projects[_only(chosen)], where_of(paths, languages), masks)
+        return cast(SearchResult, result_of(part, question))
+    parts = {
+        name: _PartOfCall(projects[name], where_of(own, languages), masks)
+        for name, own in _paths_of_each(paths, projects).items()
+    }
+    # A search asks nothing else of its parts.
+    return cast(SearchResult, result_of(_joined(cast("Mapping[str, Part]", parts), chosen), question))
 
 
 def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int, masks: AgentMasks) -> ReadLines:
@@ -135,50 +121,33 @@ def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int, 
 
 def related(chosen: ChosenProjects, target: str, offset: int) -> RelatedResult:
     """Return the connections of a file or symbol in each project that has it, as one result."""
-    if not chosen.is_named:
-        return _engine(chosen).related(target, limit=_MOST_EDGES, offset=offset)
-    from codefathom.several.joined import related_in
-
-    of_each = _federation(chosen.engines, chosen).related(target, limit=offset + _MOST_EDGES).results
-    results = [related_in(result, name) for name, result in of_each.items()]
-    edges = tuple(edge for result in results for edge in result.edges)
-    rest = Rest(sum(result.rest.n for result in results), all(result.rest.is_exact for result in results))
-    said = " ".join(dict.fromkeys(result.completeness for result in results))
-    return replace(results[0], edges=edges[offset:], completeness=said, offset=offset, rest=rest)
+    question = Question(target, "related", limit=_MOST_EDGES, offset=offset)
+    return cast(RelatedResult, result_of(_asker(chosen), question))
 
 
 def impact_of(chosen: ChosenProjects, diff: str, offset: int) -> Impact:
     """Return the reach of a diff in its project. Raises UsageError where several projects may be meant."""
-    names = (*chosen.engines, *chosen.failed)
-    if len(names) > 1:
-        raise UsageError("a diff is about one project", hint=f"name one of these in projects: {', '.join(names)}")
-    impact = _engine(chosen).impact(diff=diff, limit=_MOST_REACHED, offset=offset)
-    if not chosen.is_named:
-        return impact
-    return in_project(impact, names[0])
+    question = Question(kind="impact", diff=diff, limit=_MOST_REACHED, offset=offset)
+    return cast("Impact", result_of(_asker(chosen), question))
 
 
-def mapped(chosen: ChosenProjects, words: MapWords, max_tokens: int) -> Outline:
+def mapped(chosen: ChosenProjects, question: Question) -> Outline:
     """Return one map of all projects within a budget of tokens."""
-    query, files, folders, offset = words
     if not chosen.is_named:
-        own_map = _engine(chosen).map(query, files=files, folders=folders, max_tokens=max_tokens, offset=offset)
-        return _outline(own_map)
-    below = _paths_of_each(folders, chosen.engines)
-    own = {name: chosen.engines[name] for name in below}
+        return _outline(result_of(_asker(chosen), question))
+    below = _paths_of_each(question.folders, chosen.engines)
     kept = tuple(dict.fromkeys(folder for names in below.values() for folder in names if folder != "."))
-    projects = _federation(own, chosen)
-    return _outline(projects.map(query, files=files, folders=kept, max_tokens=max_tokens, offset=offset).map)
+    projects = _joined({name: chosen.engines[name] for name in below}, chosen)
+    return _outline(result_of(projects, replace(question, folders=kept)))
 
 
 def answered(chosen: ChosenProjects, question: str, control: CallControl) -> Answer:
     """Return the answer of a model; the steps on the way are told. Raises StoppedError once the caller has left."""
-    from codefathom.answer.answer_types import Answer, AnswerRequest
+    from codefathom.answer.answer_types import Answer
 
-    request = AnswerRequest(question, on_step=_teller(control), for_agent=True)
-    source = _federation(chosen.engines, chosen) if chosen.is_named else _engine(chosen)
+    asked_for = Question(question, "ask", on_step=_teller(control), for_agent=True)
     answer: Answer | None = None
-    with closing(_closable(source.ask_events(request))) as events:
+    with closing(_closable(_asker(chosen).answer(asked_for))) as events:
         for event in events:
             check_stopped()
             answer = event if isinstance(event, Answer) else answer
@@ -186,11 +155,16 @@ def answered(chosen: ChosenProjects, question: str, control: CallControl) -> Ans
     return answer
 
 
-def _federation(engines: Mapping[str, Engine], chosen: ChosenProjects) -> Federation:
-    from codefathom.several.federated import Federation
+def _asker(chosen: ChosenProjects) -> Asker:
+    """Return the asker of a call: its only project, or all that it names as one. Raises the error of the only one."""
+    return _joined(chosen.engines, chosen) if chosen.is_named else chosen.engines[_only(chosen)]
+
+
+def _joined(parts: Mapping[str, Part], chosen: ChosenProjects) -> Asker:
+    from codefathom.askers.joined import JoinedProjects
 
     # No path of the disk is understood: a caller names files of these projects only.
-    return Federation(engines, chosen.failed, here=None)
+    return JoinedProjects(parts, chosen.failed, here=None)
 
 
 def _closable(events: Iterator[_T]) -> Generator[_T, None, None]:
@@ -213,10 +187,6 @@ def _only(chosen: ChosenProjects) -> str:
     for error in chosen.failed.values():
         raise error
     return next(iter({**chosen.engines, **chosen.indexing}))
-
-
-def _engine(chosen: ChosenProjects) -> Engine:
-    return chosen.engines[_only(chosen)]
 
 
 def _owner(chosen: ChosenProjects, path: str) -> tuple[str, str]:

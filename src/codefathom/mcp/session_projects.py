@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import NamedTuple
 
+from codefathom.askers.project_list import NamedProject, ProjectList
+from codefathom.askers.side_by_side import outcomes
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.project_session import ProjectSession
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
-from codefathom.several.project_list import NamedProject, ProjectList
-from codefathom.several.side_by_side import outcomes
 from codefathom.system.real_paths import refuse_moved
 
 _MOST_NAMED = 20  # projects in a message

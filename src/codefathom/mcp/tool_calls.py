@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 from codefathom.errors import FathomError, SourceError, UsageError
 from codefathom.mcp.agent_masks import AgentMasks
 from codefathom.mcp.call_control import NO_CONTROL, CallControl
 from codefathom.mcp.project_questions import (
-    MapWords,
-    SearchWords,
     answered,
     impact_of,
     lines_of,
@@ -35,6 +34,7 @@ from codefathom.mcp.tool_results import (
     search_result,
     within,
 )
+from codefathom.question.question import Question
 from codefathom.system.stopping import stopping
 from codefathom.types import LEVELS, Mode, Progress
 
@@ -92,17 +92,16 @@ class ToolCalls:
     def _search(self, call: _Call) -> ToolResult:
         arguments = call.arguments
         cursor = cursor_of(arguments)
-        words = SearchWords(
+        question = Question(
             text_of(arguments, "query"),
-            number(arguments, "limit", _PAGE, 1, _MOST_HITS),
-            cursor.offset,
-            choice(arguments, "level", "", {"": None, **{name: name for name in LEVELS}}),
-            choice(arguments, "mode", "auto", _MODES),
-            texts(arguments, "paths"),
-            texts(arguments, "languages"),
-            share(arguments, "min_score"),
+            limit=number(arguments, "limit", _PAGE, 1, _MOST_HITS),
+            offset=cursor.offset,
+            level=choice(arguments, "level", "", {"": None, **{name: name for name in LEVELS}}),
+            mode=choice(arguments, "mode", "auto", _MODES),
+            min_score=share(arguments, "min_score"),
         )
-        result = call.masks.of(searched(call.chosen, words, call.masks))
+        paths, languages = texts(arguments, "paths"), texts(arguments, "languages")
+        result = call.masks.of(searched(call.chosen, question, paths, languages, call.masks))
         step = _step(call.chosen) if call.chosen.indexing else None
         most = call.masks.room(call.most)
         return search_result(result, cursor, most, is_limited="limit" in arguments, indexing=step)
@@ -148,13 +147,17 @@ class ToolCalls:
     def _map(self, call: _Call) -> ToolResult:
         if call.chosen.indexing:
             return indexing_result(_step(call.chosen))
-        query = text_of(call.arguments, "query") if call.arguments.get("query") else ""
-        files, folders = texts(call.arguments, "files"), texts(call.arguments, "paths")
-
         cursor = cursor_of(call.arguments)
+        question = Question(
+            text_of(call.arguments, "query") if call.arguments.get("query") else "",
+            "map",
+            files=texts(call.arguments, "files"),
+            folders=texts(call.arguments, "paths"),
+            offset=cursor.offset,
+        )
 
         def result_of(budget: int) -> ToolResult:
-            outline = call.masks.of(mapped(call.chosen, MapWords(query, files, folders, cursor.offset), budget))
+            outline = call.masks.of(mapped(call.chosen, replace(question, max_tokens=budget)))
             return call.masks.noted(map_result(outline, ListPage(cursor, call.chosen.generation)))
 
         # What is around the outline, and its line ends in JSON, take room, too.

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
+from codefathom.config.settings import SearchSettings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
 from codefathom.index.word_search import UnindexedFiles
 from codefathom.mcp.call_control import CallControl
-from codefathom.types import Progress
+from codefathom.question.question import Question
+from codefathom.types import Progress, SearchResult
 
 
 class FirstIndex(NamedTuple):
@@ -19,6 +21,16 @@ class FirstIndex(NamedTuple):
 
     files: UnindexedFiles  # that can be searched meanwhile
     step: Progress
+
+    @property
+    def root(self) -> str:
+        """The folder of the project."""
+        return self.files.root
+
+    def answer(self, question: Question) -> Iterator[SearchResult]:
+        """Yield the result of a search by words; see `Asker`. The other kinds wait for the index."""
+        limit = SearchSettings().limit if question.limit is None else question.limit
+        yield self.files.search(question.text, where=question.where, limit=limit, offset=question.offset)
 
 
 class ChosenProjects(NamedTuple):

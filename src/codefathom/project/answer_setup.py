@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple, TypeVar, cast
 
-from codefathom.answer.answer_types import Answer, AnswerRequest
+from codefathom.answer.answer_types import Answer, AnswerRequest, ignore_step
 from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.budget import NameOf, Shares, shares, sizes
 from codefathom.answer.prompting import latest
@@ -17,7 +17,7 @@ from codefathom.answer.stages.gather import PrintedForm, gather, materials
 from codefathom.answer.stages.judge import JudgeOptions
 from codefathom.answer.stages.select import OutlineFile
 from codefathom.answer.tokens import counter
-from codefathom.config.settings import Settings
+from codefathom.config.settings import ContextSettings, Settings
 from codefathom.config.windows import answer_window, check_room, filter_level, window
 from codefathom.errors import UsageError
 from codefathom.project.damage import damage_of, reading
@@ -26,6 +26,8 @@ from codefathom.project.originals import Lines
 from codefathom.project.roles import model_of
 from codefathom.project.texts import Texts, naming, with_symbols
 from codefathom.providers.base import Message
+from codefathom.question.limits import MOST_HITS, check_count
+from codefathom.question.question import Question
 from codefathom.search.graph.related import related
 from codefathom.search.question.query import check_length
 from codefathom.search.verdict import handed_on, note_of
@@ -35,6 +37,7 @@ _Step = TypeVar("_Step")
 
 # Hits asked for, for each file of a context: several lie in one file.
 HITS_PER_FILE = 4
+_MOST_FILES = MOST_HITS // HITS_PER_FILE
 # A project of no more files is shown to the selecting model as a whole.
 _SMALL_PROJECT = 400
 _SHELL = "PowerShell" if os.name == "nt" else "a POSIX shell"
@@ -86,6 +89,48 @@ class ContextSize(NamedTuple):
     max_files: int
     max_tokens: int
     format_name: str
+
+
+def size_of(question: Question, settings: ContextSettings) -> ContextSize:
+    """Return the size of a context that a question means, as the settings say where it says nothing."""
+    if question.max_files is not None:
+        check_count("max_files", question.max_files, _MOST_FILES)
+    n_files, n_tokens = question.max_files or settings.max_files, question.max_tokens or settings.window
+    return ContextSize(n_files, n_tokens, question.format_name)
+
+
+def request_of(question: Question) -> AnswerRequest:
+    """Return what is asked of an answer in words."""
+    return AnswerRequest(
+        question.text,
+        question.where,
+        question.pinned,
+        dict(question.documents),
+        question.history,
+        anyway=question.anyway,
+        on_step=question.on_step or ignore_step,
+        as_command=question.as_command,
+        for_agent=question.for_agent,
+    )
+
+
+def question_of(request: str | AnswerRequest, *, as_agent: bool = False) -> Question:
+    """Return a request for an answer in words as a question."""
+    if isinstance(request, str):
+        return Question(request, "ask", as_agent=as_agent)
+    return Question(
+        request.text,
+        "ask",
+        where=request.where,
+        pinned=request.pinned,
+        documents=tuple(request.documents.items()),
+        history=request.history,
+        anyway=request.anyway,
+        on_step=request.on_step,
+        as_command=request.as_command,
+        for_agent=request.for_agent,
+        as_agent=as_agent,
+    )
 
 
 def for_prompt(result: SearchResult, *, anyway: bool) -> SearchResult:

@@ -6,10 +6,14 @@ faces. None stands for what the settings of the project that is asked say.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from codefathom.types import LevelName, Mode, Where
+
+if TYPE_CHECKING:
+    from codefathom.providers.base import Message
 
 Kind = Literal["search", "context", "related", "impact", "symbols", "map", "files", "ask"]
 
@@ -39,8 +43,12 @@ class Question:
     max_files: int | None = None  # of a context
     max_tokens: int | None = None  # of a context or map
     format_name: str = "files"  # of a context: what its tokens are counted in
+    as_parts: bool = False  # of a map: the parts that it is made of, for one map of several projects
     # An answer in words.
     pinned: tuple[str, ...] = ()  # paths that are among the sources in any case
     documents: tuple[tuple[str, str], ...] = ()  # name and text of what is on no disk
     as_command: bool = False  # one shell command instead of a text
     as_agent: bool = False  # let the model look for itself with tools
+    history: tuple[Message, ...] = ()  # the turns before
+    for_agent: bool = False  # whose model reads the answer: no secret goes into it, as `mcp.secrets` says
+    on_step: Callable[[Any], None] | None = field(default=None, compare=False)  # takes each `AnswerStep`

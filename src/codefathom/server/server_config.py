@@ -6,13 +6,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from codefathom.askers.routes import PathRoute, routes_of
 from codefathom.config.configuration import ROUTES, tables_of
 from codefathom.config.settings import ServerSettings
 from codefathom.config.user_places import user_data_dir, user_file
 from codefathom.errors import SettingsError
 from codefathom.server.http.auth import Token, is_loopback, token_of
 from codefathom.server.http.client_address import Network, network_of
-from codefathom.several.routes import PathRoute, routes_of
 
 _DEFAULTS = ServerSettings()
 _MOST_PROCESSES = 4  # that search, unless the settings say more: each holds 50 MB and more

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from codefathom import Engine, Federation
+from codefathom.askers.side_by_side import outcomes
 from codefathom.errors import StoppedError
-from codefathom.several.side_by_side import outcomes
 from codefathom.system.stopping import check_stopped, stop_test, stopping
 
 SHOP = Path(__file__).parents[2] / "repos" / "shop"

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from codefathom.askers.loose_files import LooseFiles
 from codefathom.errors import MovedError, SourceError
 from codefathom.index.plan import FileJob, Recipe
 from codefathom.index.prepare import prepare
 from codefathom.index.word_search import UnindexedFiles
 from codefathom.index.workers import prepare_all
-from codefathom.several.loose_files import LooseFiles
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import fingerprint_at, read, undecodable_lines_of
 from codefathom.source.large import survey

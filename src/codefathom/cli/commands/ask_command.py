@@ -14,6 +14,7 @@ from codefathom.answer.ask import NO_MODEL, NOT_FOUND, AnswerSources, Text
 from codefathom.answer.budget import CountTokens, shown
 from codefathom.answer.context_formats import context_file
 from codefathom.answer.tokens import counter
+from codefathom.askers.joined import JoinedProjects
 from codefathom.cli.aliases import NO_MODEL as NOT_JUDGED
 from codefathom.cli.display.answer_notes import command_text, sources_text, stages_text, trust_text
 from codefathom.cli.display.output import Style, complain
@@ -27,7 +28,6 @@ from codefathom.engine import Engine
 from codefathom.errors import SourceError, UsageError
 from codefathom.providers.base import Message
 from codefathom.search.question.query import unwrap
-from codefathom.several.joined_projects import JoinedProjects
 from codefathom.shapes import answer_shape, to_json, trace_shape
 from codefathom.text.printable import show_text
 from codefathom.types import Context, Where

@@ -11,6 +11,7 @@ from typing import Any
 
 from codefathom.answer.answer_types import Answer
 from codefathom.answer.ask import Text
+from codefathom.askers.joined import JoinedProjects
 from codefathom.cli.commands.ask_command import (
     Events,
     answer_parts,
@@ -32,7 +33,6 @@ from codefathom.engine import Engine
 from codefathom.errors import FathomError, StoppedError, UsageError
 from codefathom.project.answer_setup import recent
 from codefathom.providers.base import Message
-from codefathom.several.joined_projects import JoinedProjects
 from codefathom.shapes import answer_shape, trace_shape
 from codefathom.system.interruption import INTERRUPTION
 from codefathom.text.printable import escape_json

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from codefathom.cli.asked_questions import context_question
 from codefathom.cli.face import Face
-from codefathom.cli.filter_arguments import where
 from codefathom.cli.options import ContextOptions
 from codefathom.cli.token_budget import check_least, n_tokens
+from codefathom.question.asker import result_of
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_name
 from codefathom.types import Context, Rest
@@ -23,11 +24,9 @@ def run(options: ContextOptions, face: Face) -> int:
         format_name = "json" if face.common.json else options.format
         counted = "files" if format_name == "json" else format_name
         most = budget = engine.settings.context.window
-        kept_to = where(options, engine.folder)
+        question = context_question(options._replace(format=counted), engine.folder)
         while True:
-            result = engine.context(
-                options.query, max_tokens=budget, where=kept_to, format_name=counted, anyway=options.anyway
-            )
+            result: Context = result_of(engine, replace(question, max_tokens=budget))
             text = _context_text(result, format_name, face)
             if format_name != "json" or n_tokens(text) <= most:
                 break

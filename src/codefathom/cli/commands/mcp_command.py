@@ -21,12 +21,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from codefathom.askers.project_list import NamedProject
     from codefathom.cli.face import Face
     from codefathom.cli.options import McpOptions
     from codefathom.mcp.call_control import CallControl
     from codefathom.mcp.session_projects import SessionProjects
     from codefathom.mcp.tool_list import ToolSpec
-    from codefathom.several.project_list import NamedProject
 
 _LONGEST_LINE = 1_000_000  # bytes
 _WITH_VALUE = ("-C", "--source-dir", "-p", "--project")

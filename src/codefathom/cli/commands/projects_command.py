@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from codefathom.askers.project_list import NamedProject, ProjectList
 from codefathom.cli.face import Face
 from codefathom.cli.options import ProjectsOptions
 from codefathom.errors import UsageError
-from codefathom.several.project_list import NamedProject, ProjectList
 from codefathom.shapes import to_json
 from codefathom.text.printable import show_text
 

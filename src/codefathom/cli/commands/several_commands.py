@@ -6,10 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from codefathom.askers.joined import (
+    FederatedMap,
+    FederatedRelated,
+    FederatedSearch,
+    FederatedSymbols,
+    JoinedProjects,
+    left_out_notes,
+)
+from codefathom.askers.joined_answers import failure_notes
+from codefathom.cli.asked_questions import map_question, related_question, search_question, symbols_question
 from codefathom.cli.display.output import Style
 from codefathom.cli.display.render import map_code, map_notes, related_text, symbols_text
 from codefathom.cli.face import Face
-from codefathom.cli.filter_arguments import where
 from codefathom.cli.options import MapOptions, RelatedOptions, SearchOptions, SymbolsOptions
 from codefathom.cli.search_output import exit_code, write_hits
 from codefathom.cli.token_budget import ItemList, map_within, write_items
@@ -17,8 +26,6 @@ from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import in_project
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.search.verdict import note_of
-from codefathom.several.joined import failure_notes
-from codefathom.several.joined_projects import FederatedSearch, JoinedProjects, left_out_notes
 from codefathom.shapes import (
     HitDetail,
     failed_shape,
@@ -40,13 +47,7 @@ def search_several(options: SearchOptions, face: Face) -> int:
     if options.paths and options.file:
         raise UsageError("--in cannot be used with --file", hint="use --in alone: it says what is searched")
     with face.open_several(options) as projects:
-        result = projects.search(
-            options.query,
-            offset=options.offset,
-            where=where(options, ""),
-            min_score=options.min_score,
-            files=options.file,
-        )
+        result: FederatedSearch = projects.of_each(search_question(options, ""))
     judged = result.verdict
     doubts = [*_doubts_of_several(result), *left_out_notes(result.left_out)]
     face.notes([*doubts, *([note_of(judged, anyway=options.anyway)] if result.hits else [])])
@@ -76,9 +77,7 @@ def search_several(options: SearchOptions, face: Face) -> int:
 def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
     """Print definitions by name, each path with its project before it, or absolute. Return 1 without any."""
     with face.open_several(options) as projects:
-        result = projects.symbols(
-            options.query, path=options.path, kind=options.kind, limit=options.limit, offset=options.offset
-        )
+        result: FederatedSymbols = projects.of_each(symbols_question(options))
         roots, left_out = projects.roots, projects.left_out
     face.notes([*_failures(result.failed), *left_out_notes(left_out)])
     of_paths = _of_paths(options.paths, roots, left_out)
@@ -106,7 +105,7 @@ def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
 def related_in_several(options: RelatedOptions, face: Face) -> int:
     """Print what a file or symbol is connected with in each project that has it. Return 1 without any."""
     with face.open_several(options) as projects:
-        result = projects.related(options.target, depth=options.depth, limit=options.limit, offset=options.offset)
+        result: FederatedRelated = projects.of_each(related_question(options))
         roots, left_out = projects.roots, projects.left_out
     # A name that is in one project only is no failure of the others.
     failed = {name: error for name, error in result.failed.items() if not isinstance(error, UsageError)}
@@ -141,9 +140,7 @@ def map_of_several(options: MapOptions, face: Face) -> int:
 
         def draw(budget: int) -> tuple[ProjectMap, str]:
             nonlocal failed
-            result = projects.map(
-                options.query, files=options.file, folders=options.dir, max_tokens=budget, offset=options.offset
-            )
+            result: FederatedMap = projects.of_each(replace(map_question(options), max_tokens=budget))
             failed = result.failed
             if not face.common.json:
                 return result.map, map_text(result.map.files)

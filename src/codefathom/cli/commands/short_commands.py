@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from codefathom import __version__
 from codefathom.cli import aliases
+from codefathom.cli.asked_questions import map_question, related_question, search_question, symbols_question
 from codefathom.cli.display.output import Style
 from codefathom.cli.display.render import files_text, map_code, map_notes, related_text, symbols_text
 from codefathom.cli.face import Face
-from codefathom.cli.filter_arguments import inside_project, path_typed, where
+from codefathom.cli.filter_arguments import inside_project, path_typed
 from codefathom.cli.options import (
     AskOptions,
     CompletionOptions,
@@ -31,6 +32,8 @@ from codefathom.cli.options import (
 from codefathom.cli.search_output import exit_code, write_hits
 from codefathom.cli.token_budget import ItemList, map_within, write_items
 from codefathom.errors import UsageError
+from codefathom.question.asker import result_of
+from codefathom.question.question import Question
 from codefathom.search.verdict import note_of
 from codefathom.text.printable import show_name
 from codefathom.types import RelatedResult, Rest, SearchResult
@@ -52,13 +55,8 @@ def search(options: SearchOptions, face: Face) -> int:
 
         return search_several(options, face)
     with face.open() as engine:
-        result = engine.search(
-            options.query,
-            offset=options.offset,
-            where=where(options, engine.folder),
-            min_score=options.min_score,
-            files=[path_typed(path, engine.root) for path in options.file],
-        )
+        files = tuple(path_typed(path, engine.root) for path in options.file)
+        result = result_of(engine, replace(search_question(options, engine.folder), files=files))
     face.note_indexing()
     if not face.common.json:
         plan = _plan(result, always=options.explain or face.common.verbose)
@@ -107,12 +105,7 @@ def symbols(options: SymbolsOptions, face: Face) -> int:
         return symbols_of_several(options, face)
     with face.open() as engine:
         path = inside_project(options.path, engine.folder) if options.path else ""
-        symbols = engine.symbols(
-            options.query, path=path, kind=options.kind, limit=options.limit, offset=options.offset
-        )
-        n_symbols = options.offset + len(symbols)
-        if options.offset or n_symbols == options.limit:
-            n_symbols = engine.n_symbols(options.query, path=path, kind=options.kind)
+        symbols, n_symbols = result_of(engine, symbols_question(options._replace(path=path)))
     face.note_indexing()
 
     def text(n: int, style: Style) -> str:
@@ -137,7 +130,7 @@ def files(options: FilesOptions, face: Face) -> int:
     with face.open() as engine:
         engine.refresh()
         folder = inside_project(options.folder, engine.folder) if options.folder else ""
-        listed = engine.files.listed(folder)
+        listed = result_of(engine, Question(folder, "files"))
     face.note_indexing()
 
     def text(n: int, style: Style) -> str:
@@ -169,7 +162,7 @@ def related(options: RelatedOptions, face: Face) -> int:
         return related_in_several(options, face)
     with face.open() as engine:
         target = _target(options.target, engine.folder)
-        result = engine.related(target, depth=options.depth, limit=options.limit, offset=options.offset)
+        result = result_of(engine, related_question(options._replace(target=target)))
     face.note_indexing()
 
     def text(n: int, style: Style) -> str:
@@ -219,11 +212,12 @@ def map_project(options: MapOptions, face: Face) -> int:
 
         return map_of_several(options, face)
     with face.open() as engine:
-        files = [inside_project(path, engine.folder) for path in options.file]
-        folders = [inside_project(folder, engine.folder) for folder in options.dir]
+        files = tuple(inside_project(path, engine.folder) for path in options.file)
+        folders = tuple(inside_project(folder, engine.folder) for folder in options.dir)
+        question = map_question(options._replace(file=files, dir=folders))
 
         def draw(budget: int) -> tuple[ProjectMap, str]:
-            outline = engine.map(options.query, files=files, folders=folders, max_tokens=budget, offset=options.offset)
+            outline: ProjectMap = result_of(engine, replace(question, max_tokens=budget))
             return outline, to_json(map_shape(outline)) if face.common.json else map_text(outline.files)
 
         outline, text = map_within(draw, options.max_tokens)

@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from codefathom.askers.path_scopes import PathResolver
+from codefathom.askers.routes import RoutedFolder
 from codefathom.config.configuration import find_root, is_bare_repository
 from codefathom.config.settings import Settings
 from codefathom.config.user_places import PROJECT_FILE
@@ -39,8 +41,6 @@ from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.served_settings import ClosedSettingError, served_settings
 from codefathom.server.server_config import ServerConfig
 from codefathom.server.server_database import ServerDatabase
-from codefathom.several.path_scopes import PathResolver
-from codefathom.several.routes import RoutedFolder
 from codefathom.source.revisions.revision import checked_name, store_of
 from codefathom.stores.folder import Folder
 from codefathom.stores.lock import WriterLock

@@ -10,14 +10,14 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from codefathom.askers.open_paths import OF_NONE, free_name
+from codefathom.askers.path_scopes import PathResolver
+from codefathom.askers.routes import RoutedFolder, is_at_or_below
 from codefathom.errors import FathomError, UsageError
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotFoundError
 from codefathom.server.projects.project_table import Projects
 from codefathom.server.server_config import ServerConfig
-from codefathom.several.path_scopes import PathResolver
-from codefathom.several.path_search import OF_NONE, free_name
-from codefathom.several.routes import RoutedFolder, is_at_or_below
 from codefathom.system.real_paths import moved_part, refuse_moved
 from codefathom.types import Skipped
 

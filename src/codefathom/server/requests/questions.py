@@ -11,6 +11,8 @@ from typing import cast
 
 from codefathom.answer.answer_types import Answer, AnswerRequest, OnStep
 from codefathom.answer.ask import AnswerSources, Text
+from codefathom.askers.joined import JoinedProjects
+from codefathom.askers.joined_answers import failure_notes
 from codefathom.config.settings import NOTHING, Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, FirstRunError, UsageError
@@ -30,8 +32,6 @@ from codefathom.server.requests.search_requests import no_project, path_federati
 from codefathom.server.searches.search_end import SearchEnd, SearchLease
 from codefathom.server.searches.search_key import SearchLimits
 from codefathom.server.state import ServerState
-from codefathom.several.joined import failure_notes
-from codefathom.several.joined_projects import JoinedProjects
 
 
 @dataclass(frozen=True, slots=True)

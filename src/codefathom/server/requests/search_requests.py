@@ -8,6 +8,10 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import replace
 from typing import NamedTuple
 
+from codefathom.askers.joined import JoinedProjects
+from codefathom.askers.kept import KeptProject
+from codefathom.askers.named_files import files_by_project
+from codefathom.askers.side_by_side import outcomes
 from codefathom.config.settings import NOTHING, Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
@@ -30,10 +34,6 @@ from codefathom.server.searches.loose_search import LooseIndexTask, LooseTask, P
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.searches.search_key import SearchKey
 from codefathom.server.state import ServerState
-from codefathom.several.joined_projects import JoinedProjects
-from codefathom.several.kept_project import KeptProject
-from codefathom.several.named_files import files_by_project
-from codefathom.several.side_by_side import outcomes
 from codefathom.types import NO_REST, Context, Rest, SearchResult, Skipped
 
 USUAL_LIMIT = 10

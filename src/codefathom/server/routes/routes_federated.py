@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 from fastapi import APIRouter, Depends, Query, Request
 
 from codefathom.answer.tokens import counter
+from codefathom.askers.joined import FederatedRelated, JoinedProjects
 from codefathom.errors import FathomError, UsageError
 from codefathom.search.graph.project_map import first_parts
 from codefathom.server.http.answer_size import within_tokens
@@ -41,7 +42,6 @@ from codefathom.server.schemas.file_schemas import (
 from codefathom.server.schemas.search_schemas import ProblemOut, RefusedOut
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import CallerHere, ServerState
-from codefathom.several.joined_projects import FederatedRelated, JoinedProjects
 from codefathom.shapes import map_shape, rest_shape
 from codefathom.types import RelatedResult
 

@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Path, Request, Response
 
+from codefathom.askers.joined import JoinedProjects
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, FirstRunError, UsageError
 from codefathom.search.federation import ProjectHit
@@ -49,7 +50,6 @@ from codefathom.server.schemas.search_schemas import (
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.searches.search_key import ChangeWish, SearchKey, SearchLimits
 from codefathom.server.state import CallerHere, ServerState
-from codefathom.several.joined_projects import JoinedProjects
 from codefathom.shapes import hit_shape, impact_shape, indexing_shape, plan_shape, rest_shape
 from codefathom.types import Rest
 

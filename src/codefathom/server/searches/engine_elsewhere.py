@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 from codefathom.engine import Engine, OnFile
 from codefathom.project.browsing import FileLines, Files, TreeEntry
-from codefathom.project.opening import OpenedProject
+from codefathom.question.limits import USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS
+from codefathom.question.question import Kind, Question
 from codefathom.search.graph.impact import Impact
 from codefathom.search.graph.project_map import MapParts, ProjectMap
 from codefathom.server.searches.engine_calls import ALL_PARTS, FilesPage
@@ -21,6 +22,7 @@ from codefathom.types import (
     Mode,
     RelatedResult,
     SearchResult,
+    SomeSymbols,
     Status,
     Where,
 )
@@ -46,18 +48,15 @@ class EngineElsewhere(Engine):
     """
 
     def __init__(self, engine: Engine, elsewhere: Elsewhere) -> None:
-        super().__init__(engine.place)
-        self._engine = engine
+        self.current = engine.current  # which the other engine closes
         self._elsewhere = elsewhere
 
-    @property
-    def opened(self) -> OpenedProject:
-        """The index, which the other engine closes."""
-        return self._engine.opened
-
-    def refresh(self) -> bool:
+    def answer(self, question: Question) -> Iterator[Any]:
         """See `Engine`."""
-        return self._engine.refresh()
+        if question.kind not in _ANSWERS:
+            yield from super().answer(question)
+            return
+        yield _ANSWERS[question.kind](self, question)
 
     def search(
         self,
@@ -189,3 +188,69 @@ class FilesElsewhere(Files):
     def outline(self, path: str) -> tuple[FoundSymbol, ...]:
         """See `Files`."""
         return cast(tuple[FoundSymbol, ...], self._elsewhere.ask("outline", path))
+
+
+def _search(engine: EngineElsewhere, question: Question) -> SearchResult:
+    return engine.search(
+        question.text,
+        limit=question.limit,
+        offset=question.offset,
+        level=question.level,
+        mode=question.mode,
+        where=question.where,
+        min_score=question.min_score,
+        files=question.files,
+    )
+
+
+def _symbols(engine: EngineElsewhere, question: Question) -> SomeSymbols:
+    only = {"path": question.path, "kind": question.symbol_kind}
+    limit = USUAL_LIMIT["symbols"] if question.limit is None else question.limit
+    symbols = engine.symbols(question.text, **only, limit=limit, offset=question.offset)
+    return SomeSymbols(symbols, engine.n_symbols(question.text, **only))
+
+
+def _related(engine: EngineElsewhere, question: Question) -> RelatedResult:
+    return engine.related(question.text, **_depth_and_page(question))
+
+
+def _impact(engine: EngineElsewhere, question: Question) -> Impact:
+    return engine.impact(question.text or "HEAD", diff=question.diff, **_depth_and_page(question))
+
+
+def _depth_and_page(question: Question) -> dict[str, int]:
+    return {
+        "depth": USUAL_DEPTH[question.kind] if question.depth is None else question.depth,
+        "limit": USUAL_LIMIT[question.kind] if question.limit is None else question.limit,
+        "offset": question.offset,
+    }
+
+
+def _map(engine: EngineElsewhere, question: Question) -> MapParts | ProjectMap:
+    if question.as_parts:
+        return engine.map_parts(question.text, files=question.files, folders=question.folders, where=question.where)
+    most = USUAL_MAP_TOKENS if question.max_tokens is None else question.max_tokens
+    only = {"files": question.files, "folders": question.folders}
+    return engine.map(question.text, **only, max_tokens=most, offset=question.offset)
+
+
+def _context(engine: EngineElsewhere, question: Question) -> Context:
+    return engine.context(
+        question.text,
+        max_files=question.max_files,
+        max_tokens=question.max_tokens,
+        where=question.where,
+        format_name=question.format_name,
+        anyway=question.anyway,
+    )
+
+
+_ANSWERS: Mapping[Kind, Callable[[EngineElsewhere, Question], Any]] = {
+    "search": _search,
+    "symbols": _symbols,
+    "related": _related,
+    "impact": _impact,
+    "map": _map,
+    "context": _context,
+    "files": lambda engine, question: engine.files.listed(question.text),
+}

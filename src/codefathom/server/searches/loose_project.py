@@ -7,13 +7,13 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
+from codefathom.askers.held_folder import HeldFolder
+from codefathom.askers.loose_files import USUAL_BUDGET, loose_place
 from codefathom.engine import Engine
 from codefathom.providers.stoppable import Stoppable
 from codefathom.server.searches.loose_search import LooseIndexTask
 from codefathom.server.searches.search_end import SearchEnd
 from codefathom.server.searches.search_pool import SearchPool
-from codefathom.several.held_folder import HeldFolder
-from codefathom.several.loose_files import USUAL_BUDGET, loose_place
 from codefathom.types import Skipped
 
 

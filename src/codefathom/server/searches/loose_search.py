@@ -7,11 +7,11 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from codefathom.askers.loose_files import USUAL_BUDGET, LooseChoice, LooseProject, choose, loose_place, not_indexed
+from codefathom.askers.path_scopes import PathResolver
+from codefathom.askers.routes import PathRoute, RoutedFolder
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
-from codefathom.several.loose_files import USUAL_BUDGET, LooseChoice, LooseProject, choose, loose_place, not_indexed
-from codefathom.several.path_scopes import PathResolver
-from codefathom.several.routes import PathRoute, RoutedFolder
 from codefathom.types import SearchResult, Skipped
 
 

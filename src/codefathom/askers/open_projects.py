@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Self
 
+from codefathom.askers.joined import JoinedProjects
+from codefathom.askers.project_list import ProjectList
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine, OnProgress, OnWait
 from codefathom.errors import FathomError, UsageError
-from codefathom.several.joined_projects import JoinedProjects
-from codefathom.several.project_list import ProjectList
 from codefathom.system.real_paths import refuse_moved
 
 

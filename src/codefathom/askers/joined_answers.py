@@ -12,16 +12,17 @@ from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.budget import NameOf
 from codefathom.answer.stages.answer_run import AnswerProject
 from codefathom.answer.stages.select import OutlineFile
+from codefathom.askers.kept import KeptProject
+from codefathom.askers.side_by_side import outcomes
 from codefathom.errors import FathomError, FirstRunError, SourceError, UsageError
 from codefathom.project.answer_setup import ContextSize, packed, prepare
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.texts import naming, with_symbols
-from codefathom.search.federation import in_project, merge, questions_for
+from codefathom.question.limits import MOST_ITEMS
+from codefathom.search.federation import MergedHits, in_project, merge, questions_for
 from codefathom.search.verdict import of_several
-from codefathom.several.kept_project import KeptProject
-from codefathom.several.side_by_side import outcomes
-from codefathom.types import Context, RelatedResult, SearchResult, Where
+from codefathom.types import Context, RelatedResult, Rest, SearchResult, Where
 
 _P = TypeVar("_P")
 _T = TypeVar("_T")
@@ -78,7 +79,7 @@ def without_first_runs(
     waiting: dict[str, FathomError] = {}
     for name, project in projects.items() if len(projects) > 1 else ():
         with suppress(FathomError):  # the question itself runs into it
-            if (progress := project.engine.first_run) is not None:
+            if (progress := project.first_run) is not None:
                 waiting[name] = FirstRunError.of(name, progress)
     if len(waiting) == len(projects):
         return dict(projects), {}
@@ -87,9 +88,8 @@ def without_first_runs(
 
 def context(projects: Mapping[str, KeptProject], result: SearchResult, size: ContextSize) -> Context:
     """Return the files of a result of `as_one` within a window of tokens, as `packed` says."""
-    engines = {name: project.engine for name, project in projects.items()}
-    texts = {name: Lines(engine.opened).text_now for name, engine in engines.items()}
-    names = {name: naming(engine.opened) for name, engine in engines.items()}
+    texts = {name: Lines(project.opened).text_now for name, project in projects.items()}
+    names = {name: naming(project.opened) for name, project in projects.items()}
 
     def text(path: str) -> str | None:
         name, _, rest = path.partition("/")
@@ -99,12 +99,11 @@ def context(projects: Mapping[str, KeptProject], result: SearchResult, size: Con
         name, _, rest = path.partition("/")
         return names[name](rest, start_line, end_line)
 
-    return packed(next(iter(engines.values())).settings, result, size, text, name_of)
+    return packed(next(iter(projects.values())).settings, result, size, text, name_of)
 
 
 def _look(project: KeptProject, where: Where | None) -> Callable[[str, int], SearchResult]:
-    condition = project.condition(where)
-    return lambda query, limit: project.engine.search(query, limit=limit, level="chunk", where=condition)
+    return lambda query, limit: project.look(query, limit, where=where)
 
 
 def pinned_in(paths: Sequence[str], projects: Mapping[str, KeptProject]) -> dict[str, tuple[str, ...]]:
@@ -205,7 +204,7 @@ def _project(
 
     def search(query: str, limit: int) -> SearchResult:
         results, failed = each_asked(lambda part, question: part.search(question, limit), parts, query)
-        result = as_one(results, {**unopened, **failed}, limit)
+        result = as_one(results, {**unopened, **failed}, merge(results, limit))
         return replace(result, degraded=(*result.degraded, *notes))
 
     return AnswerProject(search, texts.text, texts.on_disk, texts.name_of, related, outline)
@@ -225,6 +224,21 @@ def related_in(result: RelatedResult, name: str) -> RelatedResult:
     return replace(result, edges=tuple(replace(edge, path=f"{name}/{edge.path}") for edge in result.edges))
 
 
+def all_related(results: Sequence[RelatedResult], limit: int = MOST_ITEMS, offset: int = 0) -> RelatedResult:
+    """Return a page of the connections in all projects that have a file or symbol, from the first ones of each."""
+    edges = tuple(edge for result in results for edge in result.edges)
+    n_behind = max(len(edges) - offset - limit, 0)
+    rest = Rest(sum(result.rest.n for result in results) + n_behind, all(result.rest.is_exact for result in results))
+    return replace(
+        results[0],
+        edges=edges[offset : offset + limit],
+        n_unresolved=sum(result.n_unresolved for result in results),
+        completeness=" ".join(dict.fromkeys(result.completeness for result in results)),
+        offset=offset,
+        rest=rest,
+    )
+
+
 def failure_notes(failed: Mapping[str, FathomError]) -> list[str]:
     """Return a line for each project that could not be asked; one that is being indexed says how far that is."""
     return [
@@ -236,9 +250,9 @@ def failure_notes(failed: Mapping[str, FathomError]) -> list[str]:
 
 
 def as_one(
-    results: Mapping[str, SearchResult], failed: Mapping[str, FathomError], limit: int, offset: int = 0
+    results: Mapping[str, SearchResult], failed: Mapping[str, FathomError], merged: MergedHits, offset: int = 0
 ) -> SearchResult:
-    """Return a page of the results of projects as one, which names those that failed; see `merge`.
+    """Return the results of projects as one, which names those that failed, with a page of their merged hits.
 
     Its generation is the sum of theirs, which changes with each of them. Raises the first error without any result.
     """
@@ -250,7 +264,6 @@ def as_one(
     problems = failure_notes({name: error for name, error in failed.items() if not isinstance(error, UsageError)})
     is_one = len(results) + len(failed) == 1
     notes = [text if is_one else f"{name}: {text}" for name, one in results.items() for text in one.degraded]
-    merged = merge(results, limit, offset)
     return replace(
         best,
         hits=tuple(map(in_project, merged.hits)),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from codefathom.askers.routes import PathRoute, RoutedFolder, check_routes, folder_of, routes_of
 from codefathom.errors import SettingsError
-from codefathom.several.routes import PathRoute, RoutedFolder, check_routes, folder_of, routes_of
 
 LAYOUT = (
     PathRoute("/data/uploads", "uploads", index="/data/.index/uploads"),

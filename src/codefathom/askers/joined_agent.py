@@ -9,12 +9,12 @@ from codefathom.agent.loop import Event
 from codefathom.agent.tools import ToolProject
 from codefathom.answer.answer_types import Answer, AnswerRequest
 from codefathom.answer.ask import Text
-from codefathom.engine import Engine
+from codefathom.askers.joined_answers import JoinedTexts, all_related, as_one, each_asked, pinned_in, ready, related_in
+from codefathom.askers.kept import KeptProject
+from codefathom.askers.side_by_side import outcomes
 from codefathom.errors import FathomError
 from codefathom.project.agent_setup import AgentProject, Search, investigate, project_of
-from codefathom.several.joined import JoinedTexts, as_one, each_asked, pinned_in, ready, related_in
-from codefathom.several.kept_project import KeptProject
-from codefathom.several.side_by_side import outcomes
+from codefathom.search.federation import merge
 from codefathom.types import FoundSymbol, LevelName, RelatedResult, SearchResult, Where
 
 _NOTE = "The tools show several projects: {names}. Each path begins with its project, such as {first}/README."
@@ -36,13 +36,13 @@ def investigate_several(
     first = next(iter(opened))
     parts = {
         name: project_of(
-            own := request._replace(
+            request._replace(
                 where=projects[name].condition(request.where),
                 pinned=pinned[name],
                 documents=request.documents if name == first else {},
             ),
             project,
-            _look(projects[name].engine, own.where),
+            _look(projects[name], request.where),
         )
         for name, project in opened.items()
     }
@@ -51,8 +51,8 @@ def investigate_several(
         yield replace(event, degraded=(*degraded, *event.degraded)) if isinstance(event, Answer) else event
 
 
-def _look(engine: Engine, where: Where | None) -> Search:
-    return lambda query, level, limit: engine.search(query, limit=limit, level=level, where=where)
+def _look(project: KeptProject, where: Where | None) -> Search:
+    return lambda query, level, limit: project.look(query, limit, level, where)
 
 
 def _joined(
@@ -90,7 +90,7 @@ def _tools(
 
     def search(question: str, level: LevelName, limit: int) -> SearchResult:
         results, failed = each_asked(lambda part, query: part.search(query, level, limit), projects, question)
-        return as_one(results, {**unready, **failed}, limit)
+        return as_one(results, {**unready, **failed}, merge(results, limit))
 
     def text(path: str) -> str | None:
         part, rest = JoinedTexts(parts, documents).of(path)
@@ -110,16 +110,10 @@ def _tools(
         results, failed = outcomes(lambda part: part.related(target), projects)
         if not results:
             raise next(iter(failed.values()))
-        return _all_related([related_in(result, name) for name, result in results.items()])
+        return all_related([related_in(result, name) for name, result in results.items()])
 
     def paths() -> Sequence[str]:
         inside = [f"{name}/{path}" for name, part in projects.items() for path in part.paths() if path not in documents]
         return [*documents, *inside]
 
     return ToolProject(search, text, symbols, related, paths)
-
-
-def _all_related(results: Sequence[RelatedResult]) -> RelatedResult:
-    """Return the connections of a symbol in all projects that have it."""
-    edges = tuple(edge for result in results for edge in result.edges)
-    return replace(results[0], edges=edges, n_unresolved=sum(result.n_unresolved for result in results))

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from tests.waiting import Started
 
-from codefathom.several.held_folder import HeldFolder
+from codefathom.askers.held_folder import HeldFolder
 
 HOLD = """
 import os, sys
-from codefathom.several.held_folder import HeldFolder
+from codefathom.askers.held_folder import HeldFolder
 folder = HeldFolder()
 os.mkdir(os.path.join(folder.path, "index"))
 print(folder.path, flush=True)

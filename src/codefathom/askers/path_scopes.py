@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from codefathom.askers.routes import PathRoute, RoutedFolder, check_routes, folder_of, is_at_or_below
 from codefathom.errors import UsageError
-from codefathom.several.routes import PathRoute, RoutedFolder, check_routes, folder_of, is_at_or_below
 from codefathom.text.printable import is_text
 from codefathom.types import Skipped
 

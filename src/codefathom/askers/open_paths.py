@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Self
 
+from codefathom.askers.joined import JoinedProjects, placed
+from codefathom.askers.kept import KeptProject
+from codefathom.askers.loose_files import USUAL_BUDGET, LooseBudget, LooseProject, choose
+from codefathom.askers.path_scopes import PathResolver
+from codefathom.askers.routes import PathRoute, RoutedFolder, routes_of
 from codefathom.config.configuration import ROUTES
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine, OnWait
 from codefathom.errors import FathomError, UsageError
 from codefathom.project.location import locate, user_tables
-from codefathom.several.joined_projects import JoinedProjects, placed
-from codefathom.several.kept_project import KeptProject
-from codefathom.several.loose_files import USUAL_BUDGET, LooseBudget, LooseProject, choose
-from codefathom.several.path_scopes import PathResolver
-from codefathom.several.routes import PathRoute, RoutedFolder, routes_of
 from codefathom.system.real_paths import refuse_moved
 from codefathom.types import Skipped
 

@@ -15,11 +15,11 @@ from io import BytesIO
 from itertools import islice
 from typing import BinaryIO, NamedTuple
 
+from codefathom.askers.held_folder import HeldFolder
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.project.location import Location, locate
-from codefathom.several.held_folder import HeldFolder
 from codefathom.source.changes import FileStat, Scan
 from codefathom.source.scan import ScanRules
 from codefathom.stores.catalog.catalog import CATALOGUE

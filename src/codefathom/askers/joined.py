@@ -8,35 +8,51 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
-from typing import NamedTuple, Self, TypeVar, cast
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 from codefathom.agent.loop import Event
 from codefathom.answer.answer_types import Answer, AnswerRequest
 from codefathom.answer.ask import AnswerSources, Text
-from codefathom.answer.tokens import counter
+from codefathom.askers.joined_agent import investigate_several
+from codefathom.askers.joined_answers import (
+    all_related,
+    as_one,
+    ask_several,
+    context,
+    each_asked,
+    related_in,
+    without_first_runs,
+)
+from codefathom.askers.kept import KeptProject
+from codefathom.askers.named_files import files_by_project, relative_to
+from codefathom.askers.part import Part
+from codefathom.askers.side_by_side import outcomes
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
-from codefathom.project.answer_setup import HITS_PER_FILE, ContextSize, for_prompt
-from codefathom.search.federation import ProjectHit, merge, reach
-from codefathom.search.graph.project_map import MapParts, ProjectMap, fitted, joined
+from codefathom.project.answer_setup import HITS_PER_FILE, for_prompt, question_of, request_of, size_of
+from codefathom.project.asking import fitted_map
+from codefathom.question.asker import result_of
+from codefathom.question.limits import MOST_HITS, USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS, check_page, limit_of
+from codefathom.question.question import Kind, Question
+from codefathom.search.federation import MergedHits, ProjectHit, merge, questions_for, reach
+from codefathom.search.graph.impact import Impact
+from codefathom.search.graph.impact_part import in_project as impact_in_project
+from codefathom.search.graph.project_map import MapParts, ProjectMap, joined
 from codefathom.search.verdict import Verdict, of_several
-from codefathom.several.joined import as_one, ask_several, context, each_asked, without_first_runs
-from codefathom.several.joined_agent import investigate_several
-from codefathom.several.kept_project import KeptProject, SearchWish, SymbolWish
-from codefathom.several.named_files import files_by_project, relative_to
-from codefathom.several.side_by_side import outcomes
 from codefathom.types import (
     NO_REST,
     Context,
     FoundSymbol,
     Hit,
+    IndexedFile,
     LevelName,
     Mode,
     RelatedResult,
     Rest,
     SearchResult,
     Skipped,
+    SomeSymbols,
     Where,
 )
 
@@ -152,13 +168,16 @@ def left_out_notes(left_out: Sequence[Skipped]) -> tuple[str, ...]:
 
 
 class JoinedProjects:
-    """Opened projects, by name. Safe to ask from several threads."""
+    """Askers that are asked together, by name; together they are one asker. Safe to ask from several threads.
+
+    A path in a result of `answer` begins with the name of its project; `of_each` keeps the results apart.
+    """
 
     folder = ""  # paths begin with the name of a project, not with a folder
 
     def __init__(
         self,
-        projects: Mapping[str, Engine | KeptProject],
+        projects: Mapping[str, Part],
         unopened: Mapping[str, FathomError] | None = None,
         *,
         here: str | None = os.curdir,
@@ -170,16 +189,22 @@ class JoinedProjects:
         `left_out` are places that are not asked about although a path names them.
         """
         self._projects = {
-            name: KeptProject(project) if isinstance(project, Engine) else project for name, project in projects.items()
+            name: project if isinstance(project, KeptProject) else KeptProject(project)
+            for name, project in projects.items()
         }
         self._unopened = dict(unopened or {})
         self._here = here
         self._left_out = tuple(left_out)
 
     @property
-    def engines(self) -> dict[str, Engine]:
+    def projects(self) -> Mapping[str, Part]:
         """The opened projects by name."""
-        return {name: project.engine for name, project in self._projects.items()}
+        return {name: project.asker for name, project in self._projects.items()}
+
+    @property
+    def engines(self) -> dict[str, Engine]:
+        """The opened projects by name, those that are engines."""
+        return {name: project for name, project in self.projects.items() if isinstance(project, Engine)}
 
     @property
     def only_name(self) -> str:
@@ -189,12 +214,14 @@ class JoinedProjects:
     @property
     def settings(self) -> Settings:
         """The settings of the first project, which hold for an answer. Raises its error if none could be opened."""
-        return self._first().settings
+        if not self._projects:
+            raise next(iter(self._unopened.values()))
+        return next(iter(self._projects.values())).settings
 
     @property
     def roots(self) -> dict[str, str]:
         """The absolute path of each project's folder, by name, written with `/`."""
-        return {name: engine.root.replace(os.sep, "/") for name, engine in self.engines.items()}
+        return {name: project.root.replace(os.sep, "/") for name, project in self._projects.items()}
 
     @property
     def left_out(self) -> tuple[Skipped, ...]:
@@ -204,6 +231,17 @@ class JoinedProjects:
     def shown_path(self, name: str, path: str) -> str:
         """Return the path of a file in a project as a list of results shows it."""
         return f"{name}/{path}"
+
+    def answer(self, question: Question) -> Iterator[Any]:
+        """Yield the events of one answer of all projects, the result last; see `Asker`.
+
+        A project that fails is named in the answer, and stops no other. Raises the first error if all of them fail.
+        """
+        return _ANSWERS[question.kind](self, question)
+
+    def of_each(self, question: Question) -> Any:
+        """Return the results of a search, of symbols, of connections or of a map, apart: see the methods below."""
+        return _OF_EACH[question.kind](self, question)
 
     def search(
         self,
@@ -224,39 +262,40 @@ class JoinedProjects:
         Hits are ordered by score where the projects have the same model, else by rank; see `search.federation.merge`.
         Equal files of two projects are listed once. Raises the error of the first project if all of them fail.
         """
-        owners = self._owners(files)
-        limits = [self._projects[name].engine.settings.search.limit for name in owners or self._projects]
-        most = limit or max(limits, default=0)
-        wish = SearchWish(reach(most, offset) if offset else limit, level, mode, where, min_score)
-        results, failed = self._searched(
-            query, {name: wish._replace(files=owners.get(name, ())) for name in (owners or self._projects)}
+        question = Question(
+            query,
+            files=tuple(files),
+            where=where,
+            level=level,
+            mode=mode,
+            min_score=min_score,
+            limit=limit,
+            offset=offset,
         )
-        hits, rest = merge(results, most, offset)
-        return FederatedSearch(hits, results, failed, self.roots, self.left_out, offset, rest)
+        return self._search_of_each(question)
 
     def symbols(
-        self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50, offset: int = 0
+        self, query: str = "", *, path: str = "", kind: str = "", limit: int = USUAL_LIMIT["symbols"], offset: int = 0
     ) -> FederatedSymbols:
         """Return symbols by name; limit and offset count in each project; see `Engine.symbols`."""
-        wish = SymbolWish(query, path, kind, limit, offset)
-        answers, failed = self._outcomes(lambda project: project.symbols(wish))
-        pairs = tuple((name, symbol) for name, page in answers.items() for symbol in page.symbols)
-        return FederatedSymbols(pairs, failed, {name: page.n_symbols for name, page in answers.items()}, offset)
+        return self._symbols_of_each(
+            Question(query, "symbols", path=path, symbol_kind=kind, limit=limit, offset=offset)
+        )
 
-    def related(self, target: str, *, depth: int = 1, limit: int = 200, offset: int = 0) -> FederatedRelated:
+    def related(
+        self,
+        target: str,
+        *,
+        depth: int = USUAL_DEPTH["related"],
+        limit: int = USUAL_LIMIT["related"],
+        offset: int = 0,
+    ) -> FederatedRelated:
         """Return the connections of a file or symbol in each project that has it; see `Engine.related`.
 
         A path may begin with the name of a project, or be one of the disk; then only that one is asked. Limit and
         offset count in each project.
         """
-
-        def ask(project: KeptProject, target: str) -> RelatedResult:
-            return project.related(target, depth=depth, limit=limit, offset=offset)
-
-        name, own = self._owner_of(target)
-        if name:
-            return FederatedRelated({name: ask(self._projects[name], own)}, {})
-        return FederatedRelated(*self._outcomes(lambda project: ask(project, target)))
+        return self._related_of_each(Question(target, "related", depth=depth, limit=limit, offset=offset))
 
     def map(
         self,
@@ -264,7 +303,7 @@ class JoinedProjects:
         *,
         files: Sequence[str] = (),
         folders: Sequence[str] = (),
-        max_tokens: int = 4_000,
+        max_tokens: int = USUAL_MAP_TOKENS,
         offset: int = 0,
     ) -> FederatedMap:
         """Return one map of all projects, in one budget of tokens; see `Engine.map`.
@@ -272,27 +311,15 @@ class JoinedProjects:
         The projects take turns; those whose hits answer the question better have more of them. A path of `files` is as
         in `search`; folders are those of each project that has them.
         """
-        content, failed = self.map_parts(query, files=files, folders=folders)
-        content = content.behind(offset)
-        return FederatedMap(fitted(query, content, max_tokens, counter(self.settings.context.tokenizer_path)), failed)
+        return self._map_of_each(
+            Question(query, "map", files=tuple(files), folders=tuple(folders), max_tokens=max_tokens, offset=offset)
+        )
 
     def map_parts(
         self, query: str = "", *, files: Sequence[str] = (), folders: Sequence[str] = ()
     ) -> tuple[MapParts, Mapping[str, FathomError]]:
         """Return the parts of one map of all projects, and the errors of those that have failed; see `map`."""
-        owners = self._owners(files)
-        in_work = {name: relative_to(self._projects[name].engine.root, own) for name, own in owners.items()}
-        projects, waiting = without_first_runs(self._projects)
-        pairs = {name: (project, in_work.get(name, ())) for name, project in projects.items()}
-        contents, failed = self._answered(
-            *each_asked(lambda pair, question: pair[0].map_parts(question, pair[1], folders), pairs, query), waiting
-        )
-        for name in in_work:
-            if isinstance(error := failed.get(name), UsageError):
-                raise error
-        # A folder, or what the question names, may be in one project only: that is no failure of the others.
-        failed = {name: error for name, error in failed.items() if not isinstance(error, UsageError)}
-        return joined(contents), failed
+        return self._map_parts(Question(query, "map", files=tuple(files), folders=tuple(folders)))
 
     def context(
         self,
@@ -308,43 +335,37 @@ class JoinedProjects:
 
         Limits that are not given are those of the first project.
         """
-        first = self.settings.context
-        size = ContextSize(max_files or first.max_files, max_tokens or first.window, format_name)
-        limit = HITS_PER_FILE * size.max_files
-        wish = SearchWish(limit, level="chunk", where=where)
-        results, failed = self._searched(query, dict.fromkeys(self._projects, wish))
-        result = as_one(results, failed, limit)
-        result = replace(result, degraded=(*result.degraded, *left_out_notes(self.left_out)))
-        answering = {name: self._projects[name] for name in results}  # what has failed cannot be read either
-        return context(answering, for_prompt(result, anyway=anyway), size)
+        question = Question(
+            query,
+            "context",
+            where=where,
+            max_files=max_files,
+            max_tokens=max_tokens,
+            format_name=format_name,
+            anyway=anyway,
+        )
+        return cast(Context, result_of(self, question))
 
     def ask(self, request: str | AnswerRequest) -> Answer:
         """Return one answer from all projects. See `ask_events`."""
-        *_, answer = self.ask_events(request)
-        return cast("Answer", answer)
+        return cast(Answer, result_of(self, question_of(request)))
 
     def ask_events(self, request: str | AnswerRequest) -> Iterator[AnswerSources | Text | Answer]:
         """Yield the sources, the text and the answer as `Engine.ask_events` does. Paths begin with the project.
 
         Settings and models are those of the first project.
         """
-        request = AnswerRequest(request) if isinstance(request, str) else request
-        self._first()
-        projects, waiting = without_first_runs(self._projects)
-        return ask_several(projects, request, self._unopened | waiting, lambda: left_out_notes(self.left_out))
+        return self.answer(question_of(request))
 
     def investigate(self, request: str | AnswerRequest) -> Iterator[Event | Text | Answer]:
         """Let the model of the first project look in all of them; see `Engine.investigate`."""
-        request = AnswerRequest(request) if isinstance(request, str) else request
-        self._first()
-        projects, waiting = without_first_runs(self._projects)
-        return investigate_several(projects, request, self._unopened | waiting, lambda: left_out_notes(self.left_out))
+        return self.answer(question_of(request, as_agent=True))
 
     def close(self) -> None:
         """Close the projects."""
-        for engine in self.engines.values():
+        for project in self._projects.values():
             with suppress(FathomError):
-                engine.close()
+                project.close()
 
     def __enter__(self) -> Self:
         return self
@@ -354,19 +375,113 @@ class JoinedProjects:
     ) -> None:
         self.close()
 
-    def _outcomes(self, ask: Callable[[KeptProject], _T]) -> tuple[dict[str, _T], dict[str, FathomError]]:
+    # ---- of each
+
+    def _search_of_each(self, question: Question) -> FederatedSearch:
+        check_page(question, MOST_HITS)
+        owners = self._owners(question.files)
+        names = owners or self._projects
+        most = question.limit or max((self._projects[name].settings.search.limit for name in names), default=0)
+        # The list of a single project is not made anew for each page.
+        is_one = len(questions_for(question.text, names)) == 1
+        begins_anew = question.offset and not is_one
+        own = replace(question, limit=reach(most, question.offset), offset=0) if begins_anew else question
+        results, failed = self._searched({name: replace(own, files=owners.get(name, ())) for name in names})
+        hits, rest = merge(results, most, question.offset)
+        return FederatedSearch(hits, results, failed, self.roots, self.left_out, question.offset, rest)
+
+    def _symbols_of_each(self, question: Question) -> FederatedSymbols:
+        answers, failed = self._outcomes(question)
+        pairs = tuple((name, symbol) for name, page in answers.items() for symbol in page.symbols)
+        n_symbols = {name: page.n_symbols for name, page in answers.items()}
+        return FederatedSymbols(pairs, failed, n_symbols, question.offset)
+
+    def _related_of_each(self, question: Question) -> FederatedRelated:
+        name, target = self._owner_of(question.text)
+        if name:
+            return FederatedRelated({name: result_of(self._projects[name], replace(question, text=target))}, {})
+        return FederatedRelated(*self._outcomes(question))
+
+    def _map_of_each(self, question: Question) -> FederatedMap:
+        parts, failed = self._map_parts(question)
+        return FederatedMap(fitted_map(parts, question, self.settings.context.tokenizer_path), failed)
+
+    def _map_parts(self, question: Question) -> tuple[MapParts, Mapping[str, FathomError]]:
+        """Return the parts of one map of all projects, and the errors of those that have failed."""
+        owners = self._owners(question.files)
+        in_work = {name: relative_to(self._projects[name].root, own) for name, own in owners.items()}
+        projects, waiting = without_first_runs(self._projects)
+        own = replace(question, as_parts=True)
+        wishes = {name: (project, replace(own, files=in_work.get(name, ()))) for name, project in projects.items()}
+        contents, failed = self._answered(*_each_answered(wishes), waiting)
+        for name in in_work:
+            if isinstance(error := failed.get(name), UsageError):
+                raise error
+        # A folder, or what the question names, may be in one project only: that is no failure of the others.
+        failed = {name: error for name, error in failed.items() if not isinstance(error, UsageError)}
+        return joined(contents), failed
+
+    # ---- as one
+
+    def _search(self, question: Question) -> Iterator[SearchResult]:
+        each = self._search_of_each(question)
+        yield as_one(each.results, each.failed, MergedHits(each.hits, each.rest), each.offset)
+
+    def _symbols(self, question: Question) -> Iterator[SomeSymbols]:
+        each = self._symbols_of_each(question)
+        named = tuple(replace(item, path=f"{name}/{item.path}") for name, item in each.symbols)
+        yield SomeSymbols(named, sum(each.n_symbols.values()))
+
+    def _related(self, question: Question) -> Iterator[RelatedResult]:
+        limit = limit_of(question)
+        own = replace(question, limit=question.offset + limit, offset=0)
+        results = self._related_of_each(own).results
+        yield all_related([related_in(result, name) for name, result in results.items()], limit, question.offset)
+
+    def _impact(self, question: Question) -> Iterator[Impact]:
+        names = (*self._projects, *self._unopened)
+        if len(names) > 1:
+            raise UsageError("a diff is about one project", hint=f"name one of these in projects: {', '.join(names)}")
+        for error in self._unopened.values():
+            raise error
+        yield impact_in_project(result_of(self._projects[names[0]], question), names[0])
+
+    def _map(self, question: Question) -> Iterator[MapParts | ProjectMap]:
+        yield self._map_parts(question)[0] if question.as_parts else self._map_of_each(question).map
+
+    def _context(self, question: Question) -> Iterator[Context]:
+        size = size_of(question, self.settings.context)
+        limit = HITS_PER_FILE * size.max_files
+        each = self._search_of_each(Question(question.text, limit=limit, level="chunk", where=question.where))
+        result = as_one(each.results, each.failed, MergedHits(each.hits, each.rest))
+        result = replace(result, degraded=(*result.degraded, *left_out_notes(each.left_out)))
+        answering = {name: self._projects[name] for name in each.results}  # what has failed cannot be read either
+        yield context(answering, for_prompt(result, anyway=question.anyway), size)
+
+    def _files(self, question: Question) -> Iterator[tuple[IndexedFile, ...]]:
+        listed, _ = self._outcomes(question)
+        yield tuple(item._replace(path=f"{name}/{item.path}") for name, files in listed.items() for item in files)
+
+    def _ask(self, question: Question) -> Iterator[Any]:
+        request = request_of(question)
+        if not self._projects:
+            raise next(iter(self._unopened.values()))
+        projects, waiting = without_first_runs(self._projects)
+        ask = investigate_several if question.as_agent else ask_several
+        return ask(projects, request, self._unopened | waiting, lambda: left_out_notes(self.left_out))
+
+    # ---- inside
+
+    def _outcomes(self, question: Question) -> tuple[dict[str, Any], dict[str, FathomError]]:
         """Ask each project, and return answers and errors by project. Raises the first error if there is no answer."""
         projects, waiting = without_first_runs(self._projects)
-        return self._answered(*outcomes(ask, projects), waiting)
+        return self._answered(*outcomes(lambda project: result_of(project, question), projects), waiting)
 
-    def _searched(
-        self, query: str, wishes: Mapping[str, SearchWish]
-    ) -> tuple[dict[str, SearchResult], dict[str, FathomError]]:
+    def _searched(self, wishes: Mapping[str, Question]) -> tuple[dict[str, SearchResult], dict[str, FathomError]]:
         """Search each project that has a wish and that the question is for. Raises the first error without a result."""
         projects, waiting = without_first_runs({name: self._projects[name] for name in wishes})
-        pairs = {name: (project, wishes[name]) for name, project in projects.items()}
         return self._answered(
-            *each_asked(lambda pair, question: pair[0].search(question, pair[1]), pairs, query), waiting
+            *_each_answered({name: (project, wishes[name]) for name, project in projects.items()}), waiting
         )
 
     def _answered(
@@ -381,7 +496,7 @@ class JoinedProjects:
 
         A path of the disk belongs to a folder, and to a revision of it only where the folder itself is not asked.
         """
-        folders_first = sorted(self.roots, key=lambda name: not self._projects[name].engine.folder)
+        folders_first = sorted(self.roots, key=lambda name: not self._projects[name].folder)
         roots = {name: self.roots[name] for name in folders_first}
         return files_by_project(files, roots, self._unopened, here=self._here)
 
@@ -395,8 +510,26 @@ class JoinedProjects:
             return "", target
         return name, relative_to(self.roots[name], [path])[0]
 
-    def _first(self) -> Engine:
-        """Return the first project. Raises the error of the first if none could be opened."""
-        if not self._projects:
-            raise next(iter(self._unopened.values()))
-        return next(iter(self.engines.values()))
+
+def _each_answered(wishes: Mapping[str, tuple[Part, Question]]) -> tuple[dict[str, Any], dict[str, FathomError]]:
+    """Return results and errors by project; a question that is kept to one project by a mark goes to that one only."""
+    text = next((question.text for _, question in wishes.values()), "")
+    return each_asked(lambda wish, query: result_of(wish[0], replace(wish[1], text=query)), wishes, text)
+
+
+_ANSWERS: Mapping[Kind, Callable[[JoinedProjects, Question], Iterator[Any]]] = {
+    "search": JoinedProjects._search,
+    "context": JoinedProjects._context,
+    "related": JoinedProjects._related,
+    "impact": JoinedProjects._impact,
+    "symbols": JoinedProjects._symbols,
+    "map": JoinedProjects._map,
+    "files": JoinedProjects._files,
+    "ask": JoinedProjects._ask,
+}
+_OF_EACH: Mapping[Kind, Callable[[JoinedProjects, Question], Any]] = {
+    "search": JoinedProjects._search_of_each,
+    "symbols": JoinedProjects._symbols_of_each,
+    "related": JoinedProjects._related_of_each,
+    "map": JoinedProjects._map_of_each,
+}

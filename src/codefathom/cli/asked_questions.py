@@ -1,0 +1,55 @@
+"""The options of a command → the question that it asks: one for one project, for several and for paths."""
+
+from __future__ import annotations
+
+from codefathom.cli.filter_arguments import where
+from codefathom.cli.options import ContextOptions, MapOptions, RelatedOptions, SearchOptions, SymbolsOptions
+from codefathom.question.question import Question
+
+
+def search_question(options: SearchOptions, folder: str) -> Question:
+    """Return a search; folders of a filter are those below `folder`, without one those of each project."""
+    return Question(
+        options.query,
+        "search",
+        files=options.file,
+        where=where(options, folder),
+        min_score=options.min_score,
+        offset=options.offset,
+    )
+
+
+def context_question(options: ContextOptions, folder: str) -> Question:
+    """Return the question of `fathom context`."""
+    return Question(
+        options.query, "context", where=where(options, folder), format_name=options.format, anyway=options.anyway
+    )
+
+
+def symbols_question(options: SymbolsOptions) -> Question:
+    """Return the question of `fathom symbols`."""
+    return Question(
+        options.query,
+        "symbols",
+        path=options.path,
+        symbol_kind=options.kind,
+        limit=options.limit,
+        offset=options.offset,
+    )
+
+
+def related_question(options: RelatedOptions) -> Question:
+    """Return the question of `fathom related`."""
+    return Question(options.target, "related", depth=options.depth, limit=options.limit, offset=options.offset)
+
+
+def map_question(options: MapOptions) -> Question:
+    """Return the question of `fathom map`."""
+    return Question(
+        options.query,
+        "map",
+        files=options.file,
+        folders=options.dir,
+        max_tokens=options.max_tokens,
+        offset=options.offset,
+    )

@@ -1,0 +1,368 @@
+"""The index of a project, opened and kept current: by a run, by the next question, by paths that are named."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from copy import copy
+from functools import partial
+from threading import RLock
+from typing import TYPE_CHECKING, Self
+
+from codefathom.config.settings import Settings
+from codefathom.errors import FathomError, IndexingError, LockedError, NoFilesError, StoppedError
+from codefathom.index.plan import plan
+from codefathom.project import kept_rules
+from codefathom.project.damage import again_when_damaged, first_run, is_whole
+from codefathom.project.location import Location
+from codefathom.project.opening import OpenedProject, is_slow
+from codefathom.stores.lock import held_lock
+from codefathom.system.real_paths import refuse_moved
+from codefathom.system.stopping import check_stopped
+from codefathom.text.kept_names import kept_path
+from codefathom.types import IndexReport, PathReport, Progress, RunProgress
+
+if TYPE_CHECKING:
+    from codefathom.index.indexing import Stages
+    from codefathom.providers.base import ChatModel
+    from codefathom.stores.lock import WriterLock
+
+OnProgress = Callable[[Progress], None]
+OnWait = Callable[[str], None]
+Run = Generator[Progress | IndexReport, None, None]
+
+# In one process the tree is compared with the index at most this often; a search in between sees the last state.
+LOOK_AGAIN_AFTER_S = 1.0
+_REST = 20  # times as long as a look took: a look at a large tree takes a second
+
+_MENDED = (
+    "the index in {dir} was not made here; its entries for {n} files did not match the files "
+    "and were made again from them"
+)
+_NOT_REMEMBERED = "cannot write into {dir!r} that the index was checked; the next command will check it again"
+_LIKE_ANOTHER = "{root} has nearly the same files: the index begins with a copy of its index"
+_OLD_REVISION = "the index of the revision {name!r} was removed: {why}"
+
+
+class CurrentIndex:
+    """The index of one place, opened when it is first needed. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        place: Location,
+        on_progress: OnProgress,
+        on_wait: OnWait,
+        *,
+        wrap_model: Callable[[ChatModel], ChatModel],
+        first_index_wait_s: float | None,
+    ) -> None:
+        """See `Engine`."""
+        self.place = place
+        self.on_progress, self.on_wait = on_progress, on_wait
+        self.lock = RLock()
+        self._wrap_model = wrap_model
+        self._first_index_wait_s = first_index_wait_s
+        self._opened: OpenedProject | None = None
+        self._looked_at, self._rest_s = float("-inf"), 0.0
+        self._behind = False
+        self._notes: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.place.settings
+
+    @property
+    def opened(self) -> OpenedProject:
+        """The opened index. Raises MovedError."""
+        refuse_moved(self.place.root)
+        with self.lock:
+            # One that is replaced stays open: another thread may be reading it.
+            if self._opened is None or self._opened.catalog.is_replaced or self._opened.is_moved:
+                self._opened = OpenedProject(self.place, self.on_wait, self._wrap_model)
+                self._looked_at = float("-inf")  # whoever has put it there may not have made its views yet
+            return self._opened
+
+    @property
+    def last_opened(self) -> OpenedProject:
+        """The index as it was opened last, without a look whether it was replaced: `refresh` has looked."""
+        return self._opened or self.opened
+
+    @property
+    def lacks_views(self) -> bool:
+        """True if a run has completed the index, but not with these settings, or a part of it was lost."""
+        return is_whole(self.opened) and not self.opened.views.are_made
+
+    def with_settings(self, settings: Settings) -> Self:
+        """Return this index with other settings for questions; it is open for as long as this one is."""
+        other = copy(self)
+        other._opened = self.opened.with_settings(settings)
+        other.place = other._opened.place
+        return other
+
+    def move_to(self, place: Location) -> None:
+        """Go on with other settings; another thread may be reading the index that was open."""
+        with self.lock:
+            self.place, self._opened = place, None
+
+    def close(self) -> None:
+        """Release files; a run that writes the index is waited for."""
+        with self.lock:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+
+    # ---- what the next search tells
+
+    def take_notes(self) -> tuple[str, ...]:
+        """Return what the next search has to tell, once."""
+        notes, self._notes = self._notes, ()
+        return notes
+
+    def note_later(self, notes: Sequence[str]) -> None:
+        """Let the next search tell something."""
+        self._notes = (*self._notes, *notes)
+
+    def note(self, text: str) -> None:
+        """Tell the user something now, and those who only see the result of the next search with that."""
+        self.on_wait(text)
+        self.note_later([text])
+
+    # ---- a look before each question
+
+    def refresh(self) -> bool:
+        """Bring the index up to date as `search.refresh` says, and return whether it is behind; see `Engine`."""
+        with self.lock:
+            policy = self.settings.search.refresh
+            opened = self.opened
+            fresh = not opened.is_known or opened.catalog.generation == 0
+            is_current = opened.views.current
+            if not is_current:
+                opened.views.reload()  # another process may have written
+                is_current = opened.views.current
+            if not fresh and (policy == "never" or time.monotonic() - self._looked_at < self._rest_s):
+                return self._behind or not is_current
+            if not fresh and self._is_left_to_others(opened):
+                return True
+            began = time.monotonic()
+            pending = plan(opened.catalog, opened.recipe).n_pending if opened.is_known else 1
+            self._rest_s = max(LOOK_AGAIN_AFTER_S, _REST * (time.monotonic() - began))
+            self._behind = bool(pending) or not opened.views.current
+            self._looked_at = time.monotonic()
+            most = self.settings.search.refresh_max_files
+            if not opened.views.are_made:
+                pending = 0  # there is nothing else to search: waited for, however much it is
+            if self._behind and (fresh or policy == "always" or pending <= most):
+                self._try_to_index(opened)
+            return self._behind
+
+    def _is_left_to_others(self, opened: OpenedProject) -> bool:
+        """Return True if another run makes what the index lacks, or if that is too much for this question to wait for.
+
+        No question waits for a part that is made again; the first index, which is all that there is to ask, is waited
+        for, unless `first_index_wait_s` says otherwise.
+        """
+        waits = self._first_index_wait_s != 0.0
+        if is_whole(opened):
+            return self.lacks_views and (not waits or opened.lock().progress() is not None)
+        return not waits and first_run(opened) is not None
+
+    def _try_to_index(self, opened: OpenedProject) -> None:
+        """Index now. Where that fails, there is what was indexed before, which is said to be stale.
+
+        What another process makes for the first time is waited for: there is nothing else to search. What a model
+        failed on, and purposes, wait for `index`: no search waits for more of a model than it must.
+        """
+        is_there = opened.is_known and opened.catalog.generation > 0
+        longest_s = self.settings.index.wait_s if self._first_index_wait_s is None else self._first_index_wait_s
+        wait_s = 0.0 if is_there and opened.views.are_made else longest_s
+        try:
+            run = partial(self.run, full=False, retry=False, wait_s=wait_s)
+            report = self.report_of(again_when_damaged(run, self._close_damaged))
+            if report.lost:
+                self.note(report.lost)
+        except StoppedError:
+            self._looked_at = float("-inf")  # the next question takes in what was left
+            raise
+        except (IndexingError, NoFilesError) as error:
+            if not is_there:
+                raise
+            if not isinstance(error, LockedError):
+                self.note_later([f"the index cannot be brought up to date: {error}"])
+
+    def _close_damaged(self) -> None:
+        """Close an index that was found to be damaged, to be made anew; tell it of one that was not made here."""
+        if self._opened is not None and not self._opened.is_known:
+            self.note("the index is damaged and was not made here; it is made again from the files")
+        self.close()
+
+    def believed(self, opened: OpenedProject | None = None) -> OpenedProject:
+        """Return the opened index. Raises IndexingError for one that was made elsewhere and is not checked yet."""
+        refuse_moved(self.place.root)
+        opened = opened or self.last_opened
+        if not opened.is_known:
+            raise IndexingError(
+                f"the index in {self.place.index_dir!r} was not made here and has not been compared with the files yet",
+                hint="run `fathom index`, which compares them",
+            )
+        return opened
+
+    # ---- runs
+
+    def whole_run(self, *, full: bool, retry: bool, wait_s: float | None, keep_rules: bool) -> Run:
+        """Bring the index up to date with the tree, and with its store; see `Engine.index_events`."""
+        from codefathom.project.stores.settled import with_settled_store
+
+        wait_s = self.settings.index.wait_s if wait_s is None else wait_s
+        run = partial(self.run, full=full, retry=retry, wait_s=wait_s, keep_rules=keep_rules)
+        self._reach_model()
+        yield from again_when_damaged(
+            lambda: with_settled_store(self.opened.with_models(run(), retry=retry), self.opened), self.close
+        )
+
+    def _reach_model(self) -> None:
+        """Open the index again if its embedding model was not reached with the few attempts that a question makes."""
+        if not is_slow(self.settings):
+            return
+        from codefathom.remote.embedding_model import is_away
+
+        with self.lock:
+            if is_away(self.opened.embedder):
+                self._opened = OpenedProject(self.place, self.on_wait, self._wrap_model, is_patient=True)
+
+    def run(self, *, full: bool, retry: bool, wait_s: float = 0.0, keep_rules: bool = False) -> Run:
+        """Bring the index up to date with the tree. Raises LockedError."""
+        with self.lock:
+            if self.opened.unwritable is not None:
+                self._opened = None  # there may be room again; another thread may be reading the one that was open
+            lock = self.opened.lock()
+            yield from _waits(lock, wait_s, self.opened)
+            with held_lock(lock), self._in_place():
+                if not full and self.settings.index.siblings:
+                    self._begin_with_sibling()
+                yield from self._write(lock, full=full, retry=retry, keep_rules=keep_rules)
+            self._remove_old_revisions()
+
+    def report_of(self, run: Run) -> IndexReport:
+        """Return the report of a run, whose progress is told."""
+        report: IndexReport | None = None
+        with closing(run) as events:  # its lock is free again at once, also when nobody waits for the end
+            for event in events:
+                check_stopped()
+                if isinstance(event, IndexReport):
+                    report = event
+                else:
+                    self.on_progress(event)
+        assert report is not None  # the last event of every run
+        return report
+
+    def update(self, paths: Sequence[str], texts: Mapping[str, str | None], wait_s: float | None) -> PathReport:
+        """Take in what has changed in files and folders, and texts by their names; see `Engine.update`."""
+        from codefathom.index.by_path import places_of, take_in
+
+        places = places_of(self.opened.recipe.root, paths) if paths or not texts else []
+        by_path = {kept_path(name): text for name, text in texts.items()}
+        opened = self.opened
+        if not opened.is_known or not opened.catalog.generation:
+            self.report_of(self.whole_run(full=False, retry=True, wait_s=wait_s, keep_rules=False))
+        with self.writing(self.settings.index.wait_s if wait_s is None else wait_s) as stages:
+            report = take_in(stages, places, by_path)
+            self._looked_at = float("-inf")
+            return report
+
+    @contextmanager
+    def writing(self, wait_s: float) -> Iterator[Stages]:
+        """Wait for the writer lock, and give what a change of the index needs. Raises LockedError, IndexingError."""
+        with self.lock:
+            lock = self.opened.lock()
+            for event in _waits(lock, wait_s, self.opened):
+                self.on_progress(event)
+            with held_lock(lock), self._in_place(), self.believed(self.opened).writing(lock) as stages:
+                yield stages
+
+    @contextmanager
+    def _in_place(self) -> Iterator[None]:
+        """Raise MovedError for each error that comes of a root that has become a link meanwhile."""
+        try:
+            yield
+        except FathomError:
+            refuse_moved(self.place.root)
+            raise
+
+    def _write(self, lock: WriterLock, *, full: bool, retry: bool, keep_rules: bool) -> Run:
+        with self.opened.writing(lock) as stages:
+            from codefathom.index.indexing import run
+
+            # Once the plan is told, which rules that take no file do not reach; of an index in doubt only at the end.
+            keeps = keep_rules and stages.doubt is None
+            if self.place.revision is not None:
+                self._note_revision()
+            progress = RunProgress()
+            for event in run(stages, full=full, retry=retry, check=retry):
+                progress = _told(lock, event, progress)
+                if keeps and isinstance(event, Progress) and event.extent is not None:
+                    kept_rules.keep_rules(self.opened.catalog, self.settings)
+                if stages.doubt is not None and isinstance(event, IndexReport):
+                    self._checked(event, keep_rules=keep_rules)
+                yield event
+            self._looked_at, self._behind = time.monotonic(), False
+
+    def _begin_with_sibling(self) -> None:
+        """Begin a first index with that of a worktree, clone or copy of this project, where this user has one."""
+        from codefathom.project.stores.sibling import begin_with_sibling
+
+        opened = self.opened
+        if opened.is_known and not opened.catalog.generation and (root := begin_with_sibling(opened)):
+            self.on_wait(_LIKE_ANOTHER.format(root=root))
+
+    def _note_revision(self) -> None:
+        from codefathom.project.stores.revision_indexes import note_revision
+
+        note_revision(self.opened.catalog, self.place)
+
+    def _remove_old_revisions(self) -> None:
+        """Remove the indexes of revisions that are too many now that this one is there, and say so."""
+        if self.place.revision is None:
+            return
+        from codefathom.project.stores.revision_indexes import remove_unused
+
+        for item in remove_unused(self.place):
+            self.on_wait(_OLD_REVISION.format(name=item.revision, why=item.why))
+
+    def _checked(self, report: IndexReport, *, keep_rules: bool) -> None:
+        """Remember that the index was compared with the tree, and tell of what was wrong in it."""
+        opened = self.opened
+        if keep_rules:
+            kept_rules.keep_rules(opened.catalog, self.settings)
+        if report.mended:
+            self.note(_MENDED.format(n=len(report.mended), dir=self.place.index_dir))
+        if not opened.remember():
+            self.note(not_remembered(self.place))
+
+
+def not_remembered(place: Location) -> str:
+    """Return the sentence for an index that is believed now, but will not be by the next process."""
+    return _NOT_REMEMBERED.format(dir=place.state_dir)
+
+
+def _told(lock: WriterLock, event: Progress | IndexReport, before: RunProgress) -> RunProgress:
+    """Tell in the file of the lock how far a run is after an event, and return it."""
+    if not isinstance(event, Progress) or event.phase != "index":
+        return before
+    n_files = event.extent.n_files if event.extent is not None else before.n_files
+    n_left = event.n_total - event.n_done
+    progress = RunProgress(max(n_files - n_left, 0), n_files)
+    lock.tell(progress)
+    return progress
+
+
+def _waits(lock: WriterLock, wait_s: float, opened: OpenedProject) -> Iterator[Progress]:
+    """Take the lock; say for whom it is waited, and how far a first run has come. Raises LockedError."""
+    n_files = -1
+    for holder in lock.wait(wait_s):
+        is_first = opened.is_known and not int(opened.catalog.get_meta("indexed_at_ns", "0"))
+        if is_first and n_files < 0:
+            n_files = len(plan(opened.catalog, opened.recipe).scan.files)
+        n_done = min(opened.catalog.counts().documents, n_files) if is_first else 0
+        yield Progress("wait", n_done, max(n_files, 0), message=f"{holder} is writing the index")
