@@ -200,6 +200,7 @@ OURS = {
     "codefathom.text.path_spelling",
     "codefathom.text.printable",
     "codefathom.text.word_runs",
+    "codefathom.text.written_place",
     "codefathom.types",
     "codefathom.versions",
 }

@@ -22,7 +22,7 @@ def export(options: ExportOptions, face: Face) -> int:
     if options.max_tokens and (options.output != "-" or options.snapshot):
         raise UsageError("--max-tokens limits what is printed, not the size of a file", hint="remove --max-tokens")
     if options.snapshot or options.sign:
-        from codefathom.cli.commands.snapshot_command import write_snapshot
+        from codefathom.cli.commands.saved_index_command import write_snapshot
 
         return write_snapshot(options, face)
     if not options.format:
@@ -70,7 +70,7 @@ def _save(path: str, lines: Iterable[str]) -> None:
 def import_(options: ImportOptions, face: Face) -> int:
     """Read lines that `fathom export` has written, or a snapshot."""
     if not options.format:
-        from codefathom.cli.commands.snapshot_command import read_snapshot
+        from codefathom.cli.commands.saved_index_command import read_snapshot
 
         return read_snapshot(options, face)
     with face.open() as engine:
