@@ -189,7 +189,7 @@ def test_hostile_names_are_refused_and_nothing_is_done(kept: Path, name: str) ->
     ("name", "text", "reason"),
     [
         ("a.pdf", "text", "its name is that of a PDF"),
-        ("a.IPYNB", "{}", "its name is that of a PDF, Word document or notebook"),
+        ("a.IPYNB", "{}", "its name is that of a PDF, Word document, RTF document or notebook"),
         ("a.txt", "a\0b", "holds a NUL"),
         ("a.txt", "a\ud800b", "half of a surrogate pair"),
         ("a.txt", "\x01\x02\x03\x04" * 9, "binary"),

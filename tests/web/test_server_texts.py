@@ -23,6 +23,7 @@ from codefathom.source.extraction import (
     extraction_child,
     notebook_text,
     pdf_text,
+    rtf_text,
     word_package,
     word_text,
 )
@@ -77,7 +78,7 @@ def test_each_state_has_a_text() -> None:
 
 def test_each_reason_for_leaving_a_file_out_has_a_text() -> None:
     reasons: set[object] = set()
-    of_documents = (extracted_text, extraction_child, notebook_text, pdf_text, word_package, word_text)
+    of_documents = (extracted_text, extraction_child, notebook_text, pdf_text, rtf_text, word_package, word_text)
     for module in (content, documents, ignore, large, scan, *of_documents):
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""

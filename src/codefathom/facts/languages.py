@@ -229,6 +229,7 @@ TABLE = (
             instead="the format of Word before 2007 is not read; save it as .docx",
         ),
     ),
+    Language("rtf", "prose", "rtf", extraction=Extraction("RTF document", "rtf_text")),
     Language(
         "notebook",
         "data",

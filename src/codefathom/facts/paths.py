@@ -27,6 +27,7 @@ _FOLDER_WITH_TESTS = rf"(?:^|/)(?:{_TEST_FOLDER}|t)/(?:.*/)?(?!(?:mod|index|help
 _DATA_OF_TESTS = r"(?:^|/)(?:fixtures?|testdata|data|snapshots|__snapshots__|__fixtures__|support|samples?)/"
 
 
+@lru_cache(maxsize=16_384)  # a filter asks for each chunk of a file
 def is_test(path: str) -> bool:
     """Return True for files with tests, for their data and for what they share."""
     return re.search(_TEST_PATH, path) is not None or _is_named_as_test(path) or has_tests(path)

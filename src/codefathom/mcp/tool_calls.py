@@ -19,6 +19,7 @@ from codefathom.mcp.project_questions import (
     with_own_paths,
 )
 from codefathom.mcp.tool_arguments import choice, cursor_of, most_tokens, named, number, share, text_of, texts
+from codefathom.mcp.tool_list import MODES
 from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
     ListPage,
@@ -36,18 +37,11 @@ from codefathom.mcp.tool_results import (
 )
 from codefathom.question.question import Question
 from codefathom.system.stopping import stopping
-from codefathom.types import LEVELS, Mode, Progress
+from codefathom.types import LEVELS, Progress
 
 _MOST_HITS, _PAGE = 100, 20
 _MOST_DIFF_CHARS = 400_000  # a line on stdin may have a million bytes, and JSON escapes
 _RELATED_HINT = "give a path or @@name as target, or the text of a unified diff as diff"
-_MODES: Mapping[str, Mode] = {
-    "auto": "auto",
-    "hybrid": "hybrid",
-    "semantic": "vector",
-    "symbol": "symbol",
-    "regex": "regex",
-}
 # A search answers from the files themselves while the first index is made; the others need it, and wait for it where
 # the caller hears how far it is.
 _SEARCH_PATIENCE_S, _USUAL_PATIENCE_S = 1.0, 2.0
@@ -97,7 +91,7 @@ class ToolCalls:
             limit=number(arguments, "limit", _PAGE, 1, _MOST_HITS),
             offset=cursor.offset,
             level=choice(arguments, "level", "", {"": None, **{name: name for name in LEVELS}}),
-            mode=choice(arguments, "mode", "auto", _MODES),
+            mode=choice(arguments, "mode", "auto", MODES),
             min_score=share(arguments, "min_score"),
         )
         paths, languages = texts(arguments, "paths"), texts(arguments, "languages")

@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
+    from codefathom.types import Mode
+
     ToolSpec: TypeAlias = Mapping[str, Any]
 
 _READ_ONLY = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
@@ -19,6 +21,14 @@ _LIST = {"type": "array"}
 _NUMBER = {"type": "integer"}
 _FLAG = {"type": "boolean"}
 _TRUST = {"confidence": {"type": "number"}, "weak": _FLAG}
+# The word for a mode of search, and the mode.
+MODES: Mapping[str, Mode] = {
+    "auto": "auto",
+    "hybrid": "hybrid",
+    "semantic": "vector",
+    "symbol": "symbol",
+    "regex": "regex",
+}
 TOKENS: Mapping[str, Any] = {"type": "integer", "minimum": 200, "maximum": 20_000, "default": 2_000}
 _PROJECTS = {**_TEXTS, "description": "other projects"}
 _INDEXING = {"type": "object"}  # done and total, in files
@@ -48,7 +58,7 @@ TOOLS: Sequence[ToolSpec] = (
             "query": _TEXT,
             "paths": {**_TEXTS, "description": "only in these files, folders or globs"},
             "projects": _PROJECTS,
-            "mode": {"type": "string", "enum": ["auto", "hybrid", "semantic", "symbol", "regex"]},
+            "mode": {"type": "string", "enum": list(MODES)},
             "max_tokens": TOKENS,
             "cursor": _CURSOR,
         },

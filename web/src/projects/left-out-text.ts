@@ -25,6 +25,7 @@ export const leftOutText = texts(
     "projects.reason.broken PDF": "broken PDF",
     "projects.reason.broken Word document": "broken Word document",
     "projects.reason.broken notebook": "broken notebook",
+    "projects.reason.broken RTF document": "broken RTF document",
     "projects.reason.encrypted with a password": "encrypted with a password",
     "projects.reason.encrypted with a password, or not a .docx file": "encrypted with a password, or not a .docx file",
     "projects.reason.the format of Word before 2007 is not read; save it as .docx":
@@ -33,6 +34,7 @@ export const leftOutText = texts(
       "needs: pip install 'codefathom[documents]'",
     "projects.reason.a PDF without text; its pages may be pictures": "PDF without text; its pages may be pictures",
     "projects.reason.a Word document without text": "Word document without text",
+    "projects.reason.an RTF document without text": "RTF document without text",
     "projects.reason.a Word document with a document type in its XML, which none needs":
       "Word document with a document type in its XML",
     "projects.reason.an archive that is much too large when it is unpacked": "much too large when it is unpacked",
@@ -64,6 +66,7 @@ export const leftOutText = texts(
     "projects.reason.broken PDF": "损坏的 PDF",
     "projects.reason.broken Word document": "损坏的 Word 文档",
     "projects.reason.broken notebook": "损坏的笔记本",
+    "projects.reason.broken RTF document": "损坏的 RTF 文档",
     "projects.reason.encrypted with a password": "有密码保护",
     "projects.reason.encrypted with a password, or not a .docx file": "有密码保护，或不是 .docx 文件",
     "projects.reason.the format of Word before 2007 is not read; save it as .docx":
@@ -72,6 +75,7 @@ export const leftOutText = texts(
       "需要：pip install 'codefathom[documents]'",
     "projects.reason.a PDF without text; its pages may be pictures": "没有文本的 PDF；页面可能是图片",
     "projects.reason.a Word document without text": "没有文本的 Word 文档",
+    "projects.reason.an RTF document without text": "没有文本的 RTF 文档",
     "projects.reason.a Word document with a document type in its XML, which none needs":
       "XML 中带有文档类型声明的 Word 文档",
     "projects.reason.an archive that is much too large when it is unpacked": "解压后过大",

@@ -8,6 +8,7 @@ export const PROSE = new Set([
   "org",
   "pdf",
   "rst",
+  "rtf",
   "text",
   "typst",
 ]);

@@ -364,5 +364,5 @@ def test_prose_needs_a_grade_of_its_own() -> None:
     found = [Material(path, "word\n") for path in ("a.py", "b.md", "c.rst", "d.txt")]
     model = ScriptedChat([Reply("\n".join(f"{number}: yes/5" for number in range(1, 5)))])
     judged = judge("what", (), found, model, JudgeOptions(threshold=6, doc_threshold=5))
-    assert [item.path for item in judged.kept] == ["b.md", "c.rst"]
+    assert [item.path for item in judged.kept] == ["b.md", "c.rst", "d.txt"]
     assert judge("what", (), found[:0], model, JudgeOptions()).kept == ()
