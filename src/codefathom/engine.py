@@ -36,6 +36,7 @@ from codefathom.errors import (
     StoreError,
     UsageError,
 )
+from codefathom.facts.reasons import LEFT_OUT, Note, Told
 from codefathom.index.plan import plan
 from codefathom.project import kept_rules
 from codefathom.project.damage import (
@@ -158,7 +159,7 @@ class Engine:
         self._opened: OpenedProject | None = None
         self._looked_at, self._rest_s = float("-inf"), 0.0
         self._behind = False
-        self._notes: tuple[str, ...] = ()  # for the next search to tell
+        self._notes: tuple[Told, ...] = ()  # for the next search to tell
 
     @classmethod
     def open(
@@ -544,8 +545,7 @@ class Engine:
             result = search(request, opened.sources)
             if made_meanwhile(opened):
                 result = search(request, opened.sources)
-            notes, self._notes = self._notes, ()
-            notes = (*notes, *state_of(opened))
+            notes, self._notes = (*self._notes, *state_of(opened)), ()
             hits = _with_places(opened.marked(_as_in_files(result.hits, opened)), opened)
             _tell(hits, on_file)
             return SearchResult(
@@ -555,9 +555,9 @@ class Engine:
                 mode=result.mode,
                 confidence=result.confidence,
                 generation=opened.catalog.generation,
-                degraded=(*result.degraded, *notes),
+                problems=(*result.problems, *notes),
                 stale=stale,
-                suggestion=result.suggestion,
+                advice=result.suggestion,
                 milliseconds=(time.perf_counter() - started) * 1000,
                 weak=result.verdict.weak,
                 unanswerable=result.verdict.unanswerable,
@@ -571,8 +571,8 @@ class Engine:
 
     def _kept_to(
         self, request: SearchRequest, files: Sequence[str], on_file: OnFile
-    ) -> tuple[SearchRequest, list[str]]:
-        """Take in these files, and return the search in them, and a sentence for each that is not in the index."""
+    ) -> tuple[SearchRequest, list[Note]]:
+        """Take in these files, and return the search in them, and a note for each that is not in the index."""
         where = combine(request.where, self.kept_to(files))
         return replace(request, where=where), self._take_in(files, on_file)
 
@@ -583,8 +583,8 @@ class Engine:
         """
         self._notes = tuple(dict.fromkeys((*self._notes, *self._take_in(files, lambda _: None))))
 
-    def _take_in(self, files: Sequence[str], on_file: OnFile) -> list[str]:
-        """Take in these files, and return a sentence for each that is not in the index."""
+    def _take_in(self, files: Sequence[str], on_file: OnFile) -> list[Note]:
+        """Take in these files, and return a note for each that is not in the index."""
         if self.place.revision is not None:  # the usual look at the branch comes next
             return []
         report = self.update(files)
@@ -598,7 +598,7 @@ class Engine:
                 on_file(ConsultedFile(path, act))
         for item in report.refused:
             on_file(ConsultedFile(item.path, "refused", item.reason))
-        return [f"{item.path}: {item.reason}" for item in report.refused]
+        return [Note(LEFT_OUT, {"path": item.path, "reason": item.reason}) for item in report.refused]
 
     def kept_to(self, files: Sequence[str]) -> Where | None:
         """Return the condition that a place lies in one of these files and folders; None when one is the root.

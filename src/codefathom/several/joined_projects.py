@@ -17,6 +17,8 @@ from codefathom.answer.tokens import counter
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.project.answer_setup import HITS_PER_FILE, ContextSize, for_prompt
 from codefathom.search.federation import ProjectHit, merge, reach
 from codefathom.search.graph.project_map import MapParts, ProjectMap, fitted, joined
@@ -144,11 +146,11 @@ def placed(root: str, path: str) -> str:
     return f"{root.rstrip('/')}/{path}"
 
 
-def left_out_notes(left_out: Sequence[Skipped]) -> tuple[str, ...]:
-    """Return a sentence for each of the first places that were left out, and for the number of the others."""
-    notes = tuple(f"{item.path}: {item.reason}" for item in left_out[:_MOST_NAMED])
+def left_out_notes(left_out: Sequence[Skipped]) -> tuple[Note, ...]:
+    """Return a note for each of the first places that were left out, and for the number of the others."""
+    notes = tuple(Note(say.LEFT_OUT, {"path": item.path, "reason": item.reason}) for item in left_out[:_MOST_NAMED])
     n_more = len(left_out) - len(notes)
-    return (*notes, f"{n_more} more places were left out; the JSON of a search lists them") if n_more else notes
+    return (*notes, Note(say.MORE_LEFT_OUT, {"count": n_more})) if n_more else notes
 
 
 class JoinedProjects:
@@ -314,7 +316,7 @@ class JoinedProjects:
         wish = SearchWish(limit, level="chunk", where=where)
         results, failed = self._searched(query, dict.fromkeys(self._projects, wish))
         result = as_one(results, failed, limit)
-        result = replace(result, degraded=(*result.degraded, *left_out_notes(self.left_out)))
+        result = replace(result, problems=(*result.problems, *left_out_notes(self.left_out)))
         answering = {name: self._projects[name] for name in results}  # what has failed cannot be read either
         return context(answering, for_prompt(result, anyway=anyway), size)
 

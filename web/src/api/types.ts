@@ -1001,6 +1001,20 @@ export interface components {
              */
             degraded: string[];
             /**
+             * Degraded Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            degraded_parts: components["schemas"]["NoteOut"][];
+            /**
              * Stale
              * @example false
              */
@@ -1755,6 +1769,20 @@ export interface components {
              */
             degraded: string[];
             /**
+             * Degraded Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            degraded_parts: components["schemas"]["NoteOut"][];
+            /**
              * Weak
              * @description True if most likely none of the files answers
              * @default false
@@ -1891,9 +1919,23 @@ export interface components {
             text: string;
             /**
              * Reason
-             * @example no such file
+             * @example no source has this path
              */
             reason: string;
+            /**
+             * Reason Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            reason_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * EdgeOut
@@ -4256,6 +4298,20 @@ export interface components {
              */
             degraded: string[];
             /**
+             * Degraded Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            degraded_parts: components["schemas"]["NoteOut"][];
+            /**
              * Stale
              * @description files have changed since the index was made
              * @example false
@@ -4272,6 +4328,20 @@ export interface components {
              * @example
              */
             suggestion: string;
+            /**
+             * Suggestion Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            suggestion_parts: components["schemas"]["NoteOut"][];
             /** Projects */
             projects: components["schemas"]["SearchedOut"][];
             /**

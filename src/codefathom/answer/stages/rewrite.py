@@ -12,6 +12,7 @@ from codefathom.answer.loose_json import items
 from codefathom.answer.problems import model_failed
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.errors import ProviderError
+from codefathom.facts.reasons import Told
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 
 _MAX_QUERIES = 3
@@ -32,7 +33,7 @@ class Rewritten(NamedTuple):
 
     question: str
     queries: tuple[str, ...] = ()  # at most three, none of them the question
-    problem: str = ""
+    problem: Told = ""
 
 
 def rewrite(question: str, history: Sequence[Message], model: ChatModel) -> Rewritten:
