@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.errors import FathomError, FirstRunError
-from codefathom.facts.reasons import Note, Value, notes_of
+from codefathom.facts.reasons import Note, Told, Value, notes_of, verbatim
 from codefathom.search.federation import ProjectHit, order_of
 from codefathom.search.graph.impact_part import first_items, left_out, next_offset
 from codefathom.search.graph.project_map import ProjectMap
@@ -36,7 +36,7 @@ from codefathom.types import (
 )
 
 if TYPE_CHECKING:
-    from codefathom.answer.answer_types import Answer, Citation, Source, StageTrace
+    from codefathom.answer.answer_types import Answer, Citation, Dropped, Source, StageTrace
     from codefathom.search.graph.impact import Impact
 
 
@@ -85,10 +85,11 @@ def search_shape(result: SearchResult, detail: HitDetail = _WHOLE, n_hits: int |
         "hits": [detail.shape(hit, place) for place, hit in enumerate(hits)],
         "confidence": round(result.confidence, 4),
         "weak": result.weak,
-        "degraded": list(result.degraded),
+        **degraded_shape(result.problems),
         "stale": result.stale,
         "generation": result.generation,
         "suggestion": result.suggestion,
+        "suggestion_parts": notes_shape(result.advice),
         **rest_shape(result.rest.plus(len(result.hits) - len(hits)), result.offset, len(hits)),
     }
 
@@ -114,7 +115,7 @@ def federated_shape(
                 "confidence": round(result.confidence, 4),
                 "weak": result.weak,
                 "stale": result.stale,
-                "degraded": list(result.degraded),
+                **degraded_shape(result.problems),
             }
             for name, result in results.items()
         ],
@@ -184,6 +185,13 @@ def _value(value: Value) -> Any:
     return notes_shape(value)[0] if isinstance(value, Note) else list(value) if isinstance(value, tuple) else value
 
 
+def degraded_shape(degraded: Iterable[Told]) -> dict[str, Any]:
+    """Return the problems of a result: a sentence each, and the same as notes in the same order."""
+    listed = list(degraded)
+    parts = [note if isinstance(note, Note) else verbatim(note) for note in listed]
+    return {"degraded": list(map(str, listed)), "degraded_parts": notes_shape(parts)}
+
+
 def plan_shape(plan: SearchPlan) -> dict[str, Any]:
     """Return the kind of search that was chosen, and the reason."""
     return {"route": plan.route, "why": plan.why, "kept_to": plan.kept_to, "why_parts": notes_shape(plan.reason)}
@@ -205,7 +213,7 @@ def details_shape(answer: Answer) -> dict[str, Any]:
         "citations": [citation_shape(citation) for citation in answer.citations],
         "verified_share": answer.verified_share,
         "claims": answer.claims._asdict(),
-        "dropped_citations": [asdict(dropped) for dropped in answer.dropped],
+        "dropped_citations": [dropped_shape(dropped) for dropped in answer.dropped],
         "confidence": answer.confidence,
         "label": answer.label,
         "weak": answer.weak,
@@ -213,7 +221,7 @@ def details_shape(answer: Answer) -> dict[str, Any]:
         "usage": answer.usage._asdict(),
         "cost": answer.cost,
         "sources": [source_shape(source) for source in answer.sources],
-        "degraded": list(answer.degraded),
+        **degraded_shape(answer.problems),
         "stale": answer.stale,
         "generation": answer.generation,
     }
@@ -229,6 +237,11 @@ def citation_shape(citation: Citation) -> dict[str, Any]:
         "place": citation.place,
         "place_parts": notes_shape(citation.document_place),
     }
+
+
+def dropped_shape(dropped: Dropped) -> dict[str, Any]:
+    """Return a citation that was removed from an answer."""
+    return {"text": dropped.text, "reason": dropped.reason, "reason_parts": notes_shape(dropped.why)}
 
 
 def source_shape(source: Source) -> dict[str, Any]:
@@ -302,7 +315,11 @@ def plain_shape(
     value: Context | IndexReport | PathReport | Status | StoreReport | StoreState | Backup | Snapshot,
 ) -> dict[str, Any]:
     """Return a result whose fields are the keys: context, index, status, store, backup, snapshot."""
-    return asdict(value)
+    shape = asdict(value)
+    if isinstance(value, Context):
+        del shape["problems"]
+        shape |= degraded_shape(value.problems)
+    return shape
 
 
 def secrets_shape(places: Sequence[SecretPlace], n_shown: int | None = None) -> dict[str, Any]:

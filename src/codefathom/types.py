@@ -253,9 +253,9 @@ class SearchResult:
     mode: Mode  # the ranking that was used, never "auto"
     confidence: float  # 0 to 1
     generation: int  # of the catalogue that was searched
-    degraded: tuple[str, ...] = ()  # what was missing, one sentence each
+    problems: tuple[Told, ...] = ()  # what was missing
     stale: bool = False  # files changed since the index was made
-    suggestion: str = ""  # what to try, when there are no hits
+    advice: Note | None = None  # what to try, when there are no hits
     milliseconds: float = 0.0
     weak: bool = False  # so little confidence that most likely nothing here answers
     unanswerable: bool = False  # it is weak, and no word of the question is here or the confidence is next to nothing
@@ -263,6 +263,16 @@ class SearchResult:
     scale: str = ""  # scores of results with the same text here can be compared
     offset: int = 0  # of the first hit in the whole list
     rest: Rest = NO_REST  # of the list, behind these hits
+
+    @property
+    def suggestion(self) -> str:
+        """The advice in English, "" where there are hits."""
+        return str(self.advice or "")
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """The problems in English, one sentence each."""
+        return tuple(map(str, self.problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,10 +441,15 @@ class Context:
     n_tokens: int
     truncated: tuple[str, ...] = ()  # paths of files of which only a part fitted
     absent: tuple[str, ...] = ()  # paths of files of which nothing fitted
-    degraded: tuple[str, ...] = ()  # what the search had to do without, one sentence each
+    problems: tuple[Told, ...] = ()  # what the search had to do without
     weak: bool = False  # most likely none of the files answers
     n_left_out: int = 0  # further files with hits, above the largest number of files
     n_left_out_is_exact: bool = True  # False: at least so many, and maybe more
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """The problems in English, one sentence each."""
+        return tuple(map(str, self.problems))
 
 
 @dataclass(frozen=True, slots=True)

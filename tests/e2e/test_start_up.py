@@ -200,7 +200,6 @@ OURS = {
     "codefathom.text.path_spelling",
     "codefathom.text.printable",
     "codefathom.text.word_runs",
-    "codefathom.text.written_place",
     "codefathom.types",
     "codefathom.versions",
 }

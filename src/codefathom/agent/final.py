@@ -15,6 +15,8 @@ from codefathom.agent.tools import ShownLines
 from codefathom.answer.answer_types import Citation, Dropped, Label
 from codefathom.answer.budget import merged
 from codefathom.errors import ProviderError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.providers.base import Ask, ChatModel, Delta, Message, Reply
 from codefathom.text.loose_json import objects_in
 
@@ -207,15 +209,15 @@ def _source(item: object, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Cit
     place = _place(item)
     if place is None:
         written = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
-        return Dropped(_clean(written[:_MAX_WRITTEN]), "this does not name lines of a file")
+        return Dropped(_clean(written[:_MAX_WRITTEN]), Note(say.NAMES_NO_LINES))
     written = _clean(f"{place.path[:_MAX_WRITTEN]}:{place.start_line}-{place.end_line}")
     name = place.path.strip().removeprefix("./")
     paths = [name] if name in shown else [path for path in shown if path.endswith(f"/{name}")]
     if len(paths) != 1:
-        return Dropped(written, "several files have this name" if paths else "no source has this path")
+        return Dropped(written, Note(say.SEVERAL_FILES if paths else say.NO_SUCH_PATH))
     inside = any(start <= place.start_line <= place.end_line <= end for start, end in shown[paths[0]])
     if not inside:
-        return Dropped(written, "these lines were not shown")
+        return Dropped(written, Note(say.NOT_SHOWN))
     return Citation(paths[0], place.start_line, place.end_line)
 
 

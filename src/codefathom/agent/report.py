@@ -14,6 +14,7 @@ from codefathom.answer.cite import check, texts_now
 from codefathom.answer.prompting import language_of_question
 from codefathom.answer.stages.extract import nearest, stand_in
 from codefathom.answer.stream import check_whole
+from codefathom.facts.reasons import BROKEN_SCHEMA, Note, Told
 
 _CONFIDENCE: dict[Label, float] = {"high": 0.9, "medium": 0.6, "low": 0.2}
 # No citation by number has as many digits: what the answer does not list cannot be meant by one.
@@ -64,7 +65,7 @@ def report(
         usage=final.usage,
         sources=tuple(_numbered(sources)),
         generation=0,
-        degraded=tuple(_lacking(final, checked)),
+        problems=tuple(_lacking(final, checked)),
         failure="" if final.answer.answer else _stopped(final),
         hint="" if final.answer.answer else final.hint,
         claims=checked.claims,
@@ -116,11 +117,11 @@ def _stopped(final: Final) -> str:
     return _STOPPED[final.stopped_by] + (f": {final.failure}" if final.failure else "")
 
 
-def _lacking(final: Final, checked: Checked) -> Iterator[str]:
+def _lacking(final: Final, checked: Checked) -> Iterator[Told]:
     """Yield the limitations of the answer."""
     if final.stopped_by:
         yield _stopped(final)
     if final.answer.problem:
-        yield f"the final answer did not follow the schema: {final.answer.problem}"
+        yield Note(BROKEN_SCHEMA, {"problem": final.answer.problem})
     if checked.problem:
         yield checked.problem

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 
 from codefathom.compat.argument_names import TOOL_NAMES
 from codefathom.errors import FathomError
+from codefathom.facts.reasons import MOST_LIKELY_NOTHING
 from codefathom.providers.base import ToolSpec
-from codefathom.search.verdict import MAX_WEAK, MOST_LIKELY_NOTHING
+from codefathom.search.verdict import MAX_WEAK
 from codefathom.source.globs import translate
 from codefathom.text.kept_names import KEPT_TEXTS
 from codefathom.text.printable import is_text

@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple
 
 from codefathom.answer.claims import NO_CLAIMS, Claims, claims
 from codefathom.errors import FathomError
-from codefathom.facts.reasons import Note
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note, Told
 from codefathom.providers.base import NO_USAGE, Message, Usage
 from codefathom.text.printable import show_name
 from codefathom.types import Where
@@ -97,7 +98,12 @@ class Dropped:
     """A citation that was removed from an answer."""
 
     text: str  # as the model wrote it
-    reason: str
+    why: Note
+
+    @property
+    def reason(self) -> str:
+        """The reason in English."""
+        return str(self.why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +121,14 @@ class Checked:
         return len(self.citations) / total if total else 0.0
 
     @property
-    def problem(self) -> str:
-        """The defect of a model's answer, "" if it cites and every citation holds."""
+    def problem(self) -> Note | None:
+        """The defect of a model's answer, None if it cites and every citation holds."""
         if self.dropped:
-            one = "1 citation could not be verified and was removed"
-            several = f"{len(self.dropped)} citations could not be verified and were removed"
-            return several if len(self.dropped) > 1 else one
+            several = Note(say.CITATIONS_REMOVED, {"count": len(self.dropped)})
+            return several if len(self.dropped) > 1 else Note(say.CITATION_REMOVED)
         if self.citations or not self.text.strip():
-            return ""
-        return "the answer cites no source: nothing in it could be checked"
+            return None
+        return Note(say.CITES_NOTHING)
 
     def followed_by(self, other: Checked) -> Checked:
         """Return both texts as one."""
@@ -220,7 +225,7 @@ class Answer:
     usage: Usage
     sources: tuple[Source, ...]
     generation: int
-    degraded: tuple[str, ...] = ()
+    problems: tuple[Told, ...] = ()
     stale: bool = False
     trace: tuple[StageTrace, ...] = field(default=())
     cost: float | None = None  # of the tokens that providers counted; None: these or the prices are not known
@@ -228,3 +233,8 @@ class Answer:
     hint: str = ""  # the remedy for a failure
     claims: Claims = NO_CLAIMS  # its sentences, and those of them that name a checked place
     weak: bool = False  # most likely nothing here answers the question
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """The problems in English, one sentence each."""
+        return tuple(map(str, self.problems))

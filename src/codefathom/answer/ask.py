@@ -21,15 +21,17 @@ from codefathom.answer.stages.gather import materials
 from codefathom.answer.stages.judge import judge
 from codefathom.answer.stages.rewrite import rewrite
 from codefathom.answer.stages.select import OutlineFile, excerpts, select
-from codefathom.answer.stages.write import NO_MODEL, NOT_FOUND, Text, from_excerpts, is_weak, not_found, places, write
+from codefathom.answer.stages.write import Text, from_excerpts, is_weak, not_found, places, write
 from codefathom.errors import SettingsError, UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note, Told
 from codefathom.providers.parallel import in_parallel
 from codefathom.search.question.query import parse_query
 from codefathom.search.verdict import handed_on, note_of, of_several
 from codefathom.types import SearchResult
 
 # The names that a caller of `ask` needs.
-__all__ = ["NOT_FOUND", "NO_MODEL", "AnswerSources", "Text", "ask"]
+__all__ = ["AnswerSources", "Text", "ask"]
 
 # Hits that are searched for each source that is shown: several hits lie in one file.
 _HITS_PER_SOURCE = 4
@@ -43,8 +45,13 @@ class AnswerSources(NamedTuple):
 
     sources: tuple[Source, ...]
     left_out: tuple[str, ...]  # paths that did not fit
-    degraded: tuple[str, ...] = ()  # the limitations so far
+    problems: tuple[Told, ...] = ()  # the limitations so far
     weak: bool = False  # most likely none of them answers
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """The problems in English, one sentence each."""
+        return tuple(map(str, self.problems))
 
 
 def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Iterator[AnswerSources | Text | Answer]:
@@ -63,8 +70,8 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
     result = _search(run, _rewrite(run))
     if result.unanswerable and not _is_wanted(run):
         # No model chooses among files, or judges them, where the verdict is that there is nothing.
-        note = filter(None, [note_of(result)])
-        yield AnswerSources((), (), merge_failures([*run.degraded, *note]), weak=True)
+        run_notes = [*run.degraded, *filter(None, [note_of(result)])]
+        yield AnswerSources((), (), merge_failures(run_notes), weak=True)
         yield from not_found(run, result)
         return
     if not (_is_wanted(run) or _is_judged(run)):
@@ -144,7 +151,7 @@ def _search(run: AnswerRun, queries: Sequence[str]) -> SearchResult:
         stage.output = [
             f"{hit.chunk.path}:{hit.chunk.start_line}-{hit.chunk.end_line} {hit.score:.2f}" for hit in ordered
         ]
-    run.degraded += best.degraded
+    run.degraded += best.problems
     judged = of_several(results)
     return SearchResult(
         question.text,
@@ -153,7 +160,7 @@ def _search(run: AnswerRun, queries: Sequence[str]) -> SearchResult:
         best.mode,
         judged.confidence,
         best.generation,
-        best.degraded,
+        best.problems,
         best.stale,
         weak=judged.weak,
         unanswerable=judged.unanswerable,
@@ -167,7 +174,7 @@ def _search_one(run: AnswerRun, query: str, limit: int) -> SearchResult | None:
     except UsageError as error:
         if query == run.question.text:
             raise
-        run.add_degraded(f"a query that the model wrote was skipped: {error}")
+        run.add_degraded(Note(say.QUERY_SKIPPED, {"error": str(error)}))
         return None
 
 

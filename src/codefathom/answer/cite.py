@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from codefathom.answer.answer_types import Checked, Citation, Dropped, Source
 from codefathom.answer.claims import NOT_IN_SOURCES, not_found_mark
+from codefathom.facts import reasons as say
 from codefathom.facts.paths import is_named_as_file
+from codefathom.facts.reasons import Note
 
 # Full-width signs and their plain forms, one character each, so that all places in the text stay the same.
 _PLAIN = str.maketrans("【】［］（）：；，", "[][]():;,")
@@ -53,7 +55,6 @@ _FOOTNOTE = re.compile(r"^[ \t]*\[[^\[\]\n]+\]:[ \t]*<?\w+://\S*", re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)[^\n]*\n(.*?)(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 MAX_INLINE = 300  # characters of code between backticks
 _INLINE = re.compile(rf"(?<!`)(?P<ticks>`{{1,2}})(?!`)(?P<code>[^\n]{{1,{MAX_INLINE}}}?)(?<!`)(?P=ticks)(?!`)")
-_NOT_THERE = "the quoted {line!r} does not stand there"
 _MAX_BETWEEN = 40  # characters
 _MAX_TO_FENCE = 200  # characters
 # What begins something else, between a citation and quoted code.
@@ -136,7 +137,7 @@ def late_problems(text: str, sources: Sequence[Source], now: Mapping[str, str]) 
     for n, missing in enumerate(_all_missing(text, all_cited, held, now)):
         cited = all_cited[n]
         if missing and held[n] and not _all_missing(text[: cited.end], all_cited[: n + 1], held[: n + 1], now)[n]:
-            problems.append(Dropped(cited.places[0].text, _NOT_THERE.format(line=missing)))
+            problems.append(Dropped(cited.places[0].text, Note(say.QUOTE_NOT_THERE, {"line": repr(missing)})))
     return tuple(problems)
 
 
@@ -144,7 +145,7 @@ class _LookedUp(NamedTuple):
     """The citations of a text, what became of each of their places, and those that hold."""
 
     cited: list[_Cited]
-    results: list[list[Citation | str]]
+    results: list[list[Citation | Note]]
     held: list[list[Citation]]
 
 
@@ -172,7 +173,7 @@ def _joined(text: str, start: int, pieces: Sequence[_Piece]) -> Checked:
     return joined.followed_by(Checked(text[end:], (), ()))
 
 
-def _written(cited: _Cited, results: Sequence[Citation | str], missing: str) -> _Piece:
+def _written(cited: _Cited, results: Sequence[Citation | Note], missing: str) -> _Piece:
     """Return the piece that is shown in the place of a citation."""
     pieces, kept, dropped = [], [], []
     for named, place in zip(cited.places, results, strict=True):
@@ -180,7 +181,7 @@ def _written(cited: _Cited, results: Sequence[Citation | str], missing: str) -> 
             kept.append(place)
             pieces.append(place.shown)
         else:
-            reason = _NOT_THERE.format(line=missing) if isinstance(place, Citation) else place
+            reason = Note(say.QUOTE_NOT_THERE, {"line": repr(missing)}) if isinstance(place, Citation) else place
             dropped.append(Dropped(named.text, reason))
     pieces.append(not_found_mark(len(dropped)))
     return _Piece(cited.start, cited.end, Checked("".join(pieces), tuple(kept), tuple(dropped)))
@@ -311,31 +312,31 @@ def _shown(path: str, sources: Sequence[Source]) -> list[Source]:
     return [source for source in sources if source.path == path or source.path.endswith(f"/{path}")]
 
 
-def _look_up(named: _Named, sources: Sequence[Source], now: Mapping[str, str]) -> Citation | str:
+def _look_up(named: _Named, sources: Sequence[Source], now: Mapping[str, str]) -> Citation | Note:
     """Return the place that is cited, or the reason why it does not hold."""
     if named.path:
         shown = _shown(named.path, sources)
         if not shown:
-            return "no source has this path"
+            return Note(say.NO_SUCH_PATH)
         holding = [source for source in shown if source.start_line <= named.first and named.last <= source.end_line]
         if not holding:
-            return "these lines were not shown"
+            return Note(say.NOT_SHOWN)
         source = holding[0]
     else:
         numbered = [source for source in sources if source.number == named.number]
         if not numbered:
-            return "there is no source of this number"
+            return Note(say.NO_SUCH_NUMBER)
         source = numbered[0]
     first, last = (named.first, named.last) if named.first else (source.start_line, source.end_line)
     if not source.start_line <= first <= last <= source.end_line:
-        return "these lines were not shown"
+        return Note(say.NOT_SHOWN)
     return _as_it_is_now(source, first, last, now)
 
 
-def _as_it_is_now(source: Source, first: int, last: int, now: Mapping[str, str]) -> Citation | str:
+def _as_it_is_now(source: Source, first: int, last: int, now: Mapping[str, str]) -> Citation | Note:
     """Return the cited lines where they stand now; of places that read the same, the one nearest to where it was."""
     if source.path not in now:
-        return "the file is no longer there"
+        return Note(say.FILE_GONE)
     shown = source.text.split("\n")[first - source.start_line : last - source.start_line + 1]
     lines = now[source.path].split("\n")
 
@@ -349,7 +350,7 @@ def _as_it_is_now(source: Source, first: int, last: int, now: Mapping[str, str])
     for start in starts:
         if stand_at(start):
             return Citation(source.path, start + 1, start + len(shown), source.symbol)
-    return "the file has changed there"
+    return Note(say.FILE_CHANGED)
 
 
 class _Quote(NamedTuple):

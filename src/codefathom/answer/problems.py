@@ -1,41 +1,52 @@
-"""Sentences about models that failed: those with the same cause become one sentence. Pure."""
+"""Notes on models that failed: those with the same cause become one note. Pure."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
-_FAILED = re.compile(r"the (?P<role>\w+) model failed: (?P<cause>.+)", re.DOTALL)
+from codefathom.facts.reasons import MODEL_FAILED, MODELS_FAILED, Note, Told
 
 
-def model_failed(role: str, cause: object) -> str:
-    """Return the sentence that the model of a role, such as "judging", failed, with the cause."""
-    return f"the {role} model failed: {cause}"
+def model_failed(role: str, cause: object) -> Note:
+    """Return the note that the model of a role, such as "judging", failed, with the cause."""
+    return _failed([role], str(cause))
 
 
-def merge_failures(problems: Iterable[str]) -> tuple[str, ...]:
+def merge_failures(problems: Iterable[Told]) -> tuple[Told, ...]:
     """Return the problems in their order, each once: models that failed for the same cause become one problem."""
-    roles_of: dict[str, list[str]] = {}  # by cause; none for a problem of another kind
+    merged: dict[Told, list[str]] = {}  # the roles by their cause; none for a problem of another kind
     for problem in dict.fromkeys(problems):
-        failed = _FAILED.fullmatch(problem)
-        if failed is None:
-            roles_of[problem] = []
+        if roles := _roles_of(problem):
+            causes = [cause for cause in merged if isinstance(cause, str)]
+            merged.setdefault(_same_cause(_cause_of(problem), causes), []).extend(roles)
         else:
-            roles_of.setdefault(_same_cause(failed["cause"], roles_of), []).append(failed["role"])
-    return tuple(_together(list(dict.fromkeys(roles)), cause) if roles else cause for cause, roles in roles_of.items())
+            merged[problem] = []
+    return tuple(_failed(list(dict.fromkeys(roles)), str(cause)) if roles else cause for cause, roles in merged.items())
 
 
-def failure_of(role: str, problems: Iterable[str]) -> str:
+def failure_of(role: str, problems: Iterable[Told]) -> str:
     """Return the problem with the reason why the model of a role failed, "" if there is none."""
-    return next((text for text in problems if re.match(rf"the [\w, ]*\b{role} models? failed: ", text)), "")
+    return next((str(problem) for problem in problems if role in _roles_of(problem)), "")
+
+
+def _failed(roles: Sequence[str], cause: str) -> Note:
+    if len(roles) == 1:
+        return Note(MODEL_FAILED, {"roles": tuple(roles), "cause": cause})
+    return Note(MODELS_FAILED, {"roles": tuple(roles[:-1]), "last": roles[-1], "cause": cause})
+
+
+def _roles_of(problem: Told) -> tuple[str, ...]:
+    """Return the roles whose models failed; none for a problem of another kind."""
+    if isinstance(problem, str) or problem.kind not in (MODEL_FAILED, MODELS_FAILED):
+        return ()
+    roles, last = problem.values["roles"], problem.values.get("last")
+    return (*(roles if isinstance(roles, tuple) else ()), *([last] if isinstance(last, str) else []))
+
+
+def _cause_of(problem: Told) -> str:
+    return problem if isinstance(problem, str) else str(problem.values["cause"])
 
 
 def _same_cause(cause: str, causes: Iterable[str]) -> str:
     """Return the same cause as it was told before; a server that is left alone repeats why, after its own words."""
     return next((earlier for earlier in causes if earlier.endswith(cause) or cause.endswith(f": {earlier}")), cause)
-
-
-def _together(roles: Sequence[str], cause: str) -> str:
-    if len(roles) == 1:
-        return model_failed(roles[0], cause)
-    return f"the {', '.join(roles[:-1])} and {roles[-1]} models failed: {cause}"

@@ -30,6 +30,8 @@ from codefathom.askers.side_by_side import outcomes
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.project.answer_setup import HITS_PER_FILE, for_prompt, question_of, request_of, size_of
 from codefathom.project.asking import fitted_map
 from codefathom.question.asker import result_of
@@ -160,11 +162,11 @@ def placed(root: str, path: str) -> str:
     return f"{root.rstrip('/')}/{path}"
 
 
-def left_out_notes(left_out: Sequence[Skipped]) -> tuple[str, ...]:
-    """Return a sentence for each of the first places that were left out, and for the number of the others."""
-    notes = tuple(f"{item.path}: {item.reason}" for item in left_out[:_MOST_NAMED])
+def left_out_notes(left_out: Sequence[Skipped]) -> tuple[Note, ...]:
+    """Return a note for each of the first places that were left out, and for the number of the others."""
+    notes = tuple(Note(say.LEFT_OUT, {"path": item.path, "reason": item.reason}) for item in left_out[:_MOST_NAMED])
     n_more = len(left_out) - len(notes)
-    return (*notes, f"{n_more} more places were left out; the JSON of a search lists them") if n_more else notes
+    return (*notes, Note(say.MORE_LEFT_OUT, {"count": n_more})) if n_more else notes
 
 
 class JoinedProjects:
@@ -454,7 +456,7 @@ class JoinedProjects:
         limit = HITS_PER_FILE * size.max_files
         each = self._search_of_each(Question(question.text, limit=limit, level="chunk", where=question.where))
         result = as_one(each.results, each.failed, MergedHits(each.hits, each.rest))
-        result = replace(result, degraded=(*result.degraded, *left_out_notes(each.left_out)))
+        result = replace(result, problems=(*result.problems, *left_out_notes(each.left_out)))
         answering = {name: self._projects[name] for name in each.results}  # what has failed cannot be read either
         yield context(answering, for_prompt(result, anyway=question.anyway), size)
 

@@ -13,6 +13,8 @@ from codefathom.askers.joined_answers import JoinedTexts, all_related, as_one, e
 from codefathom.askers.kept import KeptProject
 from codefathom.askers.side_by_side import outcomes
 from codefathom.errors import FathomError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note, Told
 from codefathom.project.agent_setup import AgentProject, Search, investigate, project_of
 from codefathom.search.federation import merge
 from codefathom.types import FoundSymbol, LevelName, RelatedResult, SearchResult, Where
@@ -24,7 +26,7 @@ def investigate_several(
     projects: Mapping[str, KeptProject],
     request: AnswerRequest,
     unopened: Mapping[str, FathomError],
-    notes: Callable[[], Sequence[str]],
+    notes: Callable[[], Sequence[Note]],
 ) -> Iterator[Event | Text | Answer]:
     """Let the model of the first project look in all of them; yield what happens, and the answer last.
 
@@ -46,9 +48,10 @@ def investigate_several(
         )
         for name, project in opened.items()
     }
-    degraded = (*(f"{name}: {error}" for name, error in failed.items()), *notes())
+    of_projects = (Note(say.PROJECT_FAILED, {"project": name, "error": str(error)}) for name, error in failed.items())
+    degraded: tuple[Told, ...] = (*of_projects, *notes())
     for event in investigate(request, _joined(parts, request, failed)):
-        yield replace(event, degraded=(*degraded, *event.degraded)) if isinstance(event, Answer) else event
+        yield replace(event, problems=(*degraded, *event.problems)) if isinstance(event, Answer) else event
 
 
 def _look(project: KeptProject, where: Where | None) -> Search:

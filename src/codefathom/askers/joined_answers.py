@@ -15,6 +15,8 @@ from codefathom.answer.stages.select import OutlineFile
 from codefathom.askers.kept import KeptProject
 from codefathom.askers.side_by_side import outcomes
 from codefathom.errors import FathomError, FirstRunError, SourceError, UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note, Told
 from codefathom.project.answer_setup import ContextSize, packed, prepare
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
@@ -32,7 +34,7 @@ def ask_several(
     projects: Mapping[str, KeptProject],
     request: AnswerRequest,
     unopened: Mapping[str, FathomError],
-    notes: Callable[[], Sequence[str]],
+    notes: Callable[[], Sequence[Note]],
 ) -> Iterator[AnswerSources | Text | Answer]:
     """Yield the sources of an answer from all of these projects, its text in checked pieces, and the answer last.
 
@@ -184,7 +186,7 @@ def _project(
     parts: Mapping[str, AnswerProject],
     documents: Mapping[str, str],
     unopened: Mapping[str, FathomError],
-    notes: Sequence[str],
+    notes: Sequence[Note],
 ) -> AnswerProject:
     """Return the projects as one."""
     texts = JoinedTexts(parts, documents)
@@ -205,7 +207,7 @@ def _project(
     def search(query: str, limit: int) -> SearchResult:
         results, failed = each_asked(lambda part, question: part.search(question, limit), parts, query)
         result = as_one(results, {**unopened, **failed}, merge(results, limit))
-        return replace(result, degraded=(*result.degraded, *notes))
+        return replace(result, problems=(*result.problems, *notes))
 
     return AnswerProject(search, texts.text, texts.on_disk, texts.name_of, related, outline)
 
@@ -239,14 +241,19 @@ def all_related(results: Sequence[RelatedResult], limit: int = MOST_ITEMS, offse
     )
 
 
-def failure_notes(failed: Mapping[str, FathomError]) -> list[str]:
-    """Return a line for each project that could not be asked; one that is being indexed says how far that is."""
+def failure_notes(failed: Mapping[str, FathomError]) -> list[Note]:
+    """Return a note for each project that could not be asked; one that is being indexed says how far that is."""
     return [
-        f"{name} is being indexed{error.progress.share}"
+        Note(say.BEING_INDEXED, {"project": name, "share": error.progress.share})
         if isinstance(error, FirstRunError)
-        else f"{name}: {with_hint(error)}"
+        else Note(say.PROJECT_FAILED, {"project": name, "error": with_hint(error)})
         for name, error in failed.items()
     ]
+
+
+def in_project_note(name: str, told: Told) -> Note:
+    """Return the note of a project about its answer, with its name."""
+    return Note(say.IN_PROJECT, {"project": name, "note": told})
 
 
 def as_one(
@@ -263,14 +270,14 @@ def as_one(
     # What a question names may be in one project only: that is no failure of the others.
     problems = failure_notes({name: error for name, error in failed.items() if not isinstance(error, UsageError)})
     is_one = len(results) + len(failed) == 1
-    notes = [text if is_one else f"{name}: {text}" for name, one in results.items() for text in one.degraded]
+    notes = [told if is_one else in_project_note(name, told) for name, one in results.items() for told in one.problems]
     return replace(
         best,
         hits=tuple(map(in_project, merged.hits)),
         offset=offset,
         rest=merged.rest,
         generation=sum(result.generation for result in results.values()),
-        degraded=tuple(dict.fromkeys([*problems, *notes])),
+        problems=tuple(dict.fromkeys([*problems, *notes])),
         stale=any(result.stale for result in results.values()),
         weak=judged.weak,
         unanswerable=judged.unanswerable,

@@ -15,6 +15,7 @@ from codefathom.config.settings import Settings
 from codefathom.config.user_places import user_file
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
+from codefathom.facts.reasons import Told
 from codefathom.text.printable import show_name, show_text
 
 if TYPE_CHECKING:
@@ -74,9 +75,9 @@ class Face:
         self.note(text)
         self._reported.add(text)
 
-    def notes(self, texts: Iterable[str]) -> None:
+    def notes(self, texts: Iterable[Told | None]) -> None:
         """Write several notes, without those already reported."""
-        for text in texts:
+        for text in map(str, filter(None, texts)):
             if text not in self._reported:
                 self.note(text)
 

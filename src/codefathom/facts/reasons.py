@@ -13,6 +13,8 @@ from typing import TypeAlias
 
 Value: TypeAlias = "str | int | float | tuple[str, ...] | Note"
 
+ANYWAY = '--anyway (over HTTP "anyway": true) shows the closest matches'
+MOST_LIKELY_NOTHING = "most likely nothing here answers this"
 # The English words of each kind. `{name}` stands for a value, `{name:,}` for a number with signs between thousands.
 ENGLISH: dict[str, str] = {}
 
@@ -103,6 +105,62 @@ WHAT_IT_IMPORTS = _kind("what_it_imports", "it asks what {name} imports")
 NOT_THAT_WAY = _kind("not_that_way", "{why}, but nothing was found that way")
 STANDS_THERE = _kind("stands_there", "few of its words occur here, but these places contain its text as it is written")
 
+# ---- what to try where nothing was found
+FILTER_EMPTY = _kind("filter_empty", "no indexed lines pass the filter; widen it or leave it out")
+LIST_ENDS = _kind("list_ends", "the list ends before the offset {offset}: it has {count} places")
+SCORES_BELOW = _kind(
+    "scores_below", "every hit scores below the limit; lower --min-score, or min_score over HTTP and in tools"
+)
+INDEX_EMPTY = _kind(
+    "index_empty", "the index is empty; `fathom status --skipped` tells which files were left out and why"
+)
+SIMILAR_NAMES = _kind("similar_names", "try another word; similar names here: {names}")
+OTHER_WORDS = _kind("other_words", "try other words, or fewer; `fathom status` tells what is indexed")
+
+# ---- what a search or an answer had to do without
+IN_PROJECT = _kind("in_project", "{project}: {note}")
+PROJECT_FAILED = _kind("project_failed", "{project}: {error}")
+NOT_ASKED = _kind("not_asked", "{project} was not asked: {error}")
+BEING_INDEXED = _kind("being_indexed", "{project} is being indexed{share}")
+LEFT_OUT = _kind("left_out", "{path}: {reason}")
+MORE_LEFT_OUT = _kind("more_left_out", "{count} more places were left out; the JSON of a search lists them")
+NO_EMBEDDER = _kind("no_embedder", "no embedding model: ranked by words and names only")
+BY_WORDS_ONLY = _kind("by_words_only", "ranked by words and names only: {error}")
+NOT_RERANKED = _kind("not_reranked", "not reranked: {error}")
+STORE_AWAY = _kind("store_away", "the vectors of the index answer, since the store cannot be used: {problem}")
+WEAK_RESULT = _kind("weak_result", f"weak: {MOST_LIKELY_NOTHING} (confidence {{confidence}})")
+WEAK_REMEDY = _kind(
+    "weak_remedy",
+    f"weak: {MOST_LIKELY_NOTHING} (confidence {{confidence}}); {ANYWAY}",
+)
+GONE = _kind("gone", "gone since it was indexed: {path}")
+CHANGED = _kind("changed", "changed since it was indexed, so that other lines may be the best: {path}")
+NOT_FOUND = _kind(
+    "not_found",
+    f"not found: nothing in the index seems to answer this, so no model was called; {ANYWAY}",
+)
+NO_MODEL = _kind("no_model", "no language model is configured: the answer consists of excerpts")
+PINNED_UNUSED = _kind(
+    "pinned_unused", "only a language model reads texts that are given with the question: this answer does not use them"
+)
+NOT_RUN = _kind(
+    "not_run", "a model wrote this command, and nothing has checked it: it was not run, so read it before you run it"
+)
+ANSWER_CUT = _kind("answer_cut", "the answer was cut at {count} tokens; answer.max_tokens sets the limit")
+REFUSED = _kind("refused", "the model refused to answer")
+CITATION_REMOVED = _kind("citation_removed", "1 citation could not be verified and was removed")
+CITATIONS_REMOVED = _kind("citations_removed", "{count} citations could not be verified and were removed")
+CITES_NOTHING = _kind("cites_nothing", "the answer cites no source: nothing in it could be checked")
+MODEL_FAILED = _kind("model_failed", "the {roles} model failed: {cause}")
+MODELS_FAILED = _kind("models_failed", "the {roles} and {last} models failed: {cause}")
+QUERY_SKIPPED = _kind("query_skipped", "a query that the model wrote was skipped: {error}")
+BROKEN_SCHEMA = _kind("broken_schema", "the final answer did not follow the schema: {problem}")
+INDEXED_BY_NOW = _kind("indexed_by_now", "the project is being indexed{share}; until then {what}")
+FIRST_UNFINISHED = _kind("first_unfinished", "the first `fathom index` has not finished: {how_far}; until then {what}")
+OTHERS_NOT_FOUND = _kind("others_not_found", "the others are not found")
+ONLY_NAMES = _kind("only_names", "only names are found")
+MADE_AGAIN = _kind("made_again", "a part of the index is being made again{share}; until then less is found")
+
 # ---- a place in a document
 PAGE = _kind("page", "page {number}")
 PAGES = _kind("pages", "pages {first}-{last}")
@@ -129,6 +187,16 @@ SETTINGS = _kind("settings", "settings")
 INDEXING = _kind("indexing", "indexing")
 PROJECTS = _kind("projects", "projects")
 VECTOR_STORE = _kind("vector_store", "vector store")
+
+# ---- why a citation was removed
+NO_SUCH_NUMBER = _kind("no_such_number", "there is no source of this number")
+NO_SUCH_PATH = _kind("no_such_path", "no source has this path")
+SEVERAL_FILES = _kind("several_files", "several files have this name")
+NOT_SHOWN = _kind("not_shown", "these lines were not shown")
+NAMES_NO_LINES = _kind("names_no_lines", "this names no lines of a file")
+FILE_GONE = _kind("file_gone", "the file is no longer there")
+FILE_CHANGED = _kind("file_changed", "the file has changed there")
+QUOTE_NOT_THERE = _kind("quote_not_there", "the quoted {line} does not stand there")
 
 # ---- marks in the text of an answer
 PLACE_NOT_FOUND = _kind("place_not_found", "[cited place not found]")

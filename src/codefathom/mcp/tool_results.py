@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from codefathom.answer.tokens import estimate
 from codefathom.errors import FathomError
 from codefathom.facts import reasons as say
-from codefathom.facts.reasons import sentence
+from codefathom.facts.reasons import MOST_LIKELY_NOTHING, sentence
 from codefathom.mcp.agent_masks import masked_error
 from codefathom.mcp.tool_arguments import Cursor
 from codefathom.search.graph.impact_part import first_items, left_out, n_items
 from codefathom.search.ranking.excerpt import telling_lines
-from codefathom.search.verdict import MAX_WEAK, MOST_LIKELY_NOTHING, Verdict
+from codefathom.search.verdict import MAX_WEAK, Verdict
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
 from codefathom.types import Hit, Progress, Related, RelatedResult, Rest, SearchResult

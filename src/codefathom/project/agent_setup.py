@@ -109,7 +109,7 @@ def investigate(request: AnswerRequest, project: AgentProject) -> Iterator[Event
                 generation=project.generation,
                 trace=event.stages,
                 cost=limits.prices.cost(event.usage),
-                degraded=(*answer.degraded, *_unread(project.pinned, seen)),
+                problems=(*answer.problems, *_unread(project.pinned, seen)),
             )
 
 

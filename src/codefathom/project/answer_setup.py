@@ -20,6 +20,8 @@ from codefathom.answer.tokens import counter
 from codefathom.config.settings import ContextSettings, Settings
 from codefathom.config.windows import answer_window, check_room, filter_level, window
 from codefathom.errors import UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.project.damage import damage_of, reading
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
@@ -78,7 +80,7 @@ def with_damage(opened: OpenedProject, events: Iterator[_Step | Answer]) -> Iter
     with reading(opened), closing(cast("Generator[_Step | Answer]", events)):
         for event in events:
             if isinstance(event, Answer):
-                yield replace(event, degraded=tuple(dict.fromkeys((*event.degraded, *damage_of(opened)))))
+                yield replace(event, problems=tuple(dict.fromkeys((*event.problems, *damage_of(opened)))))
             else:
                 yield event
 
@@ -137,7 +139,7 @@ def for_prompt(result: SearchResult, *, anyway: bool) -> SearchResult:
     """Return a result with the hits that a prompt may rest on, with `anyway` all; a note says that it is weak."""
     kept = result if anyway else handed_on(result)
     note = note_of(result, anyway=anyway)
-    return replace(kept, degraded=(*result.degraded, *([note] if note else [])))
+    return replace(kept, problems=(*result.problems, *([note] if note else [])))
 
 
 def context(opened: OpenedProject, result: SearchResult, size: ContextSize) -> Context:
@@ -161,7 +163,7 @@ def packed(
     gathered = gather(result.query, files, Shares(full, size.max_tokens - full), form, name_of)
     return replace(
         gathered,
-        degraded=result.degraded,
+        problems=result.problems,
         weak=result.weak,
         n_left_out=n_files - len({hit.chunk.path for hit in result.hits}),
         n_left_out_is_exact=not result.rest,
@@ -183,10 +185,10 @@ def _as_now(
         else:
             texts[path] = now
     moved = sorted({hit.chunk.path for hit in result.hits if hit.stale and hit.chunk.path in texts})
-    notes = [f"gone since it was indexed: {path}" for path in gone]
-    notes += [f"changed since it was indexed, so that other lines may be the best: {path}" for path in moved]
+    notes = [Note(say.GONE, {"path": path}) for path in gone]
+    notes += [Note(say.CHANGED, {"path": path}) for path in moved]
     hits = tuple(hit for hit in result.hits if hit.chunk.path in texts)
-    return replace(result, hits=hits, degraded=(*result.degraded, *notes)), texts
+    return replace(result, hits=hits, problems=(*result.problems, *notes)), texts
 
 
 def models(opened: OpenedProject) -> Models:

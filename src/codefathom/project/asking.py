@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from codefathom.errors import UsageError
 from codefathom.facts.languages import is_extracted
+from codefathom.facts.reasons import LEFT_OUT, Note
 from codefathom.project.current_index import CurrentIndex
 from codefathom.project.damage import made_meanwhile, reading, state_of
 from codefathom.project.opening import OpenedProject, fusion
@@ -86,9 +87,9 @@ def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: 
             mode=result.mode,
             confidence=result.confidence,
             generation=opened.catalog.generation,
-            degraded=(*result.degraded, *notes),
+            problems=(*result.problems, *notes),
             stale=stale,
-            suggestion=result.suggestion,
+            advice=result.suggestion,
             milliseconds=(time.perf_counter() - started) * 1000,
             weak=result.verdict.weak,
             unanswerable=result.verdict.unanswerable,
@@ -304,8 +305,8 @@ def _chosen(what: str, value: str, choices: tuple[_Name, ...]) -> _Name:
     raise UsageError(f"{what} cannot be {value!r}", hint=f"choose one of {', '.join(choices)}")
 
 
-def _taken_in(index: CurrentIndex, files: Sequence[str], on_file: OnFile) -> list[str]:
-    """Take in these files, and return a sentence for each that is not in the index."""
+def _taken_in(index: CurrentIndex, files: Sequence[str], on_file: OnFile) -> list[Note]:
+    """Take in these files, and return a note for each that is not in the index."""
     if index.place.revision is not None:  # the usual look at the branch comes next
         return []
     report = index.update(files, {}, None)
@@ -319,7 +320,7 @@ def _taken_in(index: CurrentIndex, files: Sequence[str], on_file: OnFile) -> lis
             on_file(ConsultedFile(path, act))
     for item in report.refused:
         on_file(ConsultedFile(item.path, "refused", item.reason))
-    return [f"{item.path}: {item.reason}" for item in report.refused]
+    return [Note(LEFT_OUT, {"path": item.path, "reason": item.reason}) for item in report.refused]
 
 
 def _tell(hits: Sequence[Hit], on_file: OnFile) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, IndexingError, LockedError, NoFilesError, StoppedError
+from codefathom.facts.reasons import Told
 from codefathom.index.plan import plan
 from codefathom.project import kept_rules
 from codefathom.project.damage import again_when_damaged, first_run, is_whole
@@ -66,7 +67,7 @@ class CurrentIndex:
         self._opened: OpenedProject | None = None
         self._looked_at, self._rest_s = float("-inf"), 0.0
         self._behind = False
-        self._notes: tuple[str, ...] = ()
+        self._notes: tuple[Told, ...] = ()
 
     @property
     def settings(self) -> Settings:
@@ -115,12 +116,12 @@ class CurrentIndex:
 
     # ---- what the next search tells
 
-    def take_notes(self) -> tuple[str, ...]:
+    def take_notes(self) -> tuple[Told, ...]:
         """Return what the next search has to tell, once."""
         notes, self._notes = self._notes, ()
         return notes
 
-    def note_later(self, notes: Sequence[str]) -> None:
+    def note_later(self, notes: Sequence[Told]) -> None:
         """Let the next search tell something."""
         self._notes = (*self._notes, *notes)
 

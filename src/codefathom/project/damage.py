@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from codefathom.errors import DamagedError, FathomError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note, Told
 from codefathom.index.plan import incompleteness, plan, without_grammar
 from codefathom.project.opening import OpenedProject
 from codefathom.types import Progress, RunProgress
@@ -114,29 +116,29 @@ def first_run(opened: OpenedProject) -> RunProgress | None:
     return None if is_whole(opened) else opened.lock().progress()
 
 
-def unfinished(opened: OpenedProject) -> tuple[str, ...]:
+def unfinished(opened: OpenedProject) -> tuple[Told, ...]:
     """Return a note on what cannot be found before a run has made it; nothing for an index that is whole."""
     if opened.views.are_made and is_whole(opened):
         return ()
     run = opened.lock().progress()
     if is_whole(opened):
         return (_without_vectors(opened, run),) if _is_of_other_model(opened) else _run_notes(run)
-    what = "the others are not found" if opened.views.are_made else "only names are found"
+    what = Note(say.OTHERS_NOT_FOUND if opened.views.are_made else say.ONLY_NAMES)
     if run is not None:
-        return (f"the project is being indexed{run.share}; until then {what}",)
+        return (Note(say.INDEXED_BY_NOW, {"share": run.share, "what": what}),)
     how_far = incompleteness(opened.catalog, plan(opened.catalog, opened.recipe))
-    return (f"the first `fathom index` has not finished: {how_far}; until then {what}",) if how_far else ()
+    return (Note(say.FIRST_UNFINISHED, {"how_far": how_far, "what": what}),) if how_far else ()
 
 
-def state_of(opened: OpenedProject) -> tuple[str, ...]:
+def state_of(opened: OpenedProject) -> tuple[Told, ...]:
     """Return the notes on an answer that was just found: what was not made yet, and what is damaged."""
     was_made = opened.views.are_made
     notes = (*unfinished(opened), *damage_of(opened))
     return notes if was_made or notes or not is_whole(opened) else (_JUST_MADE,)
 
 
-def _run_notes(run: RunProgress | None) -> tuple[str, ...]:
-    return () if run is None else (f"a part of the index is being made again{run.share}; until then less is found",)
+def _run_notes(run: RunProgress | None) -> tuple[Note, ...]:
+    return () if run is None else (Note(say.MADE_AGAIN, {"share": run.share}),)
 
 
 def _without_vectors(opened: OpenedProject, run: RunProgress | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from codefathom.facts import reasons as say
-from codefathom.facts.reasons import Note
+from codefathom.facts.reasons import Note, Told
 from codefathom.search.as_written import is_in, keys_with, pattern_of, texts_of
 from codefathom.search.graph.connected import is_known, is_module, is_type
 from codefathom.search.levels import Cut, HitPage, cut_to_level
@@ -38,8 +38,8 @@ class SearchHits:
 
     hits: tuple[Hit, ...]
     confidence: float
-    suggestion: str = ""
-    degraded: tuple[str, ...] = ()
+    suggestion: Note | None = None
+    problems: tuple[Told, ...] = ()
     mode: Mode = "hybrid"
     plan: SearchPlan = _BY_MEANING
     is_strange: bool = False  # no word of the question is anywhere in the index
@@ -57,16 +57,16 @@ class SearchHits:
 def search(request: SearchRequest, sources: Sources) -> SearchHits:
     """Answer one request. Raises UsageError for a filter, path or expression that is not valid here,
     SlowExpressionError for a filter with an expression that takes too long, and StoppedError between two stages."""
-    degraded: tuple[str, ...] = ()
+    degraded: tuple[Told, ...] = ()
     highest = 1.0
     with deadline(request.expression_limit_s):
         for planned in _plans(request, sources.catalog):
             result = _search(request, planned, sources)
-            degraded += result.degraded
+            degraded += result.problems
             if result.n_places:
                 break
             highest = NOT_CONNECTED if planned.connection else highest
-    return replace(result, degraded=degraded, confidence=min(result.confidence, highest))
+    return replace(result, problems=degraded, confidence=min(result.confidence, highest))
 
 
 def _plans(request: SearchRequest, catalog: SearchCatalog) -> Iterator[PlannedSearch]:
@@ -93,7 +93,7 @@ def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) ->
     where = combine(request.where, query.where, scope(query, sources.catalog))
     keys = _matching(where, request.level, sources.catalog)
     if keys is not None and not keys:
-        hint = "no indexed lines pass the filter; widen it or leave it out"
+        hint = Note(say.FILTER_EMPTY)
         return SearchHits((), 0.0, hint, mode=planned.mode, plan=planned.plan)
     scoped = _Scoped(request, query, where, keys)
     result = _hits_inside(scoped, planned, sources)
@@ -152,8 +152,8 @@ def _hits_inside(scoped: _Scoped, planned: PlannedSearch, sources: Sources) -> S
     return SearchHits(
         hits=tuple(hits),
         confidence=_confidence(scoped, ranking_query, planned, answer, model) if hits else 0.0,
-        suggestion="" if hits else _suggestion(ranking_query, request.offset, page, sources.catalog),
-        degraded=tuple(filter(None, (answer.pool.problem, answer.not_reranked, lacking_vectors))),
+        suggestion=None if hits else _suggestion(ranking_query, request.offset, page, sources.catalog),
+        problems=tuple(filter(None, (answer.pool.problem, answer.not_reranked, lacking_vectors))),
         mode=planned.mode,
         plan=planned.plan,
         is_strange=ranking_query.is_strange and not ranking_query.frames,
@@ -168,7 +168,7 @@ class _Answer(NamedTuple):
 
     pool: Pool
     ranked: Sequence[RankedCandidate]
-    not_reranked: str  # why the reranking model could not be used
+    not_reranked: Note | None  # why the reranking model could not be used
     page: HitPage
 
 
@@ -233,10 +233,10 @@ def _matching(where: Where | None, level: Level, catalog: SearchCatalog) -> Coll
 
 def _reranked(
     query: RankingQuery, planned: PlannedSearch, ranked: Sequence[RankedCandidate], sources: Sources
-) -> tuple[Sequence[RankedCandidate], str]:
+) -> tuple[Sequence[RankedCandidate], Note | None]:
     """Return the ranking after a reranking model, where one is set, and the reason why the model could not be used."""
     if sources.reranking is None or planned.mode != "hybrid" or planned.is_overview:
-        return ranked, ""
+        return ranked, None
     with span("rerank"):
         return sources.reranking.apply(query.meaning, ranked)
 
@@ -250,14 +250,14 @@ def _confidence(scoped: _Scoped, query: RankingQuery, planned: PlannedSearch, an
     return min(value, ONE_SIGN) if is_one_sign(scoped.query.text) else value
 
 
-def _suggestion(query: RankingQuery, offset: int, page: HitPage, catalog: SearchCatalog) -> str:
+def _suggestion(query: RankingQuery, offset: int, page: HitPage, catalog: SearchCatalog) -> Note:
     if page.n_places:
-        return f"the list ends before the offset {offset}: it has {page.n_places} places"
+        return Note(say.LIST_ENDS, {"offset": offset, "count": page.n_places})
     if page.has_lower:
-        return "every hit scores below the limit; lower --min-score, or min_score over HTTP and in tools"
+        return Note(say.SCORES_BELOW)
     if catalog.generation == 0:
-        return "the index is empty; `fathom status --skipped` tells which files were left out and why"
+        return Note(say.INDEX_EMPTY)
     near = [name for word in query.terms[:5] for name in catalog.similar_names(word, limit=2)]
     if near:
-        return f"try another word; similar names here: {', '.join(dict.fromkeys(near))}"
-    return "try other words, or fewer; `fathom status` tells what is indexed"
+        return Note(say.SIMILAR_NAMES, {"names": tuple(dict.fromkeys(near))})
+    return Note(say.OTHER_WORDS)

@@ -13,6 +13,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from codefathom.errors import ProviderError, SlowExpressionError, StoreError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.providers.base import Embedder
 from codefathom.search.graph.connected import connected
 from codefathom.search.project_overview import overview
@@ -112,12 +114,12 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
     query, keys = lookup.query, lookup.keys
     near = _Listing()
     has_vectors = sources.embedder is not None and sources.vectors is not None
-    problem = "" if has_vectors else "no embedding model: ranked by words and names only"
+    problem = None if has_vectors else Note(say.NO_EMBEDDER)
     try:
         with span("vectors"):
             near = _by_meaning(lookup, sources)
     except (ProviderError, StoreError) as error:
-        problem = f"ranked by words and names only: {error}"
+        problem = Note(say.BY_WORDS_ONLY, {"error": str(error)})
     problem = problem or _store_problem(sources)
     check_stopped()
     words = _by_words(lookup, sources, query.forms)
@@ -282,10 +284,10 @@ def _meaning_alone(lookup: Lookup, sources: Sources) -> Pool:
     return pool._replace(problem=_store_problem(sources), behind=Rest(0, near.are_all))
 
 
-def _store_problem(sources: Sources) -> str:
+def _store_problem(sources: Sources) -> Note | None:
     """Return a sentence if the store of the vectors cannot be used, and the catalogue answered instead."""
     problem = sources.vectors.problem if sources.vectors is not None else ""
-    return f"the vectors of the index answer, since the store cannot be used: {problem}" if problem else ""
+    return Note(say.STORE_AWAY, {"problem": problem}) if problem else None
 
 
 def _whole_scope(lookup: Lookup, sources: Sources) -> Pool:

@@ -19,13 +19,13 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.types import SearchResult
 
 WEAK = 0.2  # docs/confidence.md has the share of weak results for questions of either kind
 NOTHING = 0.02  # below, it is as good as certain: no question of a project itself, a fifth of the others
 MAX_WEAK = 3  # places or files that are shown where all are weak
-ANYWAY = '--anyway (over HTTP "anyway": true) shows the closest matches'
-MOST_LIKELY_NOTHING = "most likely nothing here answers this"
 
 
 class Verdict(NamedTuple):
@@ -57,12 +57,11 @@ def of_several(results: Collection[SearchResult | Verdict]) -> Verdict:
     )
 
 
-def note_of(judged: Verdict | SearchResult, *, anyway: bool = False) -> str:
-    """Return the sentence that goes with weak hits, with the remedy unless it was used; "" for any other result."""
+def note_of(judged: Verdict | SearchResult, *, anyway: bool = False) -> Note | None:
+    """Return the note that goes with weak hits, with the remedy unless it was used; None for any other result."""
     if not judged.weak or (isinstance(judged, SearchResult) and not judged.hits):
-        return ""
-    sentence = f"weak: {MOST_LIKELY_NOTHING} (confidence {judged.confidence:.2f})"
-    return sentence if anyway else f"{sentence}; {ANYWAY}"
+        return None
+    return Note(say.WEAK_RESULT if anyway else say.WEAK_REMEDY, {"confidence": f"{judged.confidence:.2f}"})
 
 
 def note_of_map(judged: Verdict | None) -> str:

@@ -20,6 +20,8 @@ from codefathom.agent.final import (
 from codefathom.agent.tools import ShownLines
 from codefathom.answer.answer_types import Citation, Dropped
 from codefathom.errors import ProviderError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.providers.base import Ask, Delta, Message, Reply
 from codefathom.text.loose_json import objects_in
 
@@ -240,7 +242,7 @@ def test_only_what_was_shown_is_a_source(named: Any, expected: Citation | None) 
 def test_a_name_of_two_shown_files_is_no_source() -> None:
     two = ((ShownLines("a/x.py", 1, 5), ShownLines("b/x.py", 1, 5)),)
     answer = answered(good(sources=[place("x.py", 1, 2), place("a/x.py", 1, 2)]), trace=two)
-    assert answer.named == (Dropped("x.py:1-2", "several files have this name"), Citation("a/x.py", 1, 2))
+    assert answer.named == (Dropped("x.py:1-2", Note(say.SEVERAL_FILES)), Citation("a/x.py", 1, 2))
 
 
 @pytest.mark.parametrize(
@@ -255,7 +257,8 @@ def test_a_name_of_two_shown_files_is_no_source() -> None:
     ],
 )
 def test_why_a_source_was_dropped(named: Any, text: str, reason: str) -> None:
-    assert answered(good(sources=[named])).dropped == (Dropped(text, reason),)
+    (dropped,) = answered(good(sources=[named])).dropped
+    assert (dropped.text, dropped.reason) == (text, reason)
 
 
 def test_a_source_that_is_named_twice_is_one() -> None:

@@ -11,12 +11,14 @@ from codefathom.agent.loop import Final, StoppedBy
 from codefathom.agent.report import report
 from codefathom.agent.tools import ShownLines
 from codefathom.answer.answer_types import Answer, Citation, Dropped, Label, Source
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.providers.base import Usage
 
 FILES = {"a.py": "one\ntwo\nthree\nfour\n", "b.py": "five\nsix\n"}
 SEEN = (ShownLines("a.py", 1, 4, "whole"), ShownLines("b.py", 1, 2), ShownLines("b.py", 1, 2))
 A, B = Citation("a.py", 2, 3), Citation("b.py", 1, 1)
-LOST = Dropped("nowhere.py:1-2", "no source has this path")
+LOST = Dropped("nowhere.py:1-2", Note(say.NO_SUCH_PATH))
 NO_PLACE = "the answer cites no source: nothing in it could be checked"
 
 
@@ -62,7 +64,7 @@ def test_nothing_takes_the_place_of_what_was_not_shown() -> None:
 
 
 def test_what_was_dropped_counts() -> None:
-    answer = reported("It is two.", LOST, A, Dropped("x", "this does not name lines of a file"), B)
+    answer = reported("It is two.", LOST, A, Dropped("x", Note(say.NAMES_NO_LINES)), B)
     assert answer.citations == (A, B)
     assert (len(answer.dropped), answer.verified_share, answer.confidence) == (2, 0.5, 0.495)
     assert answer.degraded == ("2 citations could not be verified and were removed",)
@@ -106,7 +108,7 @@ def test_a_number_means_what_the_answer_lists_there(number: int, cited: tuple[Ci
 def test_without_a_list_a_number_means_nothing() -> None:
     answer = reported("It is two [1].")
     assert (answer.text, answer.citations) == ("It is two [cited place not found].", ())
-    assert answer.dropped == (Dropped("[1]", "there is no source of this number"),)
+    assert answer.dropped == (Dropped("[1]", Note(say.NO_SUCH_NUMBER)),)
 
 
 def test_a_file_that_changed_is_not_cited() -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from codefathom import Engine
 from codefathom.agent.tools import MAX_CHARS, Observation, ShownLines, ToolProject, named, tools, usage
 from codefathom.errors import ProviderError
+from codefathom.facts.reasons import verbatim
 
 SHOP = Path(__file__).parents[2] / "repos" / "shop"
 LONG = "".join(f"value_{number} = {number}\n" for number in range(1, 3_001))
@@ -218,7 +219,9 @@ def test_search(project: ToolProject, index_type: str, place: ShownLines) -> Non
 
 def test_nothing_found_is_no_error(project: ToolProject) -> None:
     observation = ask(project, "search_code", {"question": '"zqxjkvbp"', "index_type": "file"})
-    empty = replace(project, search=lambda *_: replace(search_result(project), hits=(), suggestion="Ask for less."))
+    empty = replace(
+        project, search=lambda *_: replace(search_result(project), hits=(), advice=verbatim("Ask for less."))
+    )
     assert ask(empty, "search_code", {"question": "a"}).text == "Nothing found. Ask for less."
     assert not observation.is_error
 
@@ -228,7 +231,7 @@ def search_result(project: ToolProject) -> Any:
 
 
 def test_search_says_what_was_missing(project: ToolProject) -> None:
-    result = replace(search_result(project), stale=True, degraded=("No vectors.",))
+    result = replace(search_result(project), stale=True, problems=("No vectors.",))
     text = ask(replace(project, search=lambda *_: result), "search_code", {"question": "a"}).text
     assert "Files changed since the index was made. No vectors." in text.partition("\n")[0]
 

@@ -11,7 +11,7 @@ import pytest
 
 from codefathom import Engine
 from codefathom.answer.answer_types import Answer, AnswerRequest, traced
-from codefathom.answer.ask import NOT_FOUND, AnswerSources, Text, ask
+from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.stages.answer_run import Models
 from codefathom.answer.tokens import estimate
 from codefathom.config import windows
@@ -26,6 +26,7 @@ from codefathom.config.settings import (
     Settings,
 )
 from codefathom.errors import ProviderError, SettingsError, SourceError, UsageError
+from codefathom.facts.reasons import NOT_FOUND, Note
 from codefathom.project import answer_setup
 from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
 from codefathom.testing import ScriptedChat
@@ -469,7 +470,7 @@ def test_who_decides_that_there_is_an_answer(shop: Path, question: str, level: i
     *_, answer = events_of(shop, Models(answer=answering, judge=judging), AnswerRequest(question), settings)
     assert len(answering.asks) == is_asked
     assert isinstance(answer, Answer)
-    assert (NOT_FOUND in answer.degraded) is not is_asked
+    assert (Note(NOT_FOUND) in answer.problems) is not is_asked
     assert bool(judging.asks) is (grade != "" and "wombat" not in question)
     if grade == "yes/9" and is_asked:
         assert not answer.weak

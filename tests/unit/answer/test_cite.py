@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from codefathom.answer.answer_types import Checked, Citation, Dropped, Source, label_of
 from codefathom.answer.cite import check
 from codefathom.answer.claims import NOT_IN_SOURCES
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 
 APP = "import os\n\n\ndef main():\n    print(os.getcwd())\n    return 0\n\n\nmain()\n"
 SHOP = "def price(order):\n    return sum(order) * 2\n\n\ndef tax(order):\n    return price(order) / 5\n"
@@ -399,7 +401,7 @@ def test_every_citation_that_is_left_can_be_opened(parts: list[str]) -> None:
 )
 def test_what_was_dropped_lowers_the_label(n_verified: int, n_dropped: int, label: str) -> None:
     places = tuple(Citation("a.py", line, line) for line in range(1, n_verified + 1))
-    checked = Checked("so", places, (Dropped("[9]", "no"),) * n_dropped)
+    checked = Checked("so", places, (Dropped("[9]", Note(say.NO_SUCH_NUMBER)),) * n_dropped)
     assert label_of(checked.confidence(1.0)) == label
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from codefathom.answer.answer_types import Checked, Citation, Dropped, label_of
 from codefathom.answer.claims import NOT_IN_SOURCES
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 
 HELD = Citation("a.py", 1, 2)
 A = HELD.shown
@@ -57,5 +59,5 @@ INVENTED = "It also talks to a cache in the cloud."
 )
 def test_the_label_is_about_the_whole_answer(text: str, n_dropped: int, label: str) -> None:
     places = (HELD,) if A in text else ()
-    checked = Checked(text, places, (Dropped("[9]", "there is no source of this number"),) * n_dropped)
+    checked = Checked(text, places, (Dropped("[9]", Note(say.NO_SUCH_NUMBER)),) * n_dropped)
     assert label_of(checked.confidence(1.0)) == label

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codefathom.answer.problems import failure_of, merge_failures, model_failed
+from codefathom.facts.reasons import Told
 
 AWAY = "cannot reach http://h:1"
 LEFT = f"http://h:1 failed 5 times in a row and is not called for 30 s: {AWAY}"
@@ -39,18 +40,19 @@ LEFT = f"http://h:1 failed 5 times in a row and is not called for 30 s: {AWAY}"
     ],
 )  # fmt: skip
 def test_failures_of_one_cause_are_merged(problems: list[str], merged: tuple[str, ...]) -> None:
-    assert merge_failures(problems) == merged
-    assert merge_failures(merged) == merged
+    assert tuple(map(str, merge_failures(problems))) == merged
+    assert merge_failures(merge_failures(problems)) == merge_failures(problems)
 
 
 @pytest.mark.parametrize(
-    ("problem", "is_found"),
+    ("problems", "is_found"),
     [
-        (f"the answering model failed: {AWAY}", True),
-        (f"the judging and answering models failed: {AWAY}", True),
-        ("the judging model failed: the answering model failed: no", False),
-        ("nothing: the answering model failed: no", False),
+        ([model_failed("answering", AWAY)], True),
+        ([model_failed("judging", AWAY), model_failed("answering", AWAY)], True),
+        ([model_failed("judging", "the answering model failed: no")], False),
+        (["the answering model failed: no"], False),
     ],
 )
-def test_why_one_model_failed(problem: str, is_found: bool) -> None:
-    assert failure_of("answering", ["cut", problem]) == (problem if is_found else "")
+def test_why_one_model_failed(problems: list[Told], is_found: bool) -> None:
+    merged = merge_failures(["cut", *problems])
+    assert failure_of("answering", merged) == (str(merged[1]) if is_found else "")

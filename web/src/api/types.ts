@@ -1017,6 +1017,20 @@ export interface components {
              */
             degraded: string[];
             /**
+             * Degraded Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            degraded_parts: components["schemas"]["NoteOut"][];
+            /**
              * Stale
              * @description true if a file has changed since it was indexed
              * @example false
@@ -1863,6 +1877,20 @@ export interface components {
              */
             degraded: string[];
             /**
+             * Degraded Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            degraded_parts: components["schemas"]["NoteOut"][];
+            /**
              * Weak
              * @description True if most likely none of the files answers
              * @default false
@@ -2012,9 +2040,23 @@ export interface components {
             /**
              * Reason
              * @description the reason, in a few words
-             * @example no such file
+             * @example no source has this path
              */
             reason: string;
+            /**
+             * Reason Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            reason_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * EdgeOut
@@ -4617,6 +4659,20 @@ export interface components {
              */
             degraded: string[];
             /**
+             * Degraded Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            degraded_parts: components["schemas"]["NoteOut"][];
+            /**
              * Stale
              * @description files have changed since the index was made
              * @example false
@@ -4634,6 +4690,20 @@ export interface components {
              * @example
              */
             suggestion: string;
+            /**
+             * Suggestion Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            suggestion_parts: components["schemas"]["NoteOut"][];
             /**
              * Projects
              * @description the projects that were searched

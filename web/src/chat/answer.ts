@@ -1,4 +1,5 @@
 import type { Schemas } from "../api/client";
+import type { Note } from "../i18n/notes";
 import type { ServerEvent } from "../api/events";
 
 export type Source = Schemas["SourceOut"];
@@ -48,6 +49,8 @@ export interface Answer {
   readonly steps: readonly Step[];
   /** What was missing, one sentence each. */
   readonly degraded: readonly string[];
+  /** The same as notes, in the same order. */
+  readonly degradedParts: readonly Note[];
   readonly label: string;
   readonly model: string;
   readonly tokens: number;
@@ -69,6 +72,7 @@ export const NOTHING: Answer = {
   dropped: [],
   steps: [],
   degraded: [],
+  degradedParts: [],
   label: "",
   model: "",
   tokens: 0,
@@ -114,7 +118,12 @@ function afterStatus(answer: Answer, data: Fields): Answer {
     case "searching":
       return { ...answer, id: textOf(data.answer_id), conversationId: textOf(data.conversation_id) };
     case "found":
-      return { ...answer, phase: "writing", degraded: listOf<string>(data.degraded) };
+      return {
+        ...answer,
+        phase: "writing",
+        degraded: listOf<string>(data.degraded),
+        degradedParts: listOf<Note>(data.degraded_parts),
+      };
     case "answered":
       return { ...answer, ...detailsOf(data) };
     case "stopped":
@@ -137,6 +146,7 @@ function detailsOf(data: Fields): Partial<Answer> {
     dropped: listOf<Dropped>(data.dropped_citations),
     sources: listOf<Source>(data.sources),
     degraded: listOf<string>(data.degraded),
+    degradedParts: listOf<Note>(data.degraded_parts),
     label: textOf(data.label),
     model: textOf(data.model),
     stale: data.stale === true,

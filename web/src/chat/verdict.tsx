@@ -2,6 +2,7 @@ import { CheckCircleFilled, ExclamationCircleFilled, ScissorOutlined } from "@an
 import { Tooltip } from "antd";
 import type { ReactNode } from "react";
 import { type Key, useText } from "../i18n";
+import { useWords } from "../i18n/said";
 import type { Answer } from "./answer";
 
 const LABELS: Readonly<Record<string, { readonly text: Key; readonly tone: Tone }>> = {
@@ -68,12 +69,18 @@ function Tag({ tone, title, icon, children }: TagProps) {
 /** What was missing for an answer, one sentence each. */
 function Limits({ answer }: { readonly answer: Answer }) {
   const t = useText();
+  const words = useWords();
   const { failure } = answer;
   const sentences = [
-    ...answer.degraded.filter((sentence) => !failure || !sentence.includes(failure.detail)),
+    ...answer.degraded
+      .map((sentence, place) => ({ sentence, note: answer.degradedParts[place] }))
+      .filter(({ sentence }) => sentence !== failure?.detail)
+      .map(({ sentence, note }) => words(note && [note], sentence)),
     ...(answer.stale ? [t("chat.stale")] : []),
     ...(answer.lost ? [t("chat.lost", { n: answer.lost })] : []),
-    ...answer.dropped.map(({ text, reason }) => t("chat.dropped.one", { text, reason })),
+    ...answer.dropped.map(({ text, reason, reason_parts }) =>
+      t("chat.dropped.one", { text, reason: words(reason_parts, reason) }),
+    ),
   ];
   if (!sentences.length) return null;
   return (

@@ -2,6 +2,7 @@ import { FileSearchOutlined, FolderAddOutlined, SearchOutlined } from "@ant-desi
 import { Button } from "antd";
 import { Link } from "react-router";
 import { type Key, useText } from "../i18n";
+import { useWords } from "../i18n/said";
 import { Message } from "../parts";
 import type { Answer } from "./asked";
 import { hasFilters, NOTHING, type Query, withoutFilters } from "./query";
@@ -62,12 +63,13 @@ interface NothingFoundProps {
 /** Nothing was found: says what to try. */
 export function NothingFound({ answer, query, onAsk }: NothingFoundProps) {
   const t = useText();
+  const words = useWords();
   const isKept = hasFilters(query);
   return (
     <Message
       icon={<FileSearchOutlined />}
       title={t("search.nothing")}
-      detail={answer.suggestion || undefined}
+      detail={words(answer.suggestion_parts, answer.suggestion) || undefined}
       hint={t(isKept ? "search.nothing.filters" : "search.nothing.hint")}
     >
       {isKept && <Button onClick={() => onAsk(withoutFilters(query))}>{t("search.filters.clear")}</Button>}

@@ -3,8 +3,13 @@ import { useEffect, useRef, useState } from "react";
 import { readEvents } from "../api/events";
 import { post, type Schemas } from "../api/client";
 import { useText } from "../i18n";
+import type { Kind } from "../i18n/kinds";
+import type { Note } from "../i18n/notes";
+import { Said } from "../i18n/said";
 import type { Answer } from "./asked";
 import { Unanswered } from "./unanswered";
+
+const PROJECT_FAILED: Kind = "project_failed";
 
 interface NoticesProps {
   readonly answer: Answer;
@@ -17,8 +22,11 @@ export function Notices({ answer, names, onUpdated }: NoticesProps) {
   const t = useText();
   const stale = answer.projects.filter((project) => project.stale).map((project) => project.project_id);
   const unsearched = answer.projects.filter((project) => project.problem);
-  const told = new Set(unsearched.map((project) => `${project.project_id}: ${project.problem?.detail}`));
-  const degraded = answer.degraded.filter((text) => !told.has(text));
+  const told = new Set(unsearched.map((project) => project.project_id));
+  const isTold = (note?: Note) => note?.kind === PROJECT_FAILED && told.has(String(note.values.project));
+  const degraded = answer.degraded
+    .map((text, place) => ({ text, note: answer.degraded_parts[place] }))
+    .filter(({ note }) => !isTold(note));
   return (
     <div className="notices">
       {answer.weak && answer.hits.length > 0 && (
@@ -30,8 +38,10 @@ export function Notices({ answer, names, onUpdated }: NoticesProps) {
           type="info"
           showIcon
           title={t("search.degraded")}
-          description={degraded.map((text) => (
-            <p key={text}>{text}</p>
+          description={degraded.map(({ text, note }) => (
+            <p key={text}>
+              <Said text={text} notes={note && [note]} />
+            </p>
           ))}
         />
       )}

@@ -12,6 +12,7 @@ from codefathom.answer.record import PricesOf, Record
 from codefathom.answer.stages.judge import JudgeOptions
 from codefathom.answer.stages.select import OutlineFile
 from codefathom.answer.tokens import estimate
+from codefathom.facts.reasons import Told
 from codefathom.providers.base import ChatModel, Message
 from codefathom.types import NO_PRICES, RelatedResult, SearchResult
 
@@ -70,12 +71,12 @@ class AnswerRun:
     record: Record
     support: float = 0.0  # confidence of a judge, or of the user who pinned them, in the sources; 0 to 1
     by_itself: str = ""  # the question as a model rewrites it, complete without its conversation
-    degraded: list[str] = field(default_factory=list)
+    degraded: list[Told] = field(default_factory=list)
 
     def say(self, phase: str, text: str) -> None:
         """Tell whoever waits what the answer is at."""
         self.record.say(phase, text)
 
-    def add_degraded(self, *problems: str) -> None:
+    def add_degraded(self, *problems: Told | None) -> None:
         """Keep notes on limitations of the answer; empty ones are left out."""
-        self.degraded += filter(None, problems)
+        self.degraded += [problem for problem in problems if problem]

@@ -11,10 +11,11 @@ from codefathom.answer.problems import failure_of, model_failed
 from codefathom.answer.stages.answer_run import AnswerRun
 from codefathom.answer.stages.write import Text, answer_of_run, messages, places
 from codefathom.errors import ProviderError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.providers.base import Ask, ChatModel, whole
 from codefathom.types import SearchResult
 
-NOT_RUN = "a model wrote this command, and nothing has checked it: it was not run, so read it before you run it"
 _ROLE = "answering"
 _NO_COMMAND = "{model} gave no single command"
 _FENCED = re.compile(r"```[\w-]*\n(.*?)```", re.DOTALL)
@@ -27,7 +28,8 @@ def write_command(
 ) -> Iterator[Text | Answer]:
     """Yield the command, then the answer that it is the text of; without a command the answer has a failure."""
     run.say("answer", f"{model.name} is reading {len({source.path for source in sources})} files")
-    problem, hint, command = "", "", ""
+    problem: Note | None = None
+    hint, command = "", ""
     with run.record.stage("answer", places(sources)) as stage:
         try:
             prompt = messages(run.question, sources, "command", shell=run.question.shell)
@@ -39,8 +41,8 @@ def write_command(
                 problem, hint = model_failed(_ROLE, error), error.hint
         except ProviderError as error:
             problem, hint = model_failed(_ROLE, error), error.hint
-        stage.n_out, stage.detail = int(bool(command)), problem
-    run.add_degraded(problem or NOT_RUN)
+        stage.n_out, stage.detail = int(bool(command)), str(problem or "")
+    run.add_degraded(problem or Note(say.NOT_RUN))
     if command:
         yield Text(command)
     answer = replace(answer_of_run(run, Checked(command, (), ()), sources, result), model=model.name)
@@ -48,7 +50,7 @@ def write_command(
 
 
 def _failed(answer: Answer, hint: str) -> Answer:
-    failure = failure_of(_ROLE, answer.degraded)
+    failure = failure_of(_ROLE, answer.problems)
     return replace(answer, confidence=0.0, label=label_of(0.0), failure=failure, hint=hint)
 
 

@@ -20,6 +20,7 @@ from codefathom.answer.stages.grades import MAX_SCORE, UNJUDGED, Grade, read_gra
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
 from codefathom.facts.paths import is_prose
+from codefathom.facts.reasons import Told
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.providers.parallel import in_parallel
 
@@ -53,7 +54,7 @@ class Judgement(NamedTuple):
     kept: tuple[Material, ...]
     dropped: tuple[Material, ...]
     unjudged: tuple[Material, ...]  # to be kept too, after those with a good grade
-    problems: tuple[str, ...] = ()
+    problems: tuple[Told, ...] = ()
     scores: tuple[int | None, ...] = ()  # of the candidates, in their order; None: not judged
 
 
@@ -117,7 +118,7 @@ class _Graded(NamedTuple):
     """The grades of one call."""
 
     grades: list[Grade]
-    problem: str = ""
+    problem: Told = ""
 
 
 class _Call:
@@ -150,10 +151,10 @@ def _shown(number: int, name: str, text: str) -> str:
     return fenced(text, f"document {number} ({name})")
 
 
-def _documents(candidates: Sequence[Material], call: _Call) -> tuple[list[_Document], list[str]]:
+def _documents(candidates: Sequence[Material], call: _Call) -> tuple[list[_Document], list[Told]]:
     """Return the documents to judge, and a problem for each candidate that does not fit."""
     documents: list[_Document] = []
-    problems = []
+    problems: list[Told] = []
     for place, item in enumerate(candidates):
         parts = list(_parts(item, call))
         if not parts:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from codefathom.answer.problems import model_failed
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.errors import ProviderError
+from codefathom.facts.reasons import Told
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.text.loose_json import items
 
@@ -32,7 +33,7 @@ class Rewritten(NamedTuple):
 
     question: str
     queries: tuple[str, ...] = ()  # at most three, none of them the question
-    problem: str = ""
+    problem: Told = ""
 
 
 def rewrite(question: str, history: Sequence[Message], model: ChatModel) -> Rewritten:

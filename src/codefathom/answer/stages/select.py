@@ -13,6 +13,7 @@ from codefathom.answer.budget import CountTokens, Material, Shares, merged, pack
 from codefathom.answer.problems import model_failed
 from codefathom.answer.prompting import Language, fenced, language_of_question, prompt
 from codefathom.errors import ProviderError
+from codefathom.facts.reasons import Told, sentence
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.text.loose_json import items
 
@@ -72,14 +73,14 @@ class FileSelection(NamedTuple):
 
     paths: dict[str, str]  # path → reason, the most important first
     unknown: int = 0  # paths that it named and that are not in the outline
-    problem: str = ""
+    problem: Told = ""
 
 
 class LineSelection(NamedTuple):
     """Lines that a model chose, the most important first; each range both ends included."""
 
     spans: tuple[tuple[int, int], ...]
-    problem: str = ""
+    problem: Told = ""
 
 
 def select(
@@ -107,7 +108,7 @@ def select(
         chosen |= part.paths
         unknown += part.unknown
         problems += [part.problem] if part.problem else []
-    return FileSelection(chosen, unknown, "; ".join(dict.fromkeys(problems)))
+    return FileSelection(chosen, unknown, problems[0] if len(set(problems)) == 1 else sentence(dict.fromkeys(problems)))
 
 
 def calls_of(outline: Sequence[OutlineFile], count: CountTokens, max_input_tokens: int) -> list[int]:

@@ -19,13 +19,12 @@ from codefathom.answer.stages import extract
 from codefathom.answer.stages.answer_run import AnswerProject, AnswerQuestion, AnswerRun
 from codefathom.answer.stream import CheckedStream, check_whole, ending
 from codefathom.errors import ProviderError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.providers.base import Ask, ChatModel, Delta, Message
-from codefathom.search.verdict import ANYWAY, MAX_WEAK
+from codefathom.search.verdict import MAX_WEAK
 from codefathom.types import SearchResult
 
-NOT_FOUND = f"not found: nothing in the index seems to answer this, so no model was called; {ANYWAY}"
-NO_MODEL = "no language model is configured: the answer consists of excerpts"
-PINNED_UNUSED = "only a language model reads texts that are given with the question: this answer does not use them"
 _NOT_FOUND = {"en": "This was not found here.", "zh": "这里没有找到答案。"}
 _NEAREST = {"en": " The nearest places:\n\n", "zh": "最接近的位置：\n\n"}
 _ROLE = "answering"
@@ -58,7 +57,7 @@ def from_excerpts(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answe
     is_short = result.weak and not run.question.anyway
     sources = extract.excerpts(result.hits)[: MAX_WEAK if is_short else run.question.n_sources]
     sources = extract.fitting(sources, run.question.max_tokens, run.question.count)
-    run.add_degraded(NO_MODEL, PINNED_UNUSED if run.question.pinned else "")
+    run.add_degraded(Note(say.NO_MODEL), Note(say.PINNED_UNUSED) if run.question.pinned else None)
     with run.record.stage("answer", places(sources)) as stage:
         checked = _checked(extract.answer_of(sources), sources, run.project)
         stage.n_out, stage.output = len(checked.citations), (checked.text,)
@@ -69,7 +68,7 @@ def from_excerpts(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answe
 def not_found(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answer]:
     """Answer that nothing was found, instead of letting a model guess."""
     sources = () if result.unanswerable else extract.excerpts(result.hits)
-    run.add_degraded(NOT_FOUND)
+    run.add_degraded(Note(say.NOT_FOUND))
     language = language_of_question(run.question.text)
     text = _NOT_FOUND[language] + (f"{_NEAREST[language]}{extract.nearest(sources)}" if sources else "")
     checked = _checked(text, sources, run.project)
@@ -122,9 +121,9 @@ def _streamed(run: AnswerRun, sources: tuple[Source, ...], model: ChatModel) -> 
         stage.detail = str(failed or f"{len(checked.dropped)} citations dropped")
         stage.output = [call.reply for call in stage.calls if call.reply]
     if finish == "length":
-        run.add_degraded(f"the answer was cut at {question.max_tokens} tokens; answer.max_tokens sets the limit")
+        run.add_degraded(Note(say.ANSWER_CUT, {"count": question.max_tokens}))
     if finish == "refused":
-        run.add_degraded("the model refused to answer")
+        run.add_degraded(Note(say.REFUSED))
     return _Written(checked, failed, finish not in {"length", "refused"})
 
 
@@ -142,13 +141,14 @@ def _broken_off(
     yield Text(added.text)
     checked = begun.followed_by(added)
     is_unused = bool(run.question.pinned) and not begun.text
-    run.add_degraded(model_failed(_ROLE, written.error), checked.problem, PINNED_UNUSED if is_unused else "")
+    unused = Note(say.PINNED_UNUSED) if is_unused else None
+    run.add_degraded(model_failed(_ROLE, written.error), checked.problem, unused)
     shown_sources = (
         *sources,
         *(replace(source, number=number) for number, source in enumerate(excerpts, len(sources) + 1)),
     )
     answer = _unfinished(answer_of_run(run, checked, shown_sources, result, model if begun.text else ""))
-    yield replace(answer, failure=failure_of(_ROLE, answer.degraded), hint=written.error.hint)
+    yield replace(answer, failure=failure_of(_ROLE, answer.problems), hint=written.error.hint)
 
 
 def messages(question: AnswerQuestion, sources: Sequence[Source], name: str, **values: str) -> list[Message]:
@@ -193,7 +193,7 @@ def answer_of_run(
         usage=run.record.usage,
         sources=sources,
         generation=result.generation,
-        degraded=merge_failures(run.degraded),
+        problems=merge_failures(run.degraded),
         stale=result.stale,
         trace=tuple(run.record.stages),
         cost=run.record.cost,

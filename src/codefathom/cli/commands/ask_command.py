@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from codefathom.agent.loop import Event, ToolObservation, ToolUse
 from codefathom.answer.answer_types import Answer, AnswerRequest, OnStep, Source
-from codefathom.answer.ask import NO_MODEL, NOT_FOUND, AnswerSources, Text
+from codefathom.answer.ask import AnswerSources, Text
 from codefathom.answer.budget import CountTokens, shown
 from codefathom.answer.context_formats import context_file
 from codefathom.answer.tokens import counter
@@ -26,6 +26,7 @@ from codefathom.cli.token_budget import ItemList, write_items
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import SourceError, UsageError
+from codefathom.facts.reasons import NO_MODEL, NOT_FOUND, Note
 from codefathom.providers.base import Message
 from codefathom.search.question.query import unwrap
 from codefathom.shapes import answer_shape, to_json, trace_shape
@@ -123,7 +124,7 @@ def _context_of(query: str, selection: AnswerSources, count: CountTokens) -> Con
     files = tuple(map(context_file, by_path.values()))
     n_tokens = sum(count(shown(source)) for source in selection.sources)
     cut = tuple(file.path for file in files if file.spans)
-    return Context(query, files, n_tokens, cut, selection.left_out, selection.degraded, selection.weak)
+    return Context(query, files, n_tokens, cut, selection.left_out, selection.problems, selection.weak)
 
 
 def run(options: AskOptions, face: Face) -> int:
@@ -141,7 +142,7 @@ def run(options: AskOptions, face: Face) -> int:
         write_trace(json.dumps(trace_shape(answer.trace), indent=2), options.trace, "w")
     if answer.failure:
         return ERROR
-    return SUCCESS if answer.sources and NOT_FOUND not in answer.degraded else NO_RESULT
+    return SUCCESS if answer.sources and Note(NOT_FOUND) not in answer.problems else NO_RESULT
 
 
 def question_inputs(options: AskOptions, engine: Engine | JoinedProjects, face: Face) -> QuestionInputs:
@@ -229,10 +230,10 @@ def conclude(answer: Answer, options: AskOptions, face: Face, reported: Collecti
     if not (face.common.json or options.max_tokens):
         face.write(_ending(answer, options, face.style))
     hidden = {*reported, answer.failure}  # a failure comes last, as an error
-    face.notes(problem for problem in answer.degraded if problem not in hidden)
+    face.notes(problem for problem in answer.problems if str(problem) not in hidden)
     if answer.model:
         face.note(command_text(answer) if options.shell else trust_text(answer))
-    elif NO_MODEL in answer.degraded and NO_MODEL not in reported:
+    elif Note(NO_MODEL) in answer.problems and str(Note(NO_MODEL)) not in reported:
         face.note(
             "for a written answer, set FATHOM_LLM__MODEL, for example to ollama:qwen2.5-coder:14b or openai:gpt-5-mini"
         )

@@ -56,7 +56,7 @@ def _kept_short(result: Context, most: int, face: Face) -> Context:
 def show_context(result: Context, format_name: str, face: Face) -> int:
     """Print a context in a format; note on stderr what it lacks."""
     face.note_indexing()
-    face.notes(result.degraded)
+    face.notes(result.problems)
     face.write(_context_text(result, format_name, face), keeps_ends=format_name == "autocoder")
     _note_lost("only parts of these files fit", result.truncated, face)
     _note_lost("these files are absent", result.absent, face)

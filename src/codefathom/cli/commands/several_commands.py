@@ -14,7 +14,7 @@ from codefathom.askers.joined import (
     JoinedProjects,
     left_out_notes,
 )
-from codefathom.askers.joined_answers import failure_notes
+from codefathom.askers.joined_answers import failure_notes, in_project_note
 from codefathom.cli.asked_questions import map_question, related_question, search_question, symbols_question
 from codefathom.cli.display.output import Style
 from codefathom.cli.display.render import map_code, map_notes, related_text, symbols_text
@@ -23,6 +23,7 @@ from codefathom.cli.options import MapOptions, RelatedOptions, SearchOptions, Sy
 from codefathom.cli.search_output import exit_code, write_hits
 from codefathom.cli.token_budget import ItemList, map_within, write_items
 from codefathom.errors import FathomError, UsageError
+from codefathom.facts.reasons import Note, Told
 from codefathom.search.federation import in_project
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.search.verdict import note_of
@@ -79,7 +80,7 @@ def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
     with face.open_several(options) as projects:
         result: FederatedSymbols = projects.of_each(symbols_question(options))
         roots, left_out = projects.roots, projects.left_out
-    face.notes([*_failures(result.failed), *left_out_notes(left_out)])
+    face.notes([*failure_notes(result.failed), *left_out_notes(left_out)])
     of_paths = _of_paths(options.paths, roots, left_out)
     n_symbols = sum(result.n_symbols.values())
 
@@ -109,7 +110,7 @@ def related_in_several(options: RelatedOptions, face: Face) -> int:
         roots, left_out = projects.roots, projects.left_out
     # A name that is in one project only is no failure of the others.
     failed = {name: error for name, error in result.failed.items() if not isinstance(error, UsageError)}
-    face.notes([*_failures(failed), *left_out_notes(left_out)])
+    face.notes([*failure_notes(failed), *left_out_notes(left_out)])
     of_paths = _of_paths(options.paths, roots, left_out)
 
     def text(n: int, style: Style) -> str:
@@ -150,7 +151,7 @@ def map_of_several(options: MapOptions, face: Face) -> int:
 
         outline, text = map_within(draw, options.max_tokens)
         left_out = projects.left_out
-    face.notes([*_failures(failed), *left_out_notes(left_out)])
+    face.notes([*failure_notes(failed), *left_out_notes(left_out)])
     face.write(text)
     face.notes(map_notes(outline))
     return map_code(outline)
@@ -164,18 +165,14 @@ def _of_paths(paths: Sequence[str], roots: Mapping[str, str], left_out: Sequence
     return {"roots": dict(roots), "left_out": listed}
 
 
-def _failures(failed: Mapping[str, FathomError]) -> list[str]:
-    return failure_notes(failed)
-
-
-def _doubts_of_several(result: FederatedSearch) -> list[str]:
+def _doubts_of_several(result: FederatedSearch) -> list[Note]:
     """Return a note for each project that failed, and for all that limits the results of the others."""
     return [
-        *_failures(result.failed),
-        *(f"{name}: {note}" for name, one in result.results.items() for note in _doubts(one)),
+        *failure_notes(result.failed),
+        *(in_project_note(name, note) for name, one in result.results.items() for note in _doubts(one)),
     ]
 
 
-def _doubts(result: SearchResult) -> list[str]:
+def _doubts(result: SearchResult) -> list[Told]:
     stale = ["files have changed since the index was made; run `fathom index` there to update it"]
-    return [*result.degraded, *(stale if result.stale else [])]
+    return [*result.problems, *(stale if result.stale else [])]

@@ -32,6 +32,7 @@ from codefathom.cli.options import (
 from codefathom.cli.search_output import exit_code, write_hits
 from codefathom.cli.token_budget import ItemList, map_within, write_items
 from codefathom.errors import UsageError
+from codefathom.facts.reasons import Told
 from codefathom.question.asker import result_of
 from codefathom.question.question import Question
 from codefathom.search.verdict import note_of
@@ -92,9 +93,9 @@ def _plan(result: SearchResult, *, always: bool) -> list[str]:
     return [f"{plan.route}: {plan.why}; --mode chooses another way"]
 
 
-def _doubts(result: SearchResult, *, anyway: bool) -> list[str]:
+def _doubts(result: SearchResult, *, anyway: bool) -> list[Told | None]:
     stale = ["files have changed since the index was made; run `fathom index` to update it"]
-    return [*result.degraded, *(stale if result.stale else []), note_of(result, anyway=anyway)]
+    return [*result.problems, *(stale if result.stale else []), note_of(result, anyway=anyway)]
 
 
 def symbols(options: SymbolsOptions, face: Face) -> int:

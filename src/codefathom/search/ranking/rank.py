@@ -13,6 +13,7 @@ from math import exp
 from operator import attrgetter, mul
 from typing import NamedTuple
 
+from codefathom.facts.reasons import Told
 from codefathom.search.question.ranking_query import Kind, RankingQuery
 from codefathom.search.ranking.signals import NAMES, Candidate, signals
 from codefathom.search.ranking.weights import WEIGHTS
@@ -42,7 +43,7 @@ class Pool(NamedTuple):
     scores: Mapping[int, float]  # by key: 0 to 1 of words and meaning together, or the measure of what alone decides
     signals: Mapping[int, Mapping[str, float]] | None = None  # by key, for --explain, where the scores alone decide
     symbols: tuple[str, ...] = ()  # names in the question, where each of its words counts as a name
-    problem: str = ""  # of a source that failed and was left out
+    problem: Told | None = None  # of a source that failed and was left out
     further: Sequence[Candidate] = ()  # behind the candidates, best first: shown where many hits are wanted
     certainty: float = 1.0  # 0 to 1: how surely they are what was asked, where that is known without their ranking
     behind: Rest = NO_REST  # candidates that were found, or may be found, and are not among these

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from codefathom.errors import FathomError, ProviderError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.providers.base import Reranker
 from codefathom.search.ranking.explain import RERANKED
 from codefathom.search.ranking.rank import RankedCandidate
@@ -15,7 +17,7 @@ class RerankResult(NamedTuple):
     """A ranking, and the reason why the model could not be used."""
 
     ranked: Sequence[RankedCandidate]
-    problem: str = ""
+    problem: Note | None = None
 
 
 class WeightedReranker(NamedTuple):
@@ -37,7 +39,7 @@ class WeightedReranker(NamedTuple):
         try:
             grades = self.model.scores(question, [_text_of(item) for item in best])
         except ProviderError as error:
-            return RerankResult(ranked, f"not reranked: {error}")
+            return RerankResult(ranked, Note(say.NOT_RERANKED, {"error": str(error)}))
         low, high = best[-1].score, best[0].score
         sums = [
             (1 - self.weight) * old + self.weight * new

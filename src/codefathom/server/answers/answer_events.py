@@ -11,7 +11,7 @@ from codefathom.answer.ask import AnswerSources, Text
 from codefathom.config.settings import NOTHING
 from codefathom.server.http.problem_json import Problem
 from codefathom.server.jobs.job_events import ServerEvent
-from codefathom.shapes import details_shape, source_shape
+from codefathom.shapes import degraded_shape, details_shape, source_shape
 
 
 class AnswerRoots(NamedTuple):
@@ -52,7 +52,7 @@ class AnswerEventMaker:
             self.roots = event.roots
         elif isinstance(event, AnswerSources):
             yield from self._sources(event.sources)
-            notes = {"left_out": list(event.left_out), "degraded": list(event.degraded), "roots": dict(self.roots)}
+            notes = {"left_out": list(event.left_out), **degraded_shape(event.problems), "roots": dict(self.roots)}
             yield ServerEvent("status", {"phase": "found", **notes})
         elif isinstance(event, Text):
             yield from self._content(event.text)

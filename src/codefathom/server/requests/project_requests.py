@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
+from codefathom.facts.reasons import LEFT_OUT, Note
 from codefathom.search.graph.impact import Impact
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.client_address import counted_address
@@ -146,10 +147,10 @@ def search(
     Raises LeftError when the client leaves before the result.
     """
     where = combine(request.limits.where(), request.where)
-    refused: tuple[str, ...] = ()
+    refused: tuple[Note, ...] = ()
     if request.files and not state.projects.get(project_id, caller).revision:  # the look at a branch comes below
         report = take_in(state, caller, project_id, NamedContent(request.files), lease.until)
-        refused = tuple(f"{item.path}: {item.reason}" for item in report.refused)
+        refused = tuple(Note(LEFT_OUT, {"path": item.path, "reason": item.reason}) for item in report.refused)
     with indexed(state, project_id, caller) as engine:
         if request.limits.folders:
             request.limits.check([elsewhere(state, caller, project_id, lease, engine)])
@@ -168,12 +169,12 @@ def search(
 
         def is_kept(result: SearchResult) -> bool:
             # While a job writes, the views show less than the generation says: that must not outlive the job.
-            return not stale and not result.degraded and result.generation == key[2]
+            return not stale and not result.problems and result.generation == key[2]
 
         result: SearchResult = state.cache.get_or_make(key, look, keep=is_kept)
         # Also where nothing is known to have changed: a change of this moment is taken in some seconds later.
         hits = engine.marked(result.hits)
-        return replace(result, stale=stale, hits=hits, degraded=(*result.degraded, *refused))
+        return replace(result, stale=stale, hits=hits, problems=(*result.problems, *refused))
 
 
 def impact(

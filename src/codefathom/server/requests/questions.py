@@ -16,6 +16,7 @@ from codefathom.askers.joined_answers import failure_notes
 from codefathom.config.settings import NOTHING, Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, FirstRunError, UsageError
+from codefathom.facts.reasons import NOT_ASKED, Note
 from codefathom.project.answer_setup import recent
 from codefathom.providers.base import NO_USAGE, Message
 from codefathom.search.question.query import check_length, unwrap
@@ -157,7 +158,7 @@ def conversation_of(state: ServerState, caller: Caller, conversation_id: str) ->
     return conversation
 
 
-def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:
     """Return those of the projects of a question that can be asked, and a note on each of the others.
 
     Raises NotFoundError where all are unknown, and the error of the first project when none can be asked.
@@ -172,7 +173,7 @@ def _usable(
     projects: Sequence[str],
     failed: Mapping[str, FathomError] = NOTHING,
     may_be_none: bool = False,
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+) -> tuple[tuple[str, ...], tuple[Note, ...]]:
     """Return those of these projects that can be asked, and a note on each of the others.
 
     Raises the error of the first when none can be asked, unless there may be none.
@@ -193,20 +194,20 @@ def _usable(
     return tuple(usable), tuple(_left_out(project, error) for project, error in errors.items())
 
 
-def _left_out(project: str, error: FathomError) -> str:
+def _left_out(project: str, error: FathomError) -> Note:
     if isinstance(error, FirstRunError):
         return failure_notes({project: error})[0]
-    return f"{project} was not asked: {error}"
+    return Note(NOT_ASKED, {"project": project, "error": str(error)})
 
 
-def _noted(events: Iterator[EngineEvent], notes: Sequence[str]) -> Iterator[EngineEvent]:
+def _noted(events: Iterator[EngineEvent], notes: Sequence[Note]) -> Iterator[EngineEvent]:
     """Pass on the events of an answer, with notes on what it lacks."""
     with closing(cast("Generator[EngineEvent, None, None]", events)):
         for event in events:
             if isinstance(event, AnswerSources):
-                yield event._replace(degraded=(*notes, *event.degraded))
+                yield event._replace(problems=(*notes, *event.problems))
             elif isinstance(event, Answer):
-                yield replace(event, degraded=(*notes, *event.degraded))
+                yield replace(event, problems=(*notes, *event.problems))
             else:
                 yield event
 
@@ -235,7 +236,7 @@ def _contexts(question: str, events: Iterator[EngineEvent]) -> Iterator[EngineEv
         NO_USAGE,
         selection.sources,
         0,
-        selection.degraded,
+        selection.problems,
         weak=selection.weak,
     )
 

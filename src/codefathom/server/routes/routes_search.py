@@ -8,8 +8,11 @@ from typing import Annotated, TypeAlias
 from fastapi import APIRouter, Path, Request, Response
 
 from codefathom.askers.joined import JoinedProjects
+from codefathom.askers.joined_answers import in_project_note
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, FirstRunError, UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note, Told
 from codefathom.search.federation import ProjectHit
 from codefathom.search.graph.impact_part import n_items
 from codefathom.search.ranking.explain import MEANING
@@ -37,6 +40,7 @@ from codefathom.server.schemas.search_schemas import (
     ContextOut,
     HitOut,
     IndexingOut,
+    NoteOut,
     PlanOut,
     ProblemOut,
     QuestionIn,
@@ -50,7 +54,15 @@ from codefathom.server.schemas.search_schemas import (
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.searches.search_key import ChangeWish, SearchKey, SearchLimits
 from codefathom.server.state import CallerHere, ServerState
-from codefathom.shapes import hit_shape, impact_shape, indexing_shape, plan_shape, rest_shape
+from codefathom.shapes import (
+    degraded_shape,
+    hit_shape,
+    impact_shape,
+    indexing_shape,
+    notes_shape,
+    plan_shape,
+    rest_shape,
+)
 from codefathom.types import Rest
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
@@ -149,7 +161,7 @@ def _context_out(body: ContextIn, projects: JoinedProjects | Engine, project_id:
         n_tokens=result.n_tokens,
         truncated=list(result.truncated),
         absent=list(result.absent),
-        degraded=list(result.degraded),
+        **degraded_shape(result.problems),
         weak=result.weak,
         n_left_out=result.n_left_out,
         n_left_out_is_exact=result.n_left_out_is_exact,
@@ -190,6 +202,13 @@ def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
     failed = {item.project_id: item.error for item in federated.answered if item.error}
     surest = max(results, key=lambda result: result.confidence)
     judged = of_several(results)
+    limits = [told for item in federated.answered for told in _notes(item, len(federated.answered))]
+    limits += [
+        Note(say.PROJECT_FAILED, {"project": name, "error": str(error)})
+        for name, error in failed.items()
+        if not isinstance(error, FirstRunError)
+    ]
+    advice = None if federated.hits else next((result.advice for result in results if result.advice), None)
     return SearchOut(
         query=body.query,
         mode=surest.mode,
@@ -197,15 +216,11 @@ def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
         hits=[_hit_out(hit, body) for hit in federated.hits],
         confidence=round(judged.confidence, 4),
         weak=judged.weak,
-        degraded=list(
-            dict.fromkeys(
-                [text for item in federated.answered for text in _notes(item, len(federated.answered))]
-                + [f"{name}: {error}" for name, error in failed.items() if not isinstance(error, FirstRunError)]
-            )
-        ),
+        **degraded_shape(dict.fromkeys(limits)),
         stale=any(result.stale for result in results),
         generation=results[0].generation if len(federated.answered) == 1 else None,
-        suggestion="" if federated.hits else next((result.suggestion for result in results if result.suggestion), ""),
+        suggestion=str(advice or ""),
+        suggestion_parts=[NoteOut.model_validate(part) for part in notes_shape(advice)],
         projects=[_searched_out(item) for item in federated.answered],
         indexing=indexing_out(failed),
         roots=dict(federated.roots),
@@ -219,10 +234,10 @@ def indexing_out(failed: Mapping[str, FathomError]) -> list[IndexingOut]:
     return [IndexingOut.model_validate(item) for item in listed]
 
 
-def _notes(item: ProjectResult, n_projects: int) -> list[str]:
+def _notes(item: ProjectResult, n_projects: int) -> list[Told]:
     """Return the limits of the result of a project, whose name is said where there are several."""
-    notes = item.result.degraded if item.result is not None else ()
-    return [note if n_projects == 1 else f"{item.project_id}: {note}" for note in notes]
+    notes = item.result.problems if item.result is not None else ()
+    return [note if n_projects == 1 else in_project_note(item.project_id, note) for note in notes]
 
 
 def _searched_out(item: ProjectResult) -> SearchedOut:

@@ -105,7 +105,8 @@ class DroppedOut(Out):
     """A citation that was removed from the answer."""
 
     text: Sound = Field(examples=["[shop/nowhere.py:1-2]"])
-    reason: Sound = Field(examples=["no such file"])
+    reason: Sound = Field(examples=["no source has this path"])
+    reason_parts: Parts
 
 
 class UsageOut(Out):
@@ -139,6 +140,7 @@ class AnswerOut(Out):
     cost: float | None = None
     sources: list[SourceOut]
     degraded: list[Sound] = Field(examples=[[]], description="problems of this answer, one sentence each")
+    degraded_parts: Parts
     stale: bool = Field(examples=[False])
     generation: int = Field(examples=[12])
     error: Sound = Field(default="", description="the reason why the model's answer is not complete")

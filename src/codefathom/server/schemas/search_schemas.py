@@ -314,9 +314,11 @@ class SearchOut(PageOut):
     confidence: float = Field(examples=[0.8])
     weak: bool = Field(examples=[False], description="True if probably nothing in the index answers the query")
     degraded: list[Sound] = Field(examples=[[]], description="problems of this search, one sentence each")
+    degraded_parts: Parts
     stale: bool = Field(examples=[False], description="files have changed since the index was made")
     generation: int | None = Field(examples=[12], description="generation of the index; null for several projects")
     suggestion: Sound = Field(examples=[""])
+    suggestion_parts: Parts
     projects: list[SearchedOut]
     indexing: BeingIndexed = []
     roots: Roots = {}
@@ -344,6 +346,7 @@ class ContextOut(Out):
     truncated: list[Sound] = Field(examples=[[]], description="paths of files of which only a part fitted")
     absent: list[Sound] = Field(examples=[[]], description="paths of files of which nothing fitted")
     degraded: list[str] = Field(default=[], examples=[[]], description="problems of the search")
+    degraded_parts: Parts
     weak: bool = Field(default=False, examples=[False], description="True if most likely none of the files answers")
     n_left_out: int = Field(default=0, examples=[0], description="further files with hits, above max_files")
     n_left_out_is_exact: bool = Field(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.waiting import LONG_S
 
 from codefathom.answer.budget import Material
+from codefathom.answer.problems import model_failed
 from codefathom.answer.stages.grades import Grade, read_grade, read_grades
 from codefathom.answer.stages.judge import JudgeOptions, judge
 from codefathom.answer.tokens import estimate
@@ -266,7 +267,7 @@ def test_one_bad_reply_leaves_its_documents_unjudged(error: bool, problem: str, 
     options = JudgeOptions(threshold=5, per_call=1, workers=workers)
     judged = judge(QUESTION, (), named("a8.py", "b9.py", "c1.py"), Chat(fails_for("b9.py", error)), options)
     assert (paths(judged.kept), paths(judged.dropped), paths(judged.unjudged)) == (["a8.py"], ["c1.py"], ["b9.py"])
-    assert judged.problems == (problem,)
+    assert tuple(map(str, judged.problems)) == (problem,)
     assert judged.unjudged[0].reason == "not judged"
 
 
@@ -285,7 +286,7 @@ def test_when_every_call_fails_everything_is_unjudged_and_said_once() -> None:
     found = named("a1.py", "b2.py", "c3.py")
     judged = judge(QUESTION, (), found, Chat(answer), JudgeOptions(per_call=1))
     assert paths(judged.unjudged) == ["a1.py", "b2.py", "c3.py"]
-    assert judged.problems == ("the judging model failed: connection refused",)
+    assert judged.problems == (model_failed("judging", "connection refused"),)
 
 
 def test_nothing_found_asks_nothing() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codefathom.answer.budget import CountTokens, Material, Sizes, pieces, sizes
+from codefathom.answer.problems import model_failed
 from codefathom.answer.stages.judge import JudgeOptions, judge
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
@@ -180,7 +181,7 @@ def test_a_part_that_fails_leaves_the_others_their_grades() -> None:
     model = ScriptedChat([ProviderError("overloaded"), graded])
     judged = judge(QUESTION, (), [parted("no/1", "yes/8")], model, options)
     assert judged.scores == (8,)
-    assert judged.problems == ("the judging model failed: overloaded",)
+    assert judged.problems == (model_failed("judging", "overloaded"),)
 
 
 def test_a_merged_file_keeps_its_name_and_its_own_grade() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codefathom.answer.budget import Material
+from codefathom.answer.problems import model_failed
 from codefathom.answer.stages.select import OutlineFile, excerpts, select
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
@@ -58,7 +59,7 @@ def file_list(*paths: str) -> str:
 
 def chosen(reply: str | ProviderError) -> tuple[list[str], int, str]:
     selected = select(QUESTION, OUTLINE, Chat(reply), estimate, 8_000)
-    return list(selected.paths), selected.unknown, selected.problem
+    return list(selected.paths), selected.unknown, str(selected.problem)
 
 
 BOTH = ["shop/order.py", "shop/price.py"]
@@ -233,7 +234,7 @@ def test_a_bad_reply_gives_no_lines_and_says_so(reply: str) -> None:
 
 def test_a_failed_call_gives_no_lines_and_says_so() -> None:
     found = excerpts(QUESTION, FILE, Chat(ProviderError("timed out")), estimate, 8_000)
-    assert (found.spans, found.problem) == ((), "the excerpting model failed: timed out")
+    assert (found.spans, found.problem) == ((), model_failed("excerpting", "timed out"))
 
 
 def test_a_file_is_shown_with_its_line_numbers() -> None:

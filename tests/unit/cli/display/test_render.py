@@ -318,7 +318,7 @@ def test_a_setting_is_shown_as_it_would_be_written(value: object, written: str) 
 
 
 def test_search_json_has_the_promised_keys() -> None:
-    shape = json.loads(to_json(search_shape(replace(RESULT, degraded=("no vectors",), stale=True))))
+    shape = json.loads(to_json(search_shape(replace(RESULT, problems=("no vectors",), stale=True))))
     assert {key: shape[key] for key in ("query", "confidence", "degraded", "stale", "generation")} == {
         "query": "retry",
         "confidence": 0.8124,
