@@ -97,7 +97,8 @@ def test_each_reason_for_leaving_a_file_out_has_a_text() -> None:
 
 def test_each_kind_of_note_has_words_in_both_languages() -> None:
     table = (WEB / "i18n" / "kinds-zh.ts").read_text(encoding="utf-8")
-    chinese = dict(re.findall(r'^  (\w+):\s+"((?:[^"\\]|\\.)*)",$', table, re.MULTILINE))
+    rows = re.findall(r"""^  (\w+):\s+(["'])(.*)\2,$""", table, re.MULTILINE)
+    chinese = {kind: words for kind, _, words in rows}
     assert chinese.keys() == ENGLISH.keys()
     assert {kind: values(words) for kind, words in ENGLISH.items()} == {
         kind: values(words) for kind, words in chinese.items()
