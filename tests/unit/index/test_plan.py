@@ -307,6 +307,7 @@ def test_a_kept_text_is_made_again_and_never_removed(
         ("p without elvish,klingon", ["elvish", "klingon"]),
         ("p without klingon extracted/1", ["klingon"]),
         ("p without klingon read as cp1252", ["klingon"]),
+        ("p without elvish,klingon extracted/1 read as cp1252", ["elvish", "klingon"]),
     ],
 )
 def test_languages_whose_grammar_was_missing_are_noted_with_the_document(stored: str, languages: list[str]) -> None:
