@@ -8,12 +8,13 @@ PAGE := src/codefathom/server/static/index.html
 CONFORMANCE := tests/server/conformance/node_modules/.package-lock.json
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
-.PHONY: test test-long test-page-slowly test-llm test-trust check format docs demo web screenshots model
+.PHONY: test test-long test-page-slowly test-llm test-trust mutants check format docs demo web screenshots model
 .PHONY: dist recording plot try-container test-qdrant test-mcp
 .PHONY: bench bench-agents bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team
 
+# Three workers on two cores: a test often waits for a process or a server of its own. Neighbours in a file stay together.
 test: check $(PAGE) $(CONFORMANCE)
-	$(BIN)/pytest -n 2 -m "not long and not llm"
+	$(BIN)/pytest -n 3 --dist worksteal -m "not long and not llm"
 
 test-long: $(INSTALLED)
 	$(BIN)/pytest -m long -o timeout=14400 -o faulthandler_timeout=15000
@@ -37,6 +38,12 @@ test-llm: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --group llm
 	$(BIN)/pytest -m llm -o timeout=14400 -o faulthandler_timeout=15000
 	$(BIN)/pytest tests/unit/answer/test_tokens.py
+
+# Faults that no test notices, one module or all of them (docs/mutants.md): make mutants MODULE=answer.cite
+mutants: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --group mutants
+	$(BIN)/mutmut run --max-children 1 $(if $(MODULE),"codefathom.$(MODULE)*")
+	$(BIN)/python -m evals.mutants $(MODULE)
 
 # The official conformance suite of the Model Context Protocol against `fathom serve`; a part of `make test`.
 test-mcp: $(CONFORMANCE)

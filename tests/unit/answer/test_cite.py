@@ -103,6 +103,8 @@ def test_an_address_with_a_port_is_no_citation(text: str) -> None:
         "See [the page](https://example.com/a:3) and [1](https://example.com) and [tax](shop.py#L5-L6).",
         "Name:300 of main:5 and `key:1`, and/or line 5, the ratio (2:1), [0-9], f(3:1-2), (9:1-2), (1, 2).",
         "Lines 3-4 of the poem; see section 2, line 5.",
+        "See https://example.com/a/b line 5.",
+        "See [shop.py] and [1, the other one] and [;].",
     ],
 )
 def test_text_and_code_that_cites_nothing_stays_as_it_is(text: str) -> None:
@@ -152,6 +154,11 @@ MORE_SOURCES = (*SOURCES, Source(4, "build/Makefile", 1, 2, "all:\n\techo", is_w
         ("(see [2:5])", "(see [shop.py:5-5])"),
         ("[see (2:5-6)]", "[see [shop.py:5-6]]"),
         ("在shop.py:5中", "在[shop.py:5-5]中"),
+        ("see (2:L5)", "see [shop.py:5-5]"),
+        ("see [2; L5]", "see [shop.py:5-5]"),
+        ("see [2:2, 2]", "see [shop.py:2-2][shop.py:1-6]"),
+        ("see f(shop.py:5)", "see f([shop.py:5-5])"),
+        ("see (shop.py:5)", "see [shop.py:5-5]"),
     ],
 )
 def test_several_places_and_other_forms_are_looked_up(text: str, expected: str) -> None:
@@ -176,6 +183,8 @@ def test_several_places_and_other_forms_are_looked_up(text: str, expected: str) 
         ("so (shop/tax.py, line 4).", "so [cited place not found].", 1),
         ("so lines 900-901 of shop/nosuch.py.", "so [cited place not found].", 1),
         ("so /etc/passwd:1-2.", "so [cited place not found].", 1),
+        ("so /etc/hosts line 5.", "so [cited place not found].", 1),
+        ("so etc/conf/hosts line 5.", "so [cited place not found].", 1),
     ],
 )
 def test_what_does_not_hold_is_removed_in_every_form(text: str, expected: str, count: int) -> None:
@@ -220,6 +229,12 @@ def test_lines_that_changed_are_not_cited() -> None:
         "A [1]. " + "It is so. " * 21 + "\n\n```\nother()\n```",
         "A [1].\n\n## Other\n\n```\nother()\n```",
         "It is so `[Source 2, lines 5-6]`.",
+        "[2]:\n```\n(order):\nreturn sum(\n```",  # of a line that begins or ends with a sign, a part counts
+        "[2:5-6] holds\n\nand `return sum(order) * 3` does not",
+        "`return sum(order) * 3 + 1`\n\n[2:5-6] is another one",
+        "```\ndef price(order):\n```\n- see [2:5-6]",
+        "It is [2:5-6].\n\n```\ndef tax(order):\n```\n\n```\nother()\n```",
+        "It is [2:5-6].\n\n~~~\ndef tax(order):\n~~~\n\n~~~\nother()\n~~~",
     ],
 )
 def test_quoted_code_that_stands_there_is_kept(text: str) -> None:
@@ -239,6 +254,10 @@ def test_quoted_code_that_stands_there_is_kept(text: str) -> None:
         ("see [2]:\n```\ndef tax(order):\ndef price(order):\n```", "def price(order):"),
         ("see [2]:\n```\ndef price(order):\ndef price(order):\n```", "def price(order):"),
         ("see [2]:\n```\nreturn price(order) /\nrice(order)\n```", "rice(order)"),
+        ("see [2]:\n```\nrice(order):\n```", "rice(order):"),
+        ("see [2]:\n```\ndef pric\n```", "def pric"),
+        ("[2:5-6] is `return sum(order) * 3`", "return sum(order) * 3"),
+        ("```bash\nrun it\n```\n\nIt is run. Then [2:5-6]. So:\n\n```\ndef price(order):\n```", "def price(order):"),
     ],
 )
 def test_quoted_code_that_does_not_stand_there_costs_the_citation(text: str, line: str) -> None:
@@ -251,6 +270,29 @@ def test_of_citations_before_a_block_the_nearest_is_meant() -> None:
     checked = check("It begins in main [1]. It asks the shop [2].\n\n```\nother()\n```\n", SOURCES, NOW)
     assert checked.citations == (MAIN,)
     assert [dropped.text for dropped in checked.dropped] == ["[2]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "dropped"),
+    [
+        (
+            "Main [1]. It is so:\n\n```\ndef main():\n```\n\nTax [2:5-6]. It is so:\n\n```\ndef price(order):\n```",
+            ["[2:5-6]"],
+        ),
+        ("```\nother()\n```\n\nThis is a sentence of more than forty signs before [1] and also [2].", ["[1]"]),
+        ("so [2:60-80, 90-99; 9].", ["[2:60-80]", "[2:90-99]", "[9]"]),
+        ("so [shop.py:60-80, 90].", ["[shop.py:60-80]", "[shop.py:90]"]),
+        ("so [2:60-80].", ["[2:60-80]"]),
+        ("so shop/none.py:3-4.", ["shop/none.py:3-4"]),
+    ],
+)
+def test_what_is_dropped_is_told_as_it_was_written(text: str, dropped: list[str]) -> None:
+    assert [item.text for item in check(text, SOURCES, NOW).dropped] == dropped
+
+
+def test_a_block_at_the_very_end_is_marked_too() -> None:
+    text = "So:\n~~~\ndef discount():\n~~~"
+    assert check(text, SOURCES, NOW).text == f"{text}\n\n{NOT_IN_SOURCES}"
 
 
 TWICE = "def one():\n    return 1\n"

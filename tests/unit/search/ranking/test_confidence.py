@@ -6,7 +6,7 @@ import pytest
 
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.ranking.calibration import CALIBRATIONS, MODEL
-from codefathom.search.ranking.confidence import confidence, evidence
+from codefathom.search.ranking.confidence import confidence, evidence, is_certain, is_one_sign
 from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.search.ranking.signals import NAMES, Candidate
 from codefathom.search.verdict import WEAK
@@ -77,3 +77,36 @@ def test_what_was_learned_points_the_right_way() -> None:
         assert weights["unknown"] < 0 > weights["foreign"]
         assert ("near" in weights) == is_meant
         assert weights.get("near", 1.0) > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [("a", True), (" a? ", True), ("7", True), ("{", True), ("?", True), ("ab", False), ("用", False), ("", False)],
+)
+def test_a_question_of_one_sign_is_known(text: str, is_one: bool) -> None:
+    assert is_one_sign(text) is is_one
+
+
+@pytest.mark.parametrize(
+    ("definition", "is_only_symbol", "certain"), [(0.8, True, True), (0.79, True, False), (1.0, False, False)]
+)
+def test_only_a_definition_as_written_makes_it_certain(definition: float, is_only_symbol: bool, certain: bool) -> None:
+    query = replace(QUERY, symbols=("token_parser",), is_only_symbol=is_only_symbol)
+    assert is_certain(query, [ranked(0.1, "", definition=definition)]) is certain
+
+
+def test_of_the_hits_the_best_three_tell_but_for_the_nearest_meaning() -> None:
+    fourth = ranked(0.9, "token parser", vector=0.9, definition=1.0)
+    numbers = evidence(QUERY, [*[ranked(0.1, "")] * 3, fourth])
+    assert (numbers["words"], numbers["defines"], numbers["near"]) == (0.0, 0.0, 0.9)
+    assert numbers["score"] == evidence(QUERY, [ranked(0.1, "")])["score"]
+    third = evidence(QUERY, [*[ranked(0.1, "")] * 2, fourth])
+    assert (third["words"], third["defines"]) == (1.0, 1.0)
+    # A project is taken to be at least as large as the smallest that were learned from.
+    small = [evidence(replace(QUERY, n_chunks=n), [fourth])["size"] for n in (1, 60, 61)]
+    assert small[0] == small[1] < small[2]
+    assert small[0] == pytest.approx(4.111, abs=0.001)
+
+
+def test_words_of_the_path_count_too() -> None:
+    assert evidence(replace(QUERY, terms=("a.py",), rarity={"a.py": 1.0}), [ranked(0.1, "")])["words"] == 1.0

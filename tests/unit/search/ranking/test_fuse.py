@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.search.ranking.fuse import cut, reciprocal_rank, scaled, weighted_sum
+from codefathom.search.ranking.fuse import Fusion, cut, fuse, fused_sum, reciprocal_rank, scaled, weighted_sum
 
 SIDES = st.lists(st.dictionaries(st.integers(0, 9), st.floats(-5, 5), max_size=6), max_size=3)
 
@@ -75,6 +75,8 @@ def test_what_all_rank_first_is_first(sides: list[dict[int, float]]) -> None:
         ([5, 4, 3, 2], 3, 3),
         ([5, 4, 3, 3], 3, 2),
         ([5, 3, 3, 3], 3, 3),
+        ([5, 3, 3], 2, 2),
+        ([5, 4, 3, 3, 3, 3], 5, 5),
         ([3, 3], 1, 1),
         ([], 3, 0),
     ],
@@ -82,3 +84,30 @@ def test_what_all_rank_first_is_first(sides: list[dict[int, float]]) -> None:
 def test_a_cut_does_not_part_equals_unless_they_are_half(scores: list[int], k: int, n_kept: int) -> None:
     ranking = list(enumerate(scores))
     assert cut(ranking, k) == ranking[:n_kept]
+
+
+LEXICAL, VECTOR = {1: 9.0, 2: 4.0}, {2: 0.9, 3: 0.5, 4: 0.2}
+
+
+@pytest.mark.parametrize(
+    ("fusion", "sums"),
+    [
+        (Fusion(), {2: 0.6 / 62 + 0.4 / 61, 1: 0.6 / 61, 3: 0.4 / 62, 4: 0.4 / 63}),
+        (Fusion(rrf_k=1), {2: 0.6 / 3 + 0.4 / 2, 1: 0.6 / 2, 3: 0.4 / 3, 4: 0.4 / 4}),
+        (Fusion(min_similarity=0.2), {2: 0.6 / 62 + 0.4 / 61, 1: 0.6 / 61, 3: 0.4 / 62}),  # the border is outside
+        (Fusion(lexical_weight=0.1, vector_weight=2.0), {2: 0.1 / 62 + 2 / 61, 3: 2 / 62, 4: 2 / 63, 1: 0.1 / 61}),
+        (Fusion("weighted"), {1: 0.6, 2: 0.4, 3: 0.4 * 3 / 7, 4: 0.0}),
+        (Fusion("weighted", min_similarity=0.3), {1: 0.6, 2: 0.4, 3: 0.0}),
+    ],
+)
+def test_words_and_meaning_are_joined_as_the_settings_say(fusion: Fusion, sums: dict[int, float]) -> None:
+    found = fused_sum(LEXICAL, VECTOR, fusion)
+    assert found == pytest.approx(sums)
+    assert list(found) == list(sums)
+    best = next(iter(sums.values()))
+    assert fuse(LEXICAL, VECTOR, fusion) == pytest.approx({key: score / best for key, score in sums.items()})
+
+
+def test_where_nothing_speaks_for_any_all_have_nothing() -> None:
+    assert fuse({}, {}, Fusion()) == {}
+    assert fuse({1: 1.0}, {}, Fusion(lexical_weight=0.0)) == {1: 0.0}

@@ -61,6 +61,18 @@ def test_translations_and_files_of_data_are_known_by_their_path(path: str, folde
     assert bool(place_of(path).data) == bool(folder)
 
 
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("web/Locale/fr.json", ("locale", "translation", "locale", "language", "snapshot")),
+        ("a/__snapshots__/b.snap", ("snapshots", "translation", "locale", "language", "snapshot")),
+        ("icons/ship.SVG", ("svg",)),
+    ],
+)
+def test_words_that_ask_for_data_are_those_of_its_folder_or_its_ending(path: str, words: tuple[str, ...]) -> None:
+    assert place_of(path).data == words
+
+
 @pytest.mark.parametrize("path", ["docs/api/a.html", "javadoc/b/C.html", "docs/Doxyfile"])
 def test_generated_pages_are_documents(path: str) -> None:
     assert place_of(path).is_prose

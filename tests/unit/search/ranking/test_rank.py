@@ -1,11 +1,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from codefathom.search.question.ranking_query import RankingQuery
-from codefathom.search.ranking.rank import REPEAT, RankedCandidate, by_signals, score_of, weights_of
+from codefathom.search.ranking.rank import (
+    REPEAT,
+    Pool,
+    RankedCandidate,
+    by_signals,
+    followed_by,
+    rank,
+    score_of,
+    weights_of,
+)
 from codefathom.search.ranking.signals import NAMES, Candidate
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.types import Chunk
@@ -105,3 +115,49 @@ def test_the_weights_say_where_they_come_from() -> None:
     import codefathom.search.ranking.weights as module
 
     assert re.search(r"python -m training\.ranking", module.__doc__ or "")
+
+
+def test_where_the_scores_alone_decide_the_rest_goes_by_place() -> None:
+    candidates = [candidate(1, "b.py"), candidate(2, "a.py", line=9), candidate(3, "a.py"), candidate(4, "c.py")]
+    candidates.append(candidates[2]._replace(key=5, chunk=replace(candidates[2].chunk, column=7)))
+    scores = {1: 0.5, 2: 0.5, 3: 0.5, 4: 0.9, 5: 0.5}
+    signals = {key: {"lexical": float(key)} for key in scores}
+    hits = rank(RankingQuery(("q",)), Pool(candidates, scores, signals))
+    assert keys(hits) == [4, 3, 5, 2, 1]
+    assert [(item.score, item.signals) for item in hits] == [(scores[key], signals[key]) for key in keys(hits)]
+
+
+def test_names_that_the_words_of_a_question_may_be_count_as_its_symbols() -> None:
+    candidates = [candidate(1, "a/use.py", "main"), candidate(2, "z/io.py", "parse_config")]
+    query = RankingQuery(("parse", "config"), rarity={"parse": 1.0, "config": 1.0})
+    scores = {1: 1.0, 2: 0.2}
+    without, with_names = (
+        rank(query, Pool(candidates, scores, symbols=symbols)) for symbols in ((), ("parse_config",))
+    )
+    assert keys(with_names) == [2, 1]
+    definitions = [{item.candidate.key: item.signals["definition"] for item in hits} for hits in (without, with_names)]
+    assert [one[2] > 0 for one in definitions] == [False, True]
+    # Names that the question has itself stay where there are no others.
+    own = replace(query, symbols=("parse_config",))
+    assert rank(own, Pool(candidates, scores)) and rank(own, Pool(candidates, scores))[0].signals["definition"] > 0
+
+
+def test_each_further_chunk_of_a_file_counts_half_of_the_one_before() -> None:
+    hits = ranked(("q",), [candidate(n, "a.py", line=10 * n) for n in range(4)], dict.fromkeys(range(4), 1.0))
+    assert [item.score / hits[0].score for item in hits] == pytest.approx([1, 0.5, 0.25, 0.125])
+    assert [item.signals["repeat"] for item in hits] == [1, 0.5, 0.25, 0.125]
+
+
+def test_chunks_that_were_not_ranked_follow_with_lower_scores() -> None:
+    first = [
+        RankedCandidate(candidate(1, "a.py")._replace(lexical=8.0, vector=0.5), 0.9, {}),
+        RankedCandidate(candidate(2, "b.py")._replace(lexical=4.0, vector=0.8), 0.6, {}),
+    ]
+    further = [candidate(n, f"z{n}.py")._replace(lexical=2.0, vector=0.4) for n in (3, 4)]
+    hits = followed_by(first, further)
+    assert hits[:2] == first
+    assert [(item.candidate.key, item.score) for item in hits[2:]] == [(3, 0.3), (4, pytest.approx(0.2))]
+    assert [item.signals for item in hits[2:]] == [{"lexical": 0.25, "vector": 0.5}] * 2
+    assert (followed_by([], further), followed_by(first, [])) == ([], first)
+    bare = [RankedCandidate(candidate(1, "a.py"), 0.9, {})]  # of a question without words or without meaning
+    assert followed_by(bare, further)[1].signals == {"lexical": 2.0, "vector": 0.4}
