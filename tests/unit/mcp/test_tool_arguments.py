@@ -10,13 +10,11 @@ import pytest
 from codefathom.errors import UsageError
 from codefathom.mcp.tool_arguments import (
     Cursor,
-    Place,
     choice,
     cursor_of,
     most_tokens,
     named,
     number,
-    place_of,
     share,
     text_of,
     texts,
@@ -86,25 +84,6 @@ def test_what_no_answer_has_given_is_no_cursor(value: object) -> None:
 def test_a_cursor_of_another_index_says_so(cursor: Cursor, says: bool) -> None:
     assert cursor.note(7).startswith("The index has changed") is says
     assert bool(cursor.note(7)) is says
-
-
-@pytest.mark.parametrize(
-    ("path", "place"),
-    [
-        ("a/b.py", Place("a/b.py")),
-        ("a/b.py:10", Place("a/b.py", 10)),
-        ("a/b.py:10-40", Place("a/b.py", 10, 40)),
-        ("a:1/b.py", Place("a:1/b.py")),
-        ("a:1:2-3", Place("a:1", 2, 3)),
-        (":3", Place(":3")),
-        ("a.py:", Place("a.py:")),
-        ("a.py:12345678", Place("a.py:12345678")),
-        ("a\nb.py:3", Place("a\nb.py", 3)),
-        ("", Place("")),
-    ],
-)
-def test_a_handle_is_a_path_and_perhaps_lines(path: str, place: Place) -> None:
-    assert place_of(path) == place
 
 
 def in_folder(name: str) -> FilterGroup:
