@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
 from copy import copy
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from codefathom.config.configuration import is_bare_repository
 from codefathom.config.settings import Settings
-from codefathom.errors import IndexingError, StoreError, UsageError
+from codefathom.errors import IndexingError, UsageError
 from codefathom.facts.limits import POLLING_INTERVAL_S
 from codefathom.project import asking
 from codefathom.project.asking import OnFile
@@ -231,10 +229,15 @@ class Engine:
         Raises LockedError as `index` does.
         """
         from codefathom.project.removal import remove_index
+        from codefathom.project.stores.desk import leave_store
 
         with self.current.lock:
             self.close()
-            return remove_index(self.place, wait_s=self._wait_s(wait_s), leave_store=self._leave_store)
+            return remove_index(
+                self.place,
+                wait_s=self._wait_s(wait_s),
+                leave_store=lambda: leave_store(self.place, self.current.on_wait),
+            )
 
     def remove_revision(self, name: str, *, wait_s: float | None = None) -> int:
         """Remove the index of a revision of this project and return its size in bytes; 0 when there is none.
@@ -252,20 +255,6 @@ class Engine:
 
         return revision_indexes(self.place)
 
-    def _leave_store(self) -> None:
-        """Remove what a store of other makers has of this project; one that cannot be used keeps it."""
-        try:
-            project = OpenedProject(self.place, self.current.on_wait)
-        except IndexingError:  # it cannot be read any more, so that nobody knows where its vectors are
-            return
-        with closing(project) as opened:
-            if opened.store.vectors != "flat":
-                try:
-                    with closing(opened.vector_store(opened.store)) as store:
-                        store.drop()
-                except StoreError as error:  # the index can be removed all the same
-                    self.current.on_wait(f"{error}: what it has of this project stays there")
-
     @property
     def stores(self) -> StoreDesk:
         """The stores of this project's vectors."""
@@ -279,17 +268,9 @@ class Engine:
 
     def plan(self) -> IndexReport:
         """Return the report that `index` would give now, and change nothing."""
-        from codefathom.index.forecast import dry_run
-        from codefathom.project.inspection import forecast
+        from codefathom.project.inspection import planned
 
-        opened = self.opened
-        report = dry_run(
-            opened.catalog,
-            opened.recipe,
-            opened.without_purpose() if opened.is_known else None,
-            is_known=opened.is_known,
-        )
-        return replace(report, forecast=forecast(opened, report))
+        return planned(self.opened)
 
     def watch(
         self,

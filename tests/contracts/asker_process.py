@@ -6,13 +6,14 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+
+from tests.waiting import Started
 
 from codefathom import Engine
 from codefathom.errors import FathomError
 from codefathom.question.question import Question
-
-END = "end"
 
 
 class PipedAsker:
@@ -20,8 +21,8 @@ class PipedAsker:
 
     def __init__(self, root: str) -> None:
         self._here = Engine.open(root, is_root=True)
-        command = [sys.executable, __file__, root]
-        self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        command = [sys.executable, "-m", "tests.contracts.asker_process", root]
+        self._child = Started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2])
         self.root, self.folder, self.settings = self._here.root, self._here.folder, self._here.settings
         self.ready, self.take_in = self._here.ready, self._here.take_in
         self.first_run = None
@@ -34,7 +35,7 @@ class PipedAsker:
         assert self._child.stdin is not None and self._child.stdout is not None
         pickle.dump(question, self._child.stdin)
         self._child.stdin.flush()
-        while (event := pickle.load(self._child.stdout)) != END:
+        while (event := pickle.load(self._child.stdout)) is not None:
             if isinstance(event, FathomError):
                 raise event
             yield event
@@ -52,7 +53,7 @@ if __name__ == "__main__":
             try:
                 for event in engine.answer(pickle.load(sys.stdin.buffer)):
                     pickle.dump(event, sys.stdout.buffer)
-                pickle.dump(END, sys.stdout.buffer)
+                pickle.dump(None, sys.stdout.buffer)
             except FathomError as error:
                 pickle.dump(error, sys.stdout.buffer)
             sys.stdout.buffer.flush()

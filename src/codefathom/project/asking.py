@@ -210,7 +210,7 @@ def _impact(index: CurrentIndex, question: Question) -> Iterator[Impact]:
     limit = limit_of(question)
     index.refresh()
     with reading(index.believed(), whole=True) as opened:
-        files = of_diff(opened, question.diff) if question.diff else of_range(opened, question.text or "HEAD")
+        files = of_diff(opened, question.diff) if question.diff else of_range(opened, question.text)
         result = impact_of_change(opened, files, depth=_depth_of(question), limit=limit, offset=question.offset)
     yield result
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from codefathom import __version__
 from codefathom.config.model_names import is_on_disk, shown_model
 from codefathom.errors import FathomError
-from codefathom.index.forecast import expected
+from codefathom.index.forecast import dry_run, expected
 from codefathom.index.plan import incompleteness, plan
 from codefathom.parse import available_languages
 from codefathom.project.damage import damage_of
@@ -94,6 +94,17 @@ def _unknown(opened: OpenedProject) -> Status:
 
 def _revision(opened: OpenedProject) -> str:
     return "" if opened.place.revision is None else opened.place.revision.name
+
+
+def planned(opened: OpenedProject) -> IndexReport:
+    """Return the report that a run would give now; nothing is changed."""
+    report = dry_run(
+        opened.catalog,
+        opened.recipe,
+        opened.without_purpose() if opened.is_known else None,
+        is_known=opened.is_known,
+    )
+    return replace(report, forecast=forecast(opened, report))
 
 
 def forecast(opened: OpenedProject, report: IndexReport) -> Forecast:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from codefathom.agent.loop import Event, ToolObservation, ToolUse
-from codefathom.answer.answer_types import Answer, AnswerRequest, OnStep, Source
+from codefathom.answer.answer_types import Answer, OnStep, Source
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.answer.budget import CountTokens, shown
 from codefathom.answer.context_formats import context_file
@@ -28,6 +28,7 @@ from codefathom.engine import Engine
 from codefathom.errors import SourceError, UsageError
 from codefathom.facts.reasons import NO_MODEL, NOT_FOUND, Note
 from codefathom.providers.base import Message
+from codefathom.question.question import Question
 from codefathom.search.question.query import unwrap
 from codefathom.shapes import answer_shape, to_json, trace_shape
 from codefathom.text.printable import show_text
@@ -162,17 +163,19 @@ def ask_events(
     question: str, inputs: QuestionInputs, engine: Engine | JoinedProjects, history: Sequence[Message] = ()
 ) -> Generator[AnswerSources | Text | Event | Answer, None, None]:
     """Yield the events of an answer, the answer last; closing it ends the call of the model."""
-    request = AnswerRequest(
+    asks = Question(
         question,
-        inputs.where,
-        inputs.pinned,
-        inputs.documents,
-        tuple(history),
+        "ask",
+        where=inputs.where,
+        pinned=inputs.pinned,
+        documents=tuple(inputs.documents.items()),
+        history=tuple(history),
         anyway=inputs.anyway,
         on_step=inputs.on_step,
         as_command=inputs.as_command,
+        as_agent=inputs.agent,
     )
-    events: Events = engine.investigate(request) if inputs.agent else engine.ask_events(request)
+    events: Events = engine.answer(asks)
     return cast("Generator[AnswerSources | Text | Event | Answer, None, None]", events)
 
 

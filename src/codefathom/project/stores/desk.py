@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 from codefathom.config.settings import StoreSettings
-from codefathom.errors import MismatchError, SettingsError, StoreError, StoreUntrueError, UsageError
+from codefathom.errors import IndexingError, MismatchError, SettingsError, StoreError, StoreUntrueError, UsageError
+from codefathom.project.location import Location
 from codefathom.project.opening import OpenedProject
 from codefathom.project.store_choice import is_chosen, keep_store, shown_store, store_named
 from codefathom.remote.vector_stores import store_project
@@ -196,3 +197,18 @@ def _share_of_nearest(store: VectorStore, opened: OpenedProject) -> float:
         n_all += len(nearest)
         n_same += len(nearest & {key for key, _ in store.nearest(vector, _NEAREST)})
     return n_same / n_all if n_all else 1.0
+
+
+def leave_store(place: Location, on_wait: Callable[[str], None]) -> None:
+    """Remove what a store of other makers has of a project; one that cannot be used keeps it, which is told."""
+    try:
+        project = OpenedProject(place, on_wait)
+    except IndexingError:  # it cannot be read any more, so that nobody knows where its vectors are
+        return
+    with closing(project) as opened:
+        if opened.store.vectors != "flat":
+            try:
+                with closing(opened.vector_store(opened.store)) as store:
+                    store.drop()
+            except StoreError as error:  # the index can be removed all the same
+                on_wait(f"{error}: what it has of this project stays there")
