@@ -115,7 +115,8 @@ def test_loose_files_are_answered_from_an_index_that_somebody_else_holds(
     loose: LooseIndex = search_pool.result(made, SearchEnd())
     assert loose.root == str(shop / "shop")
     task = replace(wanted(shop), root=str(folder), loose=loose.files)
-    assert searched(search_pool, task).hits[0].chunk.path == "pricing.py"
+    paths = {f"{loose.root}/{hit.chunk.path}" for hit in searched(search_pool, task).hits}
+    assert paths and paths <= set(loose.files)
 
 
 def test_its_errors_are_those_of_the_engine(shop: Path, search_pool: SearchPool) -> None:

@@ -36,7 +36,6 @@ from codefathom.source.revisions.revision import Revision, checked_range
 from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
 from codefathom.types import (
-    Context,
     LevelName,
     PathReport,
     RelatedResult,
@@ -171,6 +170,13 @@ class AskerElsewhere:
         self.refresh()
         return self._own.ready()
 
+    def take_in(self, files: Sequence[str]) -> None:
+        """Take in what has changed in these files and folders; see `Engine.take_in`."""
+        self.engine.take_in(files)
+
+    def close(self) -> None:
+        """Leave the index open: the server closes it."""
+
     @property
     def _own(self) -> Engine:
         return self.engine if self.change is None else self.engine.with_settings(self.change(self.engine.settings))
@@ -216,10 +222,6 @@ class AskerElsewhere:
 
         project = agent_setup.project_of(request, opened, look)
         return answer_setup.with_damage(opened, agent_setup.investigate(request, project))
-
-    def context(self, query: str, **options: Any) -> Context:
-        """See `Engine`."""
-        return cast(Context, result_of(self, Question(query, "context", **options)))
 
     def symbols(self, query: str = "", *, kind: str = "", **options: Any) -> tuple[Any, ...]:
         """See `Engine`."""
@@ -287,6 +289,10 @@ class ProjectElsewhere(AskerElsewhere):
         """Bring the index up to date; return whether it is behind."""
         with spending_on(bringing_up(self.name)):
             return super().refresh()
+
+    def take_in(self, files: Sequence[str]) -> None:
+        """Take in what has changed in these files and folders, by a process that may write."""
+        self._taken_in(tuple(files))
 
     def _searched(self, question: Question) -> SearchResult:
         """Return the result of a search, from the cache if the index has not changed since."""

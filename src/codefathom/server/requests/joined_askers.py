@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.providers.stoppable import Stoppable
+from codefathom.question.asker import result_of
+from codefathom.question.question import Question
 from codefathom.server.http.auth import Caller
 from codefathom.server.projects.asked_projects import asked_projects
 from codefathom.server.projects.served_paths import ServedPlaces, served_places
@@ -28,7 +30,7 @@ from codefathom.server.state import ServerState
 from codefathom.several.held_folder import HeldFolder
 from codefathom.several.joined_projects import JoinedProjects
 from codefathom.several.kept_project import KeptProject
-from codefathom.types import Skipped
+from codefathom.types import Context, Skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,36 @@ class Scope:
             raise UsageError("paths cannot be used with a project", hint="paths alone say what is asked about")
 
 
+class ClientProjects(NamedTuple):
+    """The projects of a scope, and all of them as one."""
+
+    joined: JoinedProjects
+    askers: Mapping[str, AskerElsewhere]
+    is_of_paths: bool = False
+
+    @property
+    def only_one(self) -> AskerElsewhere | None:
+        """The only project that was to be asked; None where there are several, or paths have chosen it."""
+        only = self.joined.only_name
+        return self.askers[only] if only and not self.is_of_paths else None
+
+    def context(self, question: Question) -> Context:
+        """Return the files that a prompt needs; of several, a path begins with its project."""
+        if self.only_one is not None:
+            return cast(Context, result_of(self.only_one, question))
+        return self.joined.context(
+            question.text,
+            where=question.where,
+            max_files=question.max_files,
+            max_tokens=question.max_tokens,
+            anyway=question.anyway,
+        )
+
+
 @contextmanager
 def joined(
     state: ServerState, caller: Caller, scope: Scope, lease: SearchLease, *, takes_in: bool = False
-) -> Iterator[JoinedProjects]:
+) -> Iterator[ClientProjects]:
     """Give the scope of a client as one asker, read by the processes of the searches.
 
     Projects that are unknown or have no index are told as failed. Of paths, what has changed there is taken in now,
@@ -63,7 +91,7 @@ def joined(
 
 
 @contextmanager
-def _by_name(state: ServerState, caller: Caller, names: Sequence[str], lease: SearchLease) -> Iterator[JoinedProjects]:
+def _by_name(state: ServerState, caller: Caller, names: Sequence[str], lease: SearchLease) -> Iterator[ClientProjects]:
     project_ids, unknown = asked_projects(state.projects, caller, names)
     askers: dict[str, AskerElsewhere] = {}
     failed: dict[str, FathomError] = {}
@@ -76,17 +104,12 @@ def _by_name(state: ServerState, caller: Caller, names: Sequence[str], lease: Se
         failed |= unknown
         if not askers:
             raise next(iter(failed.values()))
-        yield JoinedProjects(kept(askers), failed, here=None)
+        yield ClientProjects(JoinedProjects(kept(askers), failed, here=None), askers)
 
 
 def kept(askers: Mapping[str, AskerElsewhere]) -> dict[str, KeptProject]:
     """Return projects as parts of several."""
     return {name: KeptProject(asker.as_engine()) for name, asker in askers.items()}
-
-
-def parts_of(projects: JoinedProjects) -> list[AskerElsewhere]:
-    """Return the parts of what `joined` gives."""
-    return [cast(AskerElsewhere, part) for part in projects.engines.values()]
 
 
 @contextmanager
@@ -98,12 +121,13 @@ def at_paths(
     change: Change | None = None,
     *,
     takes_in: bool = False,
-) -> Iterator[JoinedProjects]:
+) -> Iterator[ClientProjects]:
     """Give the projects that paths belong to as one, kept to these paths; see `joined`.
 
     What belongs to none is one more of them, with an index for this request only. `change` makes the settings of the
     questions.
     """
+    askers: dict[str, AskerElsewhere] = {}
     projects: dict[str, KeptProject] = {}
     failed: dict[str, FathomError] = dict(places.unserved)
     left_out = list(places.left_out)
@@ -113,6 +137,7 @@ def at_paths(
                 asker = stack.enter_context(asker_for(state, project_id, caller, lease, change))
                 if inside and not takes_in:
                     left_out += take_in(state, caller, project_id, NamedContent(inside), lease.until).refused
+                askers[project_id] = asker
                 projects[project_id] = KeptProject(asker.as_engine(), inside, takes_in=takes_in)
             except FathomError as error:
                 failed[project_id] = error
@@ -121,12 +146,14 @@ def at_paths(
                 loose, skipped = stack.enter_context(_loose(state, places, lease, change))
                 left_out += skipped
                 if loose is not None:
+                    askers[places.loose_name] = loose
                     projects[places.loose_name] = KeptProject(loose.as_engine(), takes_in=False)
             except FathomError as error:
                 failed[places.loose_name] = error
         if not projects:
             raise next(iter(failed.values()), _nothing(places.named, left_out))
-        yield JoinedProjects(projects, failed, here=None, left_out=left_out)
+        as_one = JoinedProjects(projects, failed, here=None, left_out=left_out)
+        yield ClientProjects(as_one, askers, is_of_paths=True)
 
 
 @contextmanager

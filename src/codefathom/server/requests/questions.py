@@ -112,8 +112,8 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
     @contextmanager
     def source() -> Iterator[AskerElsewhere | JoinedProjects]:
         if places is not None:
-            with at_paths(state, caller, places, lease, change) as joined:
-                yield joined
+            with at_paths(state, caller, places, lease, change) as projects_there:
+                yield projects_there.joined
             return
         with _askers(state, caller, projects, lease, change) as chosen:
             yield JoinedProjects(kept(chosen), here=None) if is_joined else chosen[projects[0]]

@@ -81,7 +81,7 @@ async def _answer(state: ServerState, places: ClientPlaces, ask: Callable[[Joine
 
     def look(lease: SearchLease) -> _T:
         with joined(state, caller, scope, lease) as projects:
-            return ask(projects)
+            return ask(projects.joined)
 
     return await in_turn(state, caller, request, look)
 

@@ -14,9 +14,9 @@ from codefathom.server.http.problem_json import ForbiddenError
 from codefathom.server.metrics.model_health import ModelReport
 from codefathom.server.projects.project_settings import closed, names_host
 from codefathom.server.projects.project_table import ServedProject
+from codefathom.server.requests import overview
 from codefathom.server.requests.asker_elsewhere import any_asker
 from codefathom.server.requests.turns import in_turn
-from codefathom.server.routes import overview
 from codefathom.server.schemas.monitoring_schemas import (
     CacheOut,
     CheckOut,

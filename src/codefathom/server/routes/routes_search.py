@@ -18,7 +18,7 @@ from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotFoundError, problem_of
 from codefathom.server.requests.asker_elsewhere import asker_for
-from codefathom.server.requests.joined_askers import Scope, joined, parts_of
+from codefathom.server.requests.joined_askers import ClientProjects, Scope, joined
 from codefathom.server.requests.limits import Limits
 from codefathom.server.requests.turns import in_turn
 from codefathom.server.schemas.ask_schemas import AskIn
@@ -40,7 +40,7 @@ from codefathom.server.schemas.search_schemas import (
 from codefathom.server.schemas.signal_schemas import SignalOut, SignalsOut
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import CallerHere, ServerState
-from codefathom.several.joined_projects import FederatedSearch, JoinedProjects
+from codefathom.several.joined_projects import FederatedSearch
 from codefathom.shapes import hit_shape, impact_shape, indexing_shape, rest_shape
 from codefathom.types import Rest
 
@@ -122,33 +122,35 @@ def _add_impact(routes: APIRouter, state: ServerState) -> None:
         return Response(await in_turn(state, caller, request, look), media_type="application/json")
 
 
-def _searched(projects: JoinedProjects, body: SearchIn) -> FederatedSearch:
-    only = "" if body.paths else projects.only_name
-    return projects.search(
+def _searched(projects: ClientProjects, body: SearchIn) -> FederatedSearch:
+    only = projects.only_one
+    return projects.joined.search(
         body.query,
         limit=body.limit,
         offset=body.offset,
         level=body.level,
         mode=body.mode,
-        where=limits_of(body).where_in(parts_of(projects)),
+        where=limits_of(body).where_in(projects.askers.values()),
         min_score=body.min_score,
         # Of one project, a path is relative to its folder.
-        files=[f"{only}/{path}" for path in body.files] if only else body.files,
+        files=body.files if only is None else [f"{only.name}/{path}" for path in body.files],
     )
 
 
-def _context_out(body: ContextIn, projects: JoinedProjects) -> ContextOut:
-    only = "" if body.paths else projects.only_name
-    result = (projects.engines[only] if only else projects).context(
+def _context_out(body: ContextIn, projects: ClientProjects) -> ContextOut:
+    only = projects.only_one
+    question = Question(
         body.query,
-        where=limits_of(body).where_in(parts_of(projects)),
+        "context",
+        where=limits_of(body).where_in(projects.askers.values()),
         max_files=body.max_files,
         max_tokens=body.max_tokens,
         anyway=body.anyway,
     )
+    result = projects.context(question)
     return ContextOut(
         query=result.query,
-        project_id=only,
+        project_id="" if only is None else only.name,
         files=[ContextFileOut.model_validate(file) for file in result.files],
         n_tokens=result.n_tokens,
         truncated=list(result.truncated),
@@ -157,7 +159,7 @@ def _context_out(body: ContextIn, projects: JoinedProjects) -> ContextOut:
         weak=result.weak,
         n_left_out=result.n_left_out,
         n_left_out_is_exact=result.n_left_out_is_exact,
-        roots=projects.roots if body.paths else {},
+        roots=projects.joined.roots if body.paths else {},
     )
 
 
