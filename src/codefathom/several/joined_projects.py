@@ -170,7 +170,8 @@ class JoinedProjects:
         `left_out` are places that are not asked about although a path names them.
         """
         self._projects = {
-            name: KeptProject(project) if isinstance(project, Engine) else project for name, project in projects.items()
+            name: project if isinstance(project, KeptProject) else KeptProject(project)
+            for name, project in projects.items()
         }
         self._unopened = dict(unopened or {})
         self._here = here
