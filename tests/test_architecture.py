@@ -30,7 +30,6 @@ MAX_PARAMETERS = 6
 MANY_PARAMETERS: dict[str, str] = {
     "engine.py:search": "a question, and each way to limit its hits",
     "askers/joined.py:search": "as that of the engine",
-    "server/searches/engine_elsewhere.py:search": "as that of the engine, whose place it takes",
 }
 
 MODULES_THAT_SAY_NOTHING = {"utils", "helpers", "common", "core", "managers", "services", "models"}

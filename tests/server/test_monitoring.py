@@ -161,7 +161,7 @@ def test_what_breaks_is_told_without_its_inside(
     with serve(config) as server:
         add(server, shop)
         index(shop)
-        monkeypatch.setattr(SearchPool, "ask", broken)
+        monkeypatch.setattr(SearchPool, "answer", broken)
         answer = server.get("/related", params={"project_id": "shop", "target": "x"})
         assert (answer.status_code, answer.json()["code"]) == (500, "internal")
         assert "secret" not in answer.text

@@ -29,7 +29,8 @@ from codefathom.server.server_config import ServerConfig
 
 # "own": short, in the server's own process; "search": in its turn in a process of the searches, which ends when the
 # client leaves or the time is over; "job": in a process of a job, which goes on when the client leaves; "answer": in
-# the thread of an answer, which ends when its last reader leaves; "wait": a coroutine that waits for one of them;
+# the thread of an answer, whose searches run in processes of the searches, and which ends when its last reader leaves;
+# "wait": a coroutine that waits for one of them;
 # "manager": in the server's own process, for managers only, at most 12 at a time.
 TABLE = {
     "GET /": "own",
@@ -124,6 +125,13 @@ ASKED: dict[str, dict[str, object]] = {
     "GET /monitoring/stats": {},
     "GET /monitoring/store": {},
 }
+# Answers that begin with a search; what an agent does is up to its model.
+ANSWERED: dict[str, dict[str, object]] = {
+    "POST /ask": {"query": "where are orders priced"},
+    "POST /ask/stream": {"query": "how are orders shipped"},
+    "POST /v1/chat/completions": {"model": "shop", "messages": [{"role": "user", "content": "how are orders priced"}]},
+}
+OF_AGENTS = {"POST /ask/agent", "POST /query"}
 
 
 def routes_of(app: FastAPI) -> set[str]:
@@ -139,18 +147,19 @@ def test_the_table_has_every_route(config: ServerConfig) -> None:
 
 def test_every_route_that_searches_is_tried() -> None:
     assert set(ASKED) == {route for route, where in TABLE.items() if where == "search"} - {"POST /mcp"}
+    assert {*ANSWERED, *OF_AGENTS} == {route for route, where in TABLE.items() if where == "answer"}
 
 
 @contextmanager
 def leaving(address: str, route: str) -> Iterator[None]:
     """Send a request, and close its connection after the block without an answer."""
     method, _, path = route.partition(" ")
-    path = path.replace("{project_id}", "shop")
+    path, asked = path.replace("{project_id}", "shop"), {**ASKED, **ANSWERED}[route]
     with socket.create_connection((urlsplit(address).hostname, urlsplit(address).port)) as connection:
         if method == "GET":
-            request = httpx.Request("GET", f"{address}{path}?{urlencode(ASKED[route])}")
+            request = httpx.Request("GET", f"{address}{path}?{urlencode(asked)}")
         else:
-            request = httpx.Request("POST", f"{address}{path}", json=ASKED[route])
+            request = httpx.Request("POST", f"{address}{path}", json=asked)
         lines = [f"{method} {request.url.raw_path.decode()} HTTP/1.1"]
         lines += [f"{name}: {value}" for name, value in request.headers.items()]
         connection.sendall("\r\n".join([*lines, "", ""]).encode() + request.content)
@@ -184,6 +193,50 @@ def test_the_work_of_a_client_that_leaves_ends_and_health_answers_meanwhile(conf
         assert comes(lambda: not pool._all), "all have ended"
         assert all(not process.is_running for process in processes)
         assert client.get("/related", params=ASKED["GET /related"]).json()["edges"], "the server goes on"
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no signal that stops a process")
+@pytest.mark.parametrize("asked", [{}, {"project_ids": ["shop", "second"]}], ids=["one", "several"])
+def test_the_search_of_an_answer_ends_when_its_reader_leaves(
+    config: ServerConfig, shop: Path, tmp_path: Path, asked: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for body in list(ANSWERED)[:2]:
+        monkeypatch.setitem(ANSWERED, body, {**ANSWERED[body], **asked})
+    config = replace(config, search_timeout_s=LONG_S)
+    app = create_app(config)
+    pool: SearchPool = app.state.server.search_pool
+    with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
+        for root in (shop, _second(shop)):
+            add(client, root)
+            index(root)
+        n_processes = 1 + 2 * (2 if asked else 1)
+        processes = stopped(pool, n_processes)
+        with ExitStack() as clients:
+            for route in ANSWERED:
+                clients.enter_context(leaving(address, route))
+            assert comes(lambda: not pool._idle), "each search works in a process of its own"
+            assert client.get("/health").json()["status"] == "ok"
+        assert comes(lambda: not pool._all), "all have ended"
+        assert all(not process.is_running for process in processes)
+        assert client.post("/ask", json=ANSWERED["POST /ask"]).json()["sources"], "the server goes on"
+
+
+def _second(shop: Path) -> Path:
+    second = shop.parent / "second"
+    second.mkdir()
+    (second / "shipping.py").write_text("def ship(order):\n    return order.shipped\n")
+    return second
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no signal that stops a process")
+def test_an_answer_whose_search_takes_too_long_says_so(config: ServerConfig, shop: Path) -> None:
+    app = create_app(replace(config, search_timeout_s=0.5))
+    with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
+        add(client, shop)
+        index(shop)
+        stopped(app.state.server.search_pool, 1)
+        answer = client.post("/ask", json=ANSWERED["POST /ask"])
+        assert (answer.status_code, answer.json()["code"]) == (504, "too_slow")
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no signal that stops a process")

@@ -86,7 +86,7 @@ def test_a_request_that_failed_is_listed(page: Page, served: ServedPage, monkeyp
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(SearchPool, "ask", broken)
+    monkeypatch.setattr(SearchPool, "answer", broken)
     assert served.client.get("/related", params={"project_id": "shop", "target": "x"}).status_code == 500
     monkeypatch.undo()
     opened(page, served)

@@ -185,10 +185,11 @@ class IndexSummary(NamedTuple):
     kinds: Mapping[str, int]  # chunks by kind, most first
 
 
-def index_summary(folder: Folder, word: str) -> IndexSummary | None:
+def index_summary(folder: Folder, word: str, earlier: IndexSummary | None = None) -> IndexSummary | None:
     """Return the summary of the index in a folder; None where no index can be read. Raises DamagedError.
 
-    `word` is the one by which the index is known here: of another one nothing is told.
+    `word` is the one by which the index is known here: of another one nothing is told. What an earlier summary of this
+    index has counted is not counted again while no run has ended since.
     """
     try:
         catalog = Catalog.open(folder.file(CATALOGUE), read_only=True)
@@ -202,6 +203,9 @@ def index_summary(folder: Folder, word: str) -> IndexSummary | None:
             raise DamagedError(f"the index was set aside: {reason}", hint="run `fathom index`")
         if not generation or not catalog.is_marked_with(word):
             return None
-        n_documents, n_chunks, n_symbols, languages, kinds = catalog.counts()
         indexed_at = int(catalog.get_meta("indexed_at_ns", "0")) / 1e9
+        # One that was removed and made again can have the same number of changes.
+        if earlier is not None and (earlier.generation, earlier.indexed_at) == (generation, indexed_at):
+            return earlier
+        n_documents, n_chunks, n_symbols, languages, kinds = catalog.counts()
         return IndexSummary(generation, n_documents, n_chunks, n_symbols, indexed_at, languages, kinds)

@@ -28,6 +28,7 @@ from codefathom.server.metrics.metrics_middleware import MetricsMiddleware
 from codefathom.server.metrics.model_health import ModelHealth
 from codefathom.server.metrics.tracing import connect
 from codefathom.server.projects.project_table import Projects
+from codefathom.server.requests.overview import models_of, stores_of
 from codefathom.server.routes import (
     routes_ask,
     routes_conversations,
@@ -42,7 +43,6 @@ from codefathom.server.routes import (
     routes_stores,
     routes_watch,
 )
-from codefathom.server.routes.overview import models_of, stores_of
 from codefathom.server.searches.search_cache import ResultCache
 from codefathom.server.searches.search_pool import SearchPool
 from codefathom.server.searches.search_queue import SearchQueue

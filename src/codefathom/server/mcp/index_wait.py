@@ -14,7 +14,7 @@ from codefathom.server.http.problem_json import NotIndexedError
 from codefathom.server.http.sse import Channel, events_after
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.mcp.served_projects import first_job, resolve_projects
-from codefathom.server.requests.project_requests import indexed
+from codefathom.server.requests.asker_elsewhere import indexed
 from codefathom.server.state import ServerState
 from codefathom.types import Progress
 

@@ -13,7 +13,7 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotIndexedError
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.project_table import ServedProject
-from codefathom.server.requests.project_requests import engine_for
+from codefathom.server.requests.asker_elsewhere import asker_for
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import ServerState
 from codefathom.types import Progress
@@ -42,8 +42,8 @@ class ServedProjects:
         with ExitStack() as stack:
             for project in resolve_projects(names or self._owners(), visible):
                 try:
-                    engine = stack.enter_context(engine_for(self._state, project.id, self._caller, self._lease))
-                    engines[project.id] = engine
+                    asker = stack.enter_context(asker_for(self._state, project.id, self._caller, self._lease))
+                    engines[project.id] = asker.as_engine()
                 except (NotIndexedError, FirstRunError) as error:
                     if (first := self._first_index(project, stack)) is None:
                         failed[project.id] = error

@@ -21,7 +21,7 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.mcp.index_wait import first_steps, wait_for_index
 from codefathom.server.mcp.served_projects import ServedProjects
 from codefathom.server.mcp.tool_answers import Report, answered, has_model
-from codefathom.server.requests.project_requests import LET_FINISH_S
+from codefathom.server.requests.turns import LET_FINISH_S
 from codefathom.server.searches.search_end import SearchEnd, SearchLease
 from codefathom.server.state import ServerState
 from codefathom.types import Progress

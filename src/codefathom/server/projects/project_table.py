@@ -132,6 +132,7 @@ class Projects:
         self._clones = Folder(config().data_dir).below("clones")
         self._stamps: dict[str, tuple[int, int]] = {}  # of the settings file of each project
         self._wishes: dict[str, Settings] = {}  # by project, for which a job was begun because its index lacks a part
+        self._counted: dict[tuple[str, str], IndexSummary] = {}  # by project and folder of its index
         self.opened = OpenedEngines(lambda: config().opened_projects, self._open)
 
     def listed(self, caller: Caller = ANYONE) -> tuple[ServedProject, ...]:
@@ -215,7 +216,11 @@ class Projects:
             settings = self._settings(project.root, project.overrides)
             if unusable := faults(settings, self._config().variables, keys=False):
                 raise unusable[0]
-            return _summary(self._engine(project.root, project.revision, settings).place)
+            place = self._engine(project.root, project.revision, settings).place
+            summary = _summary(place, self._counted.get((project.id, place.index_dir)))
+            if summary.held is not None:
+                self._counted[project.id, place.index_dir] = summary.held
+            return summary
         except FathomError as error:
             return Summary("", None, str(error), is_moved=isinstance(error, MovedError))
 
@@ -442,9 +447,9 @@ def _bring_to_present_form(database: ServerDatabase) -> None:
             database.write("DROP TABLE older_projects")
 
 
-def _summary(place: Location) -> Summary:
+def _summary(place: Location, earlier: IndexSummary | None = None) -> Summary:
     try:
-        return Summary(place.index_dir, index_summary(place.index_folder, word_of(place)))
+        return Summary(place.index_dir, index_summary(place.index_folder, word_of(place), earlier))
     except DamagedError as error:
         # What another process is making again is not damaged any more.
         is_made = WriterLock(place.index_folder).progress() is not None

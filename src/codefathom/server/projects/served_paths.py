@@ -34,6 +34,7 @@ class ServedPlaces(NamedTuple):
     loose: tuple[str, ...]  # files and folders that belong to no project
     left_out: tuple[Skipped, ...]
     apart: tuple[str, ...]  # folders below which nothing is loose
+    named: tuple[str, ...]  # the paths themselves
 
     @property
     def loose_name(self) -> str:
@@ -78,6 +79,7 @@ def served_places(projects: Projects, config: ServerConfig, caller: Caller, path
         tuple(place for place, reason in reasons.items() if not reason),
         (*scopes.left_out, *(Skipped(place, reason) for place, reason in reasons.items() if reason)),
         (*roots, config.data_dir),
+        tuple(paths),
     )
 
 

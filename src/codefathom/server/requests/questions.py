@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from time import monotonic
+from math import inf
 from typing import cast
 
 from codefathom.answer.answer_types import Answer, AnswerRequest, OnStep
@@ -14,7 +14,6 @@ from codefathom.answer.ask import AnswerSources, Text
 from codefathom.askers.joined import JoinedProjects
 from codefathom.askers.joined_answers import failure_notes
 from codefathom.config.settings import NOTHING, Settings
-from codefathom.engine import Engine
 from codefathom.errors import FathomError, FirstRunError, UsageError
 from codefathom.facts.reasons import NOT_ASKED, Note
 from codefathom.project.answer_setup import recent
@@ -26,12 +25,11 @@ from codefathom.server.answers.conversations import Conversation, history
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import BusyError, NotFoundError
 from codefathom.server.projects.asked_projects import asked_projects, first_runs
-from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.projects.served_paths import served_places
-from codefathom.server.requests.project_requests import indexed
-from codefathom.server.requests.search_requests import no_project, path_federation
+from codefathom.server.requests.asker_elsewhere import AskerElsewhere, asker_for, indexed
+from codefathom.server.requests.joined_askers import at_paths, kept, no_project
+from codefathom.server.requests.limits import Limits
 from codefathom.server.searches.search_end import SearchEnd, SearchLease
-from codefathom.server.searches.search_key import SearchLimits
 from codefathom.server.state import ServerState
 
 
@@ -43,7 +41,7 @@ class ClientQuestion:
     projects: tuple[str, ...] = ()  # none: those of the conversation, else all
     paths: tuple[str, ...] = ()  # instead of projects, see `served_places`
     agent: bool = False  # let the model look for itself
-    limits: SearchLimits = field(default_factory=SearchLimits)
+    limits: Limits = field(default_factory=Limits)
     pinned: tuple[str, ...] = ()
     history: tuple[Message, ...] = ()  # turns before, besides those of the conversation
     conversation_id: str = ""
@@ -76,18 +74,18 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
         projects, left_out = _usable(state, caller, tuple(places.projects), places.unserved, bool(places.loose))
     if question.agent and only_contexts:
         raise UsageError("an agent always writes an answer", hint="do not set only_contexts")
-    where = question.limits.where()
     turns = (*(history(conversation) if conversation else ()), *question.history)
-    with _engines(state, caller, projects) as engines:
-        if places is None or not places.loose:  # whose folders are not known yet
-            question.limits.check(engines.values())
-        first = engines[projects[0]].settings if projects else state.projects.settings_outside()
+    lease = SearchLease(SearchEnd(), inf)
+    with _askers(state, caller, projects, lease) as askers:
+        # The folders of loose files are not known yet.
+        where = question.limits.where_in(askers.values() if places is None or not places.loose else ())
+        first = askers[projects[0]].settings if projects else state.projects.settings_outside()
     _check_rounds(question, first)
     turns = recent(turns, first)
     if conversation is None and question.keep:
         conversation = state.conversations.begin(projects, caller.name, text)
 
-    def answered(source: Engine | JoinedProjects, on_step: OnStep) -> Iterator[EngineEvent]:
+    def answered(source: AskerElsewhere | JoinedProjects, on_step: OnStep) -> Iterator[EngineEvent]:
         if places is not None and isinstance(source, JoinedProjects):
             yield AnswerRoots(source.roots)
         request = AnswerRequest(
@@ -112,11 +110,14 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
     def change(settings: Settings) -> Settings:
         return _settings(settings, question)
 
-    def source() -> AbstractContextManager[Engine | JoinedProjects]:
-        if places is None:
-            return _chosen(state, caller, projects, change, is_joined=is_joined)
-        lease = SearchLease(SearchEnd(), monotonic() + state.config.search_timeout_s)
-        return path_federation(state, caller, places, lease, change)
+    @contextmanager
+    def source() -> Iterator[AskerElsewhere | JoinedProjects]:
+        if places is not None:
+            with at_paths(state, caller, places, lease, change) as projects_there:
+                yield projects_there.joined
+            return
+        with _askers(state, caller, projects, lease, change) as chosen:
+            yield JoinedProjects(kept(chosen), here=None) if is_joined else chosen[projects[0]]
 
     try:
         return state.answers.begin(asker, lambda on_step: _opened(source, lambda opened: answered(opened, on_step)))
@@ -242,32 +243,22 @@ def _contexts(question: str, events: Iterator[EngineEvent]) -> Iterator[EngineEv
 
 
 @contextmanager
-def _engines(state: ServerState, caller: Caller, projects: Sequence[str]) -> Iterator[Mapping[str, ServedEngine]]:
-    """Give the engines of projects that have an index. Raises NotFoundError and NotIndexedError."""
-    with ExitStack() as stack:
-        opened = {project: stack.enter_context(indexed(state, project, caller)) for project in projects}
-        yield {project: engine for project, engine in opened.items() if isinstance(engine, ServedEngine)}
-
-
-@contextmanager
-def _chosen(
+def _askers(
     state: ServerState,
     caller: Caller,
     projects: Sequence[str],
-    change: Callable[[Settings], Settings],
-    *,
-    is_joined: bool,
-) -> Iterator[Engine | JoinedProjects]:
-    """Give one project, or several as one, with changed settings."""
-    with _engines(state, caller, projects) as opened:
-        engines = {name: engine.with_settings(change(engine.settings)) for name, engine in opened.items()}
-        yield JoinedProjects(engines, here=None) if is_joined else engines[projects[0]]
+    lease: SearchLease,
+    change: Callable[[Settings], Settings] | None = None,
+) -> Iterator[Mapping[str, AskerElsewhere]]:
+    """Give projects that have an index, with changed settings. Raises NotFoundError and NotIndexedError."""
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(asker_for(state, name, caller, lease, change)) for name in projects}
 
 
 @contextmanager
 def _opened(
-    source: Callable[[], AbstractContextManager[Engine | JoinedProjects]],
-    ask: Callable[[Engine | JoinedProjects], Iterator[EngineEvent]],
+    source: Callable[[], AbstractContextManager[AskerElsewhere | JoinedProjects]],
+    ask: Callable[[AskerElsewhere | JoinedProjects], Iterator[EngineEvent]],
 ) -> Iterator[Iterator[EngineEvent]]:
     """Give the events of an answer; at the end the model's call is ended, then the engines are given back."""
     with source() as opened:

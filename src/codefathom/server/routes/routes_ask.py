@@ -18,11 +18,10 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.http.event_responses import EventStream, ReadingHere, StreamReading, described
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.sse import follow
-from codefathom.server.requests.project_requests import chosen_projects, indexed
+from codefathom.server.requests.asker_elsewhere import chosen_projects, indexed
 from codefathom.server.requests.questions import ClientQuestion, begin
-from codefathom.server.routes.routes_search import named_projects
+from codefathom.server.routes.routes_search import limits_of, scope_of
 from codefathom.server.schemas.ask_schemas import AnswerOut, AskIn, FinalAnswerOut, FinalSourceOut, QueryIn
-from codefathom.server.searches.search_key import SearchLimits
 from codefathom.server.state import CallerHere, ServerState
 
 AnswerId: TypeAlias = Annotated[str, Path(max_length=100, examples=["0c4be1d2a7f8936155d0e3b1c2a49f70"])]
@@ -101,12 +100,13 @@ def _add_running(routes: APIRouter, state: ServerState) -> None:
 
 def question_of(body: AskIn, *, agent: bool = False) -> ClientQuestion:
     """Return the question in the body of a request."""
+    scope = scope_of(body)
     return ClientQuestion(
         text=body.query,
-        projects=named_projects(body),
-        paths=body.paths,
+        projects=scope.names,
+        paths=scope.paths,
         agent=agent,
-        limits=SearchLimits(body.directory_filter, body.language_filter, body.kind_filter, body.filter),
+        limits=limits_of(body),
         pinned=tuple(body.pinned),
         history=tuple(Message(turn.role, turn.content) for turn in body.history),
         conversation_id=body.conversation_id,

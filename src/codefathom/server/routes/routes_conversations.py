@@ -10,7 +10,7 @@ from fastapi.responses import PlainTextResponse
 
 from codefathom.server.answers.answer_runs import AnswerTask
 from codefathom.server.answers.conversations import MOST_LISTED, Conversation, markdown
-from codefathom.server.requests.project_requests import chosen_projects
+from codefathom.server.requests.asker_elsewhere import chosen_projects
 from codefathom.server.requests.questions import conversation_of
 from codefathom.server.routes.routes_files import Offset
 from codefathom.server.schemas.ask_schemas import (

@@ -9,14 +9,13 @@ from fastapi import APIRouter, Depends, Query, Request
 
 from codefathom.answer.tokens import counter
 from codefathom.askers.joined import FederatedRelated, JoinedProjects
-from codefathom.errors import FathomError, UsageError
+from codefathom.errors import FathomError
 from codefathom.search.graph.project_map import first_parts
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import problem_of
-from codefathom.server.projects.served_paths import served_places
-from codefathom.server.requests.project_requests import in_turn
-from codefathom.server.requests.search_requests import federation, path_federation
+from codefathom.server.requests.joined_askers import Scope, joined
+from codefathom.server.requests.turns import in_turn
 from codefathom.server.routes.routes_files import (
     Depth,
     Folder,
@@ -62,20 +61,15 @@ _T = TypeVar("_T")
 
 
 class ClientPlaces(NamedTuple):
-    """The projects, or the files and folders, that a client asks about."""
+    """The client, and what it asks about."""
 
     caller: Caller
     request: Request
-    project_ids: tuple[str, ...]
-    paths: tuple[str, ...]
+    scope: Scope
 
 
 def _places(caller: CallerHere, request: Request, project_id: ProjectIds = (), paths: Paths = ()) -> ClientPlaces:
-    if project_id and paths:
-        raise UsageError(
-            "paths cannot be used with a project", hint="`paths` already names the files and folders to search"
-        )
-    return ClientPlaces(caller, request, project_id, paths)
+    return ClientPlaces(caller, request, Scope(project_id, paths))
 
 
 PlacesIn: TypeAlias = Annotated[ClientPlaces, Depends(_places)]
@@ -83,15 +77,11 @@ PlacesIn: TypeAlias = Annotated[ClientPlaces, Depends(_places)]
 
 async def _answer(state: ServerState, places: ClientPlaces, ask: Callable[[JoinedProjects], _T]) -> _T:
     """Return the value of `ask`, which is called when it is the client's turn."""
-    caller, request, project_ids, paths = places
+    caller, request, scope = places
 
     def look(lease: SearchLease) -> _T:
-        if not paths:
-            with federation(state, caller, project_ids, lease) as projects:
-                return ask(projects)
-        scopes = served_places(state.projects, state.config, caller, paths)
-        with path_federation(state, caller, scopes, lease) as projects:
-            return ask(projects)
+        with joined(state, caller, scope, lease) as projects:
+            return ask(projects.joined)
 
     return await in_turn(state, caller, request, look)
 
@@ -104,7 +94,7 @@ class _Where(NamedTuple):
 
 
 def _where(places: ClientPlaces, projects: JoinedProjects) -> _Where:
-    if not places.paths:
+    if not places.scope.paths:
         return _Where({}, [])
     return _Where(projects.roots, [RefusedOut(path=item.path, reason=item.reason) for item in projects.left_out])
 

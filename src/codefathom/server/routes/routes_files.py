@@ -9,14 +9,16 @@ from typing import Annotated, NamedTuple, TypeAlias
 from fastapi import APIRouter, Depends, Query
 
 from codefathom.answer.tokens import counter
-from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.project.browsing import TreeEntry
 from codefathom.project.location import path_within
+from codefathom.question.asker import result_of
+from codefathom.question.question import Question
 from codefathom.search.graph.project_map import first_parts
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
-from codefathom.server.requests.project_requests import chosen_projects, engine_for, in_turn
+from codefathom.server.requests.asker_elsewhere import AskerElsewhere, asker_for, chosen_projects
+from codefathom.server.requests.turns import in_turn
 from codefathom.server.schemas.file_schemas import (
     EdgeOut,
     FileLinesOut,
@@ -29,10 +31,11 @@ from codefathom.server.schemas.file_schemas import (
     TreeEntryOut,
     TreeOut,
 )
+from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import ClientHere, ServerState
 from codefathom.shapes import map_shape, rest_shape
-from codefathom.types import FoundSymbol, IndexedFile, Related, RelatedResult, Rest
+from codefathom.types import FoundSymbol, IndexedFile, Related, RelatedResult, Rest, SomeSymbols
 
 ProjectId: TypeAlias = Annotated[
     str, Query(max_length=200, examples=["shop"], description="may be left out where there is only one project")
@@ -47,7 +50,7 @@ Name: TypeAlias = Annotated[str, Query(max_length=1_000, examples=["price"])]
 Kind: TypeAlias = Annotated[str, Query(max_length=100, examples=["function"])]
 Many: TypeAlias = Annotated[int, Query(ge=1, le=10_000, examples=[100])]
 Offset: TypeAlias = Annotated[int, Query(ge=0, le=10_000_000, examples=[0])]
-Question: TypeAlias = Annotated[str, Query(max_length=20_000, examples=["where are orders priced"])]
+Words: TypeAlias = Annotated[str, Query(max_length=20_000, examples=["where are orders priced"])]
 Tokens: TypeAlias = Annotated[
     int, Query(ge=1, le=1_000_000, examples=[2_000], description="maximum number of tokens of the answer")
 ]
@@ -106,7 +109,7 @@ class MapQuery(NamedTuple):
 
 
 def _map_query(
-    query: Question = "",
+    query: Words = "",
     file: Annotated[tuple[Path, ...], Query(max_length=100)] = (),
     folder: Annotated[tuple[Folder, ...], Query(max_length=100)] = (),
 ) -> MapQuery:
@@ -157,8 +160,8 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
     ) -> FilesOut:
         def look(lease: SearchLease) -> FilesOut:
             name = project_id or _only_project(state, client.caller)
-            with engine_for(state, name, client.caller, lease) as engine:
-                page = engine.files.page(_inside(folder, engine), offset=offset, limit=limit)
+            with asker_for(state, name, client.caller, lease) as asker:
+                page = asker.look(Look("files", _inside(folder, asker), offset=offset, limit=limit))
             end = rest_shape(Rest(max(page.n_files - offset - len(page.files), 0)), offset, len(page.files))
             shown = [_file_out(file) for file in page.files]
             return FilesOut(project_id=name, n_files=page.n_files, files=shown, **end)
@@ -173,8 +176,8 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
             name = project_id or _only_project(state, client.caller)
             if not path:
                 raise UsageError("no file is named", hint="give its path in the project as path or file_path")
-            with engine_for(state, name, client.caller, lease) as engine:
-                excerpt = engine.files.lines(_inside(path, engine), start_line, end_line)
+            with asker_for(state, name, client.caller, lease) as asker:
+                excerpt = asker.look(Look("lines", _inside(path, asker), start_line=start_line, end_line=end_line))
             return FileLinesOut(
                 **excerpt.file._asdict(),
                 project_id=name,
@@ -190,9 +193,9 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
     async def file_tree(client: ClientHere, folder: FolderPathIn, project_id: ProjectId = "") -> TreeOut:
         def look(lease: SearchLease) -> TreeOut:
             name = project_id or _only_project(state, client.caller)
-            with engine_for(state, name, client.caller, lease) as engine:
-                below = _inside(folder, engine)
-                entries = engine.files.entries(below)
+            with asker_for(state, name, client.caller, lease) as asker:
+                below = _inside(folder, asker)
+                entries = asker.look(Look("entries", below))
             return TreeOut(project_id=name, folder=below, entries=[_entry_out(entry) for entry in entries])
 
         return await in_turn(state, *client, look)
@@ -211,8 +214,8 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
     ) -> SymbolsOut:
         def look(lease: SearchLease) -> SymbolsOut:
             project = project_id or _only_project(state, client.caller)
-            with engine_for(state, project, client.caller, lease) as engine:
-                symbols, n_symbols = _symbols(engine, name, _inside(path, engine), page.offset, limit)
+            with asker_for(state, project, client.caller, lease) as asker:
+                symbols, n_symbols = _symbols(asker, name, _inside(path, asker), page.offset, limit)
             listed = list(map(symbol_out, symbols))
             answer = SymbolsOut(project_id=project, query=name.query, symbols=listed, n_symbols=n_symbols)
 
@@ -236,8 +239,9 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
     ) -> RelatedOut:
         def look(lease: SearchLease) -> RelatedOut:
             name = project_id or _only_project(state, client.caller)
-            with engine_for(state, name, client.caller, lease) as engine:
-                result = engine.related(target, depth=depth, limit=limit, offset=page.offset)
+            with asker_for(state, name, client.caller, lease) as asker:
+                question = Question(target, "related", depth=depth, limit=limit, offset=page.offset)
+                result = result_of(asker, question)
             return _related_out(name, result, page)
 
         return await in_turn(state, *client, look)
@@ -248,10 +252,10 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
     ) -> MapOut:
         def look(lease: SearchLease) -> MapOut:
             name = project_id or _only_project(state, client.caller)
-            with engine_for(state, name, client.caller, lease) as engine:
+            with asker_for(state, name, client.caller, lease) as asker:
                 most = offset + max_tokens  # each part has at least one token
-                content = engine.map_parts(wish.query, files=wish.files, folders=wish.folders, most=most).behind(offset)
-                count = counter(engine.settings.context.tokenizer_path)
+                content = asker.map_parts(wish.query, files=wish.files, folders=wish.folders, most=most).behind(offset)
+                count = counter(asker.settings.context.tokenizer_path)
 
             def first(n: int) -> MapOut:
                 return MapOut(project_id=name, **map_shape(first_parts(wish.query, content, n, count)))
@@ -261,17 +265,14 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         return await in_turn(state, *client, look)
 
 
-def _symbols(
-    engine: Engine, name: SymbolQuery, path: str, offset: int, limit: int
-) -> tuple[Sequence[FoundSymbol], int]:
+def _symbols(asker: AskerElsewhere, name: SymbolQuery, path: str, offset: int, limit: int) -> SomeSymbols:
     """Return the symbols of a page, and the number of all."""
     if path and not name.query and not name.kind:
-        outline = engine.files.outline(path)
-        return outline[offset : offset + limit], len(outline)
-    symbols = engine.symbols(name.query, path=path, kind=name.kind, limit=limit, offset=offset)
-    if not offset and len(symbols) < limit:
-        return symbols, len(symbols)
-    return symbols, engine.n_symbols(name.query, path=path, kind=name.kind)
+        outline = asker.look(Look("outline", path))
+        return SomeSymbols(outline[offset : offset + limit], len(outline))
+    question = Question(name.query, "symbols", path=path, symbol_kind=name.kind, limit=limit, offset=offset)
+    symbols: SomeSymbols = result_of(asker, question)
+    return symbols
 
 
 def _related_out(project_id: str, result: RelatedResult, page: PageQuery) -> RelatedOut:
@@ -305,9 +306,9 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
 
 
-def _inside(path: str, engine: Engine) -> str:
+def _inside(path: str, asker: AskerElsewhere) -> str:
     """Return a whole path of the disk inside the project as it is in the project; any other text stays."""
-    place = path_within(path, engine.root)
+    place = path_within(path, asker.root)
     if place is None:
         return path
     return "" if place == "." else place

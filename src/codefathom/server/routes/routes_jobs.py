@@ -18,7 +18,8 @@ from codefathom.server.http.problem_json import ConflictError, NotFoundError
 from codefathom.server.http.sse import Channel, Event, encoded, follow
 from codefathom.server.jobs.job_events import job_shape
 from codefathom.server.jobs.job_table import IndexJob
-from codefathom.server.requests.project_requests import NamedContent, in_turn, take_in
+from codefathom.server.requests.asker_elsewhere import NamedContent, take_in
+from codefathom.server.requests.turns import in_turn
 from codefathom.server.routes.routes_files import Offset
 from codefathom.server.schemas.job_schemas import (
     CodebaseIn,

@@ -14,8 +14,9 @@ from codefathom.server.http.problem_json import ForbiddenError
 from codefathom.server.metrics.model_health import ModelReport
 from codefathom.server.projects.project_settings import closed, names_host
 from codefathom.server.projects.project_table import ServedProject
-from codefathom.server.requests.project_requests import any_engine, in_turn
-from codefathom.server.routes import overview
+from codefathom.server.requests import overview
+from codefathom.server.requests.asker_elsewhere import any_asker
+from codefathom.server.requests.turns import in_turn
 from codefathom.server.schemas.monitoring_schemas import (
     CacheOut,
     CheckOut,
@@ -33,6 +34,7 @@ from codefathom.server.schemas.monitoring_schemas import (
     StoresOut,
 )
 from codefathom.server.schemas.project_schemas import TrialIn
+from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import CallerHere, ClientHere, ManagerHere, ServerState
 from codefathom.shapes import check_shape
@@ -78,8 +80,9 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
             return await run_in_threadpool(_services_of_server, state, ask_models=ask_models)
 
         def look(lease: SearchLease) -> tuple[Check, ...]:
-            with any_engine(state, project_id, client.caller, lease) as engine:
-                return engine.checks()
+            with any_asker(state, project_id, client.caller, lease) as asker:
+                checks: tuple[Check, ...] = asker.look(Look("checks"))
+                return checks
 
         checks = await in_turn(state, *client, look, patience=_OF_CHECKS)
         if ask_models:
@@ -111,8 +114,9 @@ def _add_settings(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/projects/{project_id}/status", summary="Show the files that are not in the index, with the reasons")
     async def status(project_id: ProjectId, client: ClientHere) -> ProjectStatusOut:
         def look(lease: SearchLease) -> Status:
-            with any_engine(state, project_id, client.caller, lease) as engine:
-                return engine.status()
+            with any_asker(state, project_id, client.caller, lease) as asker:
+                status: Status = asker.look(Look("status"))
+                return status
 
         report = await in_turn(state, *client, look)
         return ProjectStatusOut(

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Path, Request, Response
 
-from codefathom.askers.joined import JoinedProjects
+from codefathom.askers.joined import FederatedSearch
 from codefathom.askers.joined_answers import in_project_note
-from codefathom.engine import Engine
 from codefathom.errors import FathomError, FirstRunError, UsageError
 from codefathom.facts import reasons as say
-from codefathom.facts.reasons import Note, Told
+from codefathom.facts.reasons import Note
+from codefathom.question.asker import result_of
+from codefathom.question.question import Question
 from codefathom.search.federation import ProjectHit
 from codefathom.search.graph.impact_part import n_items
 from codefathom.search.ranking.explain import MEANING
 from codefathom.search.ranking.weights import WEIGHTS
-from codefathom.search.verdict import of_several
 from codefathom.server.http.answer_size import within_tokens
-from codefathom.server.http.problem_json import problem_of
-from codefathom.server.projects.served_paths import served_places
-from codefathom.server.requests.project_requests import impact, in_turn
-from codefathom.server.requests.search_requests import (
-    ContextBudget,
-    FederatedResult,
-    ProjectResult,
-    context,
-    federation,
-    path_federation,
-    search_paths,
-    search_several,
-)
+from codefathom.server.http.auth import Caller
+from codefathom.server.http.problem_json import NotFoundError, problem_of
+from codefathom.server.requests.asker_elsewhere import asker_for
+from codefathom.server.requests.joined_askers import ClientProjects, Scope, joined
+from codefathom.server.requests.limits import Limits
+from codefathom.server.requests.turns import in_turn
 from codefathom.server.schemas.ask_schemas import AskIn
 from codefathom.server.schemas.impact_schemas import ImpactIn, ImpactOut
 from codefathom.server.schemas.search_schemas import (
@@ -52,7 +45,6 @@ from codefathom.server.schemas.search_schemas import (
     SignalsOut,
 )
 from codefathom.server.searches.search_end import SearchLease
-from codefathom.server.searches.search_key import ChangeWish, SearchKey, SearchLimits
 from codefathom.server.state import CallerHere, ServerState
 from codefathom.shapes import (
     degraded_shape,
@@ -78,20 +70,14 @@ def router(state: ServerState) -> APIRouter:
     )
     @routes.post("/search", summary="Find places in one project or in several", response_model=SearchOut)
     async def search(body: SearchIn, caller: CallerHere, request: Request) -> Response:
-        project_ids = named_projects(body)
-        limits = limits_of(body)
-        key = SearchKey(
-            body.query, body.limit, body.level, body.mode, body.min_score, limits, body.files, offset=body.offset
-        )
+        scope = scope_of(body)
         if body.paths and body.files:
             raise UsageError("paths cannot be used with files", hint="name the files as paths")
 
         def look(lease: SearchLease) -> bytes:
-            if body.paths:
-                result = search_paths(state, caller, body.paths, key, lease)
-            else:
-                result = search_several(state, caller, project_ids, key, lease)
-            response = _search_out(body, result)
+            with joined(state, caller, scope, lease, takes_in=True) as projects:
+                result = _searched(projects, body)
+            response = _search_out(body, result, _order(state, caller, scope))
 
             def first(n: int) -> str:
                 return _json(response, n, body, result.rest)
@@ -112,16 +98,11 @@ def router(state: ServerState) -> APIRouter:
 
     @routes.post("/context", summary="Collect whole files for a prompt")
     async def files_for_prompt(body: ContextIn, caller: CallerHere, request: Request) -> ContextOut:
-        named = named_projects(body)
+        scope = scope_of(body)
 
         def collect(lease: SearchLease) -> ContextOut:
-            if body.paths:
-                places = served_places(state.projects, state.config, caller, body.paths)
-                with path_federation(state, caller, places, lease) as joined:
-                    return _context_out(body, joined, "").model_copy(update={"roots": joined.roots})
-            with federation(state, caller, named, lease) as projects:
-                only = projects.only_name
-                return _context_out(body, projects.engines[only] if only else projects, only)
+            with joined(state, caller, scope, lease) as projects:
+                return _context_out(body, projects)
 
         return await in_turn(state, caller, request, collect)
 
@@ -138,10 +119,13 @@ def _add_impact(routes: APIRouter, state: ServerState) -> None:
     async def impact_of_change(project_id: ProjectId, body: ImpactIn, caller: CallerHere, request: Request) -> Response:
         if body.diff and body.revisions:
             raise UsageError("diff cannot be used with revisions", hint="give one of them")
-        wish = ChangeWish(body.diff, body.revisions or "HEAD", body.depth, body.limit, body.offset)
+        question = Question(
+            body.revisions, "impact", diff=body.diff, depth=body.depth, limit=body.limit, offset=body.offset
+        )
 
         def look(lease: SearchLease) -> bytes:
-            result = impact(state, caller, project_id, wish, lease)
+            with asker_for(state, project_id, caller, lease) as asker:
+                result = result_of(asker, question)
 
             def first(n: int) -> str:
                 return ImpactOut(project_id=project_id, **impact_shape(result, n)).model_dump_json()
@@ -151,12 +135,35 @@ def _add_impact(routes: APIRouter, state: ServerState) -> None:
         return Response(await in_turn(state, caller, request, look), media_type="application/json")
 
 
-def _context_out(body: ContextIn, projects: JoinedProjects | Engine, project_id: str) -> ContextOut:
-    budget = ContextBudget(body.max_files, body.max_tokens, body.anyway)
-    result = context(projects, SearchKey(body.query, limits=limits_of(body)), budget)
+def _searched(projects: ClientProjects, body: SearchIn) -> FederatedSearch:
+    only = projects.only_one
+    return projects.joined.search(
+        body.query,
+        limit=body.limit,
+        offset=body.offset,
+        level=body.level,
+        mode=body.mode,
+        where=limits_of(body).where_in(projects.askers.values()),
+        min_score=body.min_score,
+        # Of one project, a path is relative to its folder.
+        files=body.files if only is None else [f"{only.name}/{path}" for path in body.files],
+    )
+
+
+def _context_out(body: ContextIn, projects: ClientProjects) -> ContextOut:
+    only = projects.only_one
+    question = Question(
+        body.query,
+        "context",
+        where=limits_of(body).where_in(projects.askers.values()),
+        max_files=body.max_files,
+        max_tokens=body.max_tokens,
+        anyway=body.anyway,
+    )
+    result = projects.context(question)
     return ContextOut(
         query=result.query,
-        project_id=project_id,
+        project_id="" if only is None else only.name,
         files=[ContextFileOut.model_validate(file) for file in result.files],
         n_tokens=result.n_tokens,
         truncated=list(result.truncated),
@@ -165,22 +172,19 @@ def _context_out(body: ContextIn, projects: JoinedProjects | Engine, project_id:
         weak=result.weak,
         n_left_out=result.n_left_out,
         n_left_out_is_exact=result.n_left_out_is_exact,
+        roots=projects.joined.roots if body.paths else {},
     )
 
 
-def named_projects(body: SearchIn | ContextIn | AskIn) -> tuple[str, ...]:
-    """Return the projects that a question names, each once. Raises UsageError where it names paths, too."""
+def scope_of(body: SearchIn | ContextIn | AskIn) -> Scope:
+    """Return the projects that a question names, each once, or its paths. Raises UsageError where it names both."""
     named = (*([body.project_id] if body.project_id else []), *body.project_ids)
-    if named and body.paths:
-        raise UsageError(
-            "paths cannot be used with a project", hint="`paths` already names the files and folders to search"
-        )
-    return tuple(dict.fromkeys(named))
+    return Scope(tuple(dict.fromkeys(named)), body.paths)
 
 
-def limits_of(body: QuestionIn) -> SearchLimits:
+def limits_of(body: QuestionIn) -> Limits:
     """Return the limits of a question."""
-    return SearchLimits(body.directory_filter, body.language_filter, body.kind_filter, body.filter)
+    return Limits(body.directory_filter, body.language_filter, body.kind_filter, body.filter)
 
 
 def _json(response: SearchOut, n_hits: int, body: SearchIn, rest: Rest) -> str:
@@ -197,15 +201,28 @@ def _hit_out(project_hit: ProjectHit, body: SearchIn) -> HitOut:
     return HitOut(project_id=project_hit.project_id, **hit_shape(hit, n_lines=n_lines, explain=body.explain))
 
 
-def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
-    results = federated.results
-    failed = {item.project_id: item.error for item in federated.answered if item.error}
+def _order(state: ServerState, caller: Caller, scope: Scope) -> Sequence[str]:
+    """Return the projects that are asked in the order in which an answer lists them."""
+    return () if scope.paths else scope.names or [project.id for project in state.projects.listed(caller)]
+
+
+def _search_out(body: SearchIn, federated: FederatedSearch, order: Sequence[str]) -> SearchOut:
+    results = list(federated.results.values())
     surest = max(results, key=lambda result: result.confidence)
-    judged = of_several(results)
-    limits = [told for item in federated.answered for told in _notes(item, len(federated.answered))]
+    names = [*federated.results, *federated.failed]
+    if order:
+        places = {name: place for place, name in enumerate(order)}
+        names.sort(key=lambda name: (isinstance(federated.failed.get(name), NotFoundError), places.get(name, -1)))
+    is_one = len(names) == 1
+    limits = [
+        told if is_one else in_project_note(name, told)
+        for name in names
+        if name in federated.results
+        for told in federated.results[name].problems
+    ]
     limits += [
         Note(say.PROJECT_FAILED, {"project": name, "error": str(error)})
-        for name, error in failed.items()
+        for name, error in federated.failed.items()
         if not isinstance(error, FirstRunError)
     ]
     advice = None if federated.hits else next((result.advice for result in results if result.advice), None)
@@ -214,16 +231,16 @@ def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
         mode=surest.mode,
         plan=PlanOut(**plan_shape(surest.plan)),
         hits=[_hit_out(hit, body) for hit in federated.hits],
-        confidence=round(judged.confidence, 4),
-        weak=judged.weak,
+        confidence=round(federated.verdict.confidence, 4),
+        weak=federated.verdict.weak,
         **degraded_shape(dict.fromkeys(limits)),
         stale=any(result.stale for result in results),
-        generation=results[0].generation if len(federated.answered) == 1 else None,
+        generation=results[0].generation if is_one else None,
         suggestion=str(advice or ""),
         suggestion_parts=[NoteOut.model_validate(part) for part in notes_shape(advice)],
-        projects=[_searched_out(item) for item in federated.answered],
-        indexing=indexing_out(failed),
-        roots=dict(federated.roots),
+        projects=[_searched_out(name, federated) for name in names],
+        indexing=indexing_out(federated.failed),
+        roots=dict(federated.roots) if body.paths else {},
         left_out=[RefusedOut(path=item.path, reason=item.reason) for item in federated.left_out],
     )
 
@@ -234,19 +251,12 @@ def indexing_out(failed: Mapping[str, FathomError]) -> list[IndexingOut]:
     return [IndexingOut.model_validate(item) for item in listed]
 
 
-def _notes(item: ProjectResult, n_projects: int) -> list[Told]:
-    """Return the limits of the result of a project, whose name is said where there are several."""
-    notes = item.result.problems if item.result is not None else ()
-    return [note if n_projects == 1 else in_project_note(item.project_id, note) for note in notes]
-
-
-def _searched_out(item: ProjectResult) -> SearchedOut:
-    if item.result is None:
-        problem = ProblemOut.model_validate(problem_of(item.error)) if item.error else None
-        return SearchedOut(project_id=item.project_id, problem=problem)
-    result = item.result
+def _searched_out(name: str, federated: FederatedSearch) -> SearchedOut:
+    result = federated.results.get(name)
+    if result is None:
+        return SearchedOut(project_id=name, problem=ProblemOut.model_validate(problem_of(federated.failed[name])))
     return SearchedOut(
-        project_id=item.project_id,
+        project_id=name,
         n_hits=len(result.hits),
         confidence=round(result.confidence, 4),
         generation=result.generation,

@@ -11,8 +11,8 @@ import pickle
 import signal
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
 from importlib import import_module
 from traceback import format_exc
 from typing import Any, NamedTuple, TypeAlias
@@ -20,49 +20,50 @@ from typing import Any, NamedTuple, TypeAlias
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
-from codefathom.project.location import locate_registered
+from codefathom.project.location import Location, locate_registered
 from codefathom.project.stores.revised_place import with_revision
-from codefathom.server.searches.engine_calls import CALLS
-from codefathom.server.searches.loose_search import (
-    LooseIndexTask,
-    LooseTask,
-    index_loose,
-    search_loose,
-)
+from codefathom.question.question import Question
+from codefathom.server.searches.look import Look, seen
+from codefathom.server.searches.loose_index import LooseIndexTask, index_loose, place_of
 from codefathom.source.revisions.revision import Revision
 from codefathom.telemetry import Past, recording
 
 
 @dataclass(frozen=True, slots=True)
 class SearchTask:
-    """One question to an engine. Another `version` of a project means that its index or its settings are others now."""
+    """One question to an index. Another `version` of it means that its files or its settings are others now."""
 
-    root: str
+    root: str  # of the project; of loose files, the folder with their index
     version: int
     settings: Settings
-    query: str = ""
-    options: dict[str, Any] = field(default_factory=dict)  # of the call
+    question: Question | Look
     limit_s: float = 0.0  # after which the process is to end
     most_opened: int = 8
     is_traced: bool = False  # the stages are told too
     revision: Revision | None = None  # whose files these are; None: those of the folder
-    call: str = "search"  # one of `CALLS`
+    loose: tuple[str, ...] = ()  # absolute paths of files of no project
+    changed: Settings | None = None  # of this question, where they are not those of the version
 
 
-Task: TypeAlias = SearchTask | LooseTask | LooseIndexTask
-Outcome: TypeAlias = Any  # what the call returns, PlacedResult or LooseIndex
+Task: TypeAlias = SearchTask | LooseIndexTask
+
+
+class AnswerPiece(NamedTuple):
+    """One event of an answer: of a search, its result."""
+
+    value: Any
 
 
 class Broken(NamedTuple):
-    """The end of a search that a fault of this program has broken."""
+    """The end of an answer that a fault of this program has broken."""
 
     trace: str
 
 
-class SearchOutcome(NamedTuple):
-    """The result or the error of a search, and the spans of its stages."""
+class AnswerEnd(NamedTuple):
+    """The end of an answer, and the spans of its stages."""
 
-    outcome: Outcome  # also FathomError or Broken
+    error: FathomError | Broken | None
     spans: tuple[Past, ...] = ()
 
 
@@ -72,15 +73,22 @@ class RecentEngines:
     def __init__(self) -> None:
         self._engines: OrderedDict[tuple[str, Revision | None], tuple[int, Engine]] = OrderedDict()
 
-    def engine(self, task: SearchTask) -> Engine:
-        """Return the engine of a project; it never writes, which the server does."""
+    @contextmanager
+    def lease(self, task: SearchTask) -> Iterator[Engine]:
+        """Give the engine of a project, which never writes: the server does that. That of loose files is not kept."""
+        if task.loose:
+            with closing(Engine(_unrefreshed(place_of(task.root, task.loose, task.settings)))) as engine:
+                yield engine
+        else:
+            yield self._engine(task)
+
+    def _engine(self, task: SearchTask) -> Engine:
         key = (task.root, task.revision)
         version, engine = self._engines.pop(key, (-1, None))
         if engine is None or version != task.version:
             if engine is not None:
                 engine.close()
-            settings = task.settings._replace(search=task.settings.search._replace(refresh="never"))
-            place = locate_registered(task.root, settings)
+            place = _unrefreshed(locate_registered(task.root, task.settings))
             engine = Engine(place if task.revision is None else with_revision(place, task.revision))
         self._engines[key] = (task.version, engine)
         while len(self._engines) > task.most_opened:
@@ -89,26 +97,39 @@ class RecentEngines:
         return engine
 
 
-def answer(task: Task, opened: RecentEngines) -> SearchOutcome:
-    """Return the result of a search, or its error."""
-    if not task.is_traced:
-        return SearchOutcome(_outcome(task, opened))
-    with recording() as spans:
-        outcome = _outcome(task, opened)
-    return SearchOutcome(outcome, tuple(spans))
+def answer(task: Task, opened: RecentEngines) -> Iterator[AnswerPiece | AnswerEnd]:
+    """Yield the events of an answer, and its end."""
+    with ExitStack() as stack:
+        spans = stack.enter_context(recording()) if task.is_traced else []
+        error: FathomError | Broken | None = None
+        try:
+            yield from map(AnswerPiece, _events(task, opened))
+        except FathomError as problem:
+            error = problem
+        except Exception:  # the process is sound, and the server logs it
+            error = Broken(format_exc())
+    yield AnswerEnd(error, tuple(spans))
 
 
-def _outcome(task: Task, opened: RecentEngines) -> Outcome:
-    try:
-        if isinstance(task, LooseTask):
-            return search_loose(task)
-        if isinstance(task, LooseIndexTask):
-            return index_loose(task)
-        return CALLS[task.call](opened.engine(task), task.query, **task.options)
-    except FathomError as error:
-        return error
-    except Exception:  # the process is sound, and the server logs it
-        return Broken(format_exc())
+def _events(task: Task, opened: RecentEngines) -> Iterator[Any]:
+    if isinstance(task, LooseIndexTask):
+        yield index_loose(task)
+        return
+    with opened.lease(task) as leased:
+        changed = None if task.changed is None else _never_refreshed(task.changed)
+        engine = leased if changed in (None, leased.settings) else leased.with_settings(changed)
+        if isinstance(task.question, Look):
+            yield seen(engine, task.question)
+        else:
+            yield from engine.answer(task.question)
+
+
+def _unrefreshed(place: Location) -> Location:
+    return replace(place, settings=_never_refreshed(place.settings))
+
+
+def _never_refreshed(settings: Settings) -> Settings:
+    return settings._replace(search=settings.search._replace(refresh="never"))
 
 
 @contextmanager
@@ -139,6 +160,6 @@ def main() -> None:
         except EOFError:
             return
         with _within(task.limit_s):
-            outcome = answer(task, opened)
-        pickle.dump(outcome, answers, protocol=pickle.HIGHEST_PROTOCOL)
-        answers.flush()
+            for event in answer(task, opened):
+                pickle.dump(event, answers, protocol=pickle.HIGHEST_PROTOCOL)
+                answers.flush()

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from threading import BoundedSemaphore, Event, Lock, Thread
+from time import monotonic
+
+from codefathom.server.http.problem_json import LeftError
+from codefathom.server.http.time_spent import slow_error
+from codefathom.system.stopping import check_stopped, stop_test
+
+_MOST_AT_ONCE = 2  # processes of one client
+_LOOK_AGAIN_AFTER_S = 0.2  # whether work was stopped
 
 
 class SearchEnd:
@@ -48,8 +56,43 @@ class SearchEnd:
                 self._ends.remove(end)
 
 
-class SearchLease(NamedTuple):
+@contextmanager
+def watched(end: SearchEnd, limit_s: float) -> Iterator[SearchEnd]:
+    """Give the end of one search of work that can be stopped (see `system.stopping`), which has no turn with a limit.
+
+    It comes with `end`, when the work is stopped, and after `limit_s` seconds. Raises StoppedError and SlowError.
+    """
+    is_stopped = stop_test()
+    if is_stopped is None:  # whoever waits brings the end
+        yield end
+        return
+    own, is_over, until = SearchEnd(), Event(), monotonic() + limit_s
+
+    def watch() -> None:
+        while not is_over.wait(_LOOK_AGAIN_AFTER_S):
+            if is_stopped() or monotonic() > until:
+                own.come()
+                own.enforce()
+                return
+
+    watcher = Thread(target=watch, name="end of a search", daemon=True)
+    watcher.start()
+    try:
+        with end.reaching(own.enforce):
+            yield own
+    except LeftError as error:
+        check_stopped()
+        raise (slow_error(limit_s) if monotonic() > until else error) from error
+    finally:
+        is_over.set()
+        watcher.join()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLease:
     """The limits within which the work for a client may go on."""
 
     end: SearchEnd  # of whoever waits
-    until: float  # by `monotonic`
+    until: float  # by `monotonic`; inf: each question has the time of a search
+    # Several projects are asked at once: each takes a process, and others want to search, too.
+    share: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(_MOST_AT_ONCE), compare=False)

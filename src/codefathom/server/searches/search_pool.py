@@ -6,20 +6,21 @@ import logging
 import os
 import pickle
 import signal
+from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
 from typing import Any
 
+from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, IndexingError
 from codefathom.server.http.problem_json import SLOW_SEARCH, LeftError, WorkerDiedError
 from codefathom.server.http.time_spent import slow_error, spending_on
-from codefathom.server.searches.loose_search import LooseIndex, LooseIndexTask, LooseTask, PlacedResult
-from codefathom.server.searches.search_child import Broken, Outcome, SearchOutcome, SearchTask, Task
+from codefathom.server.searches.loose_index import LooseIndexTask
+from codefathom.server.searches.search_child import AnswerEnd, AnswerPiece, Broken, SearchTask, Task
 from codefathom.server.searches.search_end import SearchEnd
 from codefathom.system.children import start_python
 from codefathom.telemetry import is_collected, take_over
-from codefathom.types import SearchResult
 
 _log = logging.getLogger(__name__)
 
@@ -34,34 +35,38 @@ class SearchPool:
         self._all: set[_Process] = set()
         self._is_closed = False
 
-    def search(self, task: SearchTask, end: SearchEnd | None = None) -> SearchResult:
-        """Return the result of a search.
+    def answer(self, task: Task, end: SearchEnd) -> Generator[Any, None, None]:
+        """Yield the events of an answer, the result last; a process whose answer is left before its end is ended.
 
         Raises its FathomError, SlowError when it takes too long, LeftError when `end` comes before the result, and
         WorkerDiedError when the process dies, which is logged.
         """
-        result = self._result(task, end or SearchEnd())
-        assert isinstance(result, SearchResult)  # what a search in a project gives
-        return result
+        if end.has_come():
+            raise LeftError("the client of this search has left", hint="send the request again")
+        process = self._take()
+        try:
+            with end.reaching(process.kill), spending_on(SLOW_SEARCH):
+                closing_words = yield from process.events(task)
+        except BaseException as error:
+            self._forget(process)
+            if isinstance(error, WorkerDiedError):
+                self._tell(error, task, end)
+            raise
+        with self._lock:
+            self._idle.append(process)
+        take_over(closing_words.spans)
+        if isinstance(closing_words.error, FathomError):
+            raise closing_words.error
+        if isinstance(closing_words.error, Broken):
+            raise RuntimeError(f"in a process of the searches:\n{closing_words.error.trace}")
 
-    def search_loose(self, task: LooseTask, end: SearchEnd) -> PlacedResult:
-        """Return the result of a search in files of no project. Raises as `search`."""
-        result = self._result(task, end)
-        assert isinstance(result, PlacedResult)
+    def result(self, task: Task, end: SearchEnd) -> Any:
+        """Return the last event of an answer. Raises as `answer`."""
+        *_, result = self.answer(task, end)
         return result
-
-    def index_loose(self, task: LooseIndexTask, end: SearchEnd) -> LooseIndex:
-        """Make an index of files of no project, and return its files. Raises as `search`."""
-        result = self._result(task, end)
-        assert isinstance(result, LooseIndex)
-        return result
-
-    def ask(self, task: SearchTask, end: SearchEnd) -> Any:
-        """Return the answer to any question of `CALLS`. Raises as `search`."""
-        return self._result(task, end)
 
     def close(self) -> None:
-        """End all processes; a search that is under way fails."""
+        """AnswerEnd all processes; a search that is under way fails."""
         with self._lock:
             self._is_closed = True
             processes, self._idle = list(self._all), []
@@ -70,32 +75,11 @@ class SearchPool:
             process.end()
 
     def kill(self) -> None:
-        """End all processes at once and wait for nothing, as a signal needs it."""
+        """AnswerEnd all processes at once and wait for nothing, as a signal needs it."""
         for process in tuple(self._all):
             process.kill()
 
     # ---- inside
-
-    def _result(self, task: Task, end: SearchEnd) -> Outcome:
-        if end.has_come():
-            raise LeftError("the client of this search has left", hint="send the request again")
-        process = self._take()
-        try:
-            with end.reaching(process.kill), spending_on(SLOW_SEARCH):
-                answer = process.ask(task)
-        except BaseException as error:
-            self._forget(process)
-            if isinstance(error, WorkerDiedError):
-                self._tell(error, task, end)
-            raise
-        with self._lock:
-            self._idle.append(process)
-        take_over(answer.spans)
-        if isinstance(answer.outcome, FathomError):
-            raise answer.outcome
-        if isinstance(answer.outcome, Broken):
-            raise RuntimeError(f"in a process of the searches:\n{answer.outcome.trace}")
-        return answer.outcome
 
     def _tell(self, error: WorkerDiedError, task: Task, end: SearchEnd) -> None:
         """Log that a process has died by itself. Raises another error where this server has ended it."""
@@ -139,17 +123,20 @@ class _Process:
         """The signal or status with which it has ended."""
         return _how(self._process.wait())
 
-    def ask(self, task: Task) -> SearchOutcome:
-        """Return the outcome of a search. Raises SlowError, and IndexingError when the process has ended."""
+    def events(self, task: Task) -> Generator[Any, None, AnswerEnd]:
+        """Yield the events of an answer and return its end. Raises SlowError, WorkerDiedError when it has ended."""
         process = self._process
         assert process.stdin is not None  # both are pipes
         assert process.stdout is not None
         # Where settings come from cannot be pickled, and is of no use there.
-        message = replace(task, settings=task.settings._replace(origins={}, refused={}), is_traced=is_collected())
+        message = replace(task, settings=_sendable(task.settings), is_traced=is_collected())
+        if isinstance(message, SearchTask) and message.changed is not None:
+            message = replace(message, changed=_sendable(message.changed))
         try:
             process.stdin.write(pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))
             process.stdin.flush()
-            outcome: SearchOutcome = pickle.load(process.stdout)
+            while isinstance(event := pickle.load(process.stdout), AnswerPiece):
+                yield event.value
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
             self.kill()
             if process.wait() == -getattr(signal, "SIGALRM", 0):
@@ -158,10 +145,11 @@ class _Process:
                 f"the process of a search died: {self.how}",
                 hint="send the request again: another process answers it; the log of the server names the project",
             ) from error
-        return outcome
+        assert isinstance(event, AnswerEnd)  # of every answer
+        return event
 
     def kill(self) -> None:
-        """End it at once, from any thread; whoever waits for its outcome gets an error. It writes nothing.
+        """AnswerEnd it at once, from any thread; whoever waits for its outcome gets an error. It writes nothing.
 
         What it has started ends, too, also where the system has ended it before, as long as nobody has waited for it.
         """
@@ -171,7 +159,7 @@ class _Process:
         self._process.kill()
 
     def end(self) -> None:
-        """End it, and close what leads to it."""
+        """AnswerEnd it, and close what leads to it."""
         self.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
@@ -180,13 +168,19 @@ class _Process:
         self._process.wait()
 
 
+def _sendable(settings: Settings) -> Settings:
+    return settings._replace(origins={}, refused={})
+
+
 def _shutting_down() -> IndexingError:
     return IndexingError("the server is shutting down", hint="try again when it has started again")
 
 
 def _named(task: Task) -> str:
     """Return the subject of a task, for the log. What a client asks may be secret, and is left out."""
-    return f"{task.call!r} in {task.root!r}" if isinstance(task, SearchTask) else "files of no project"
+    if isinstance(task, LooseIndexTask) or task.loose:
+        return "files of no project"
+    return f"{task.question.kind!r} in {task.root!r}"
 
 
 def _how(status: int) -> str:

@@ -21,7 +21,8 @@ from codefathom.server.http.problem_json import LeftError, SlowError
 from codefathom.server.live import Live
 from codefathom.server.projects.project_settings import in_haste
 from codefathom.server.projects.project_table import Projects, ServedProject
-from codefathom.server.requests.project_requests import engine_for
+from codefathom.server.requests.asker_elsewhere import asker_for
+from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.served_settings import open_hosts
 from codefathom.server.state import ServerState
@@ -177,8 +178,8 @@ def stores(state: ServerState, caller: Caller, lease: SearchLease) -> tuple[Stor
 
 def _store(state: ServerState, caller: Caller, project: ServedProject, lease: SearchLease) -> Store:
     try:
-        with engine_for(state, project.id, caller, lease) as engine:
-            return Store(project, engine.status())
+        with asker_for(state, project.id, caller, lease) as asker:
+            return Store(project, asker.look(Look("status")))
     except (LeftError, SlowError):
         raise
     except FathomError as error:
@@ -193,8 +194,8 @@ def modules(state: ServerState, caller: Caller, lease: SearchLease) -> dict[str,
             continue
         counted[project.id] = {}
         try:
-            with engine_for(state, project.id, caller, lease) as engine:
-                counted[project.id] = engine.modules()
+            with asker_for(state, project.id, caller, lease) as asker:
+                counted[project.id] = asker.look(Look("modules"))
         except (LeftError, SlowError):
             raise
         except FathomError:  # removed or gone in this moment

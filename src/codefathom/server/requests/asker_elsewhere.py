@@ -1,0 +1,408 @@
+"""A project as the processes of the searches answer questions to it: what takes long holds up nothing of the server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from math import inf
+from time import monotonic
+from typing import Any, TypeAlias, cast
+
+from codefathom.agent.loop import Event
+from codefathom.answer.answer_types import Answer, AnswerRequest
+from codefathom.answer.ask import AnswerSources, Text
+from codefathom.config.settings import Settings
+from codefathom.engine import Engine
+from codefathom.errors import UsageError
+from codefathom.facts.reasons import LEFT_OUT, Note
+from codefathom.project import agent_setup, answer_setup
+from codefathom.project.browsing import FileLines
+from codefathom.project.opening import OpenedProject
+from codefathom.question.asker import result_of
+from codefathom.question.question import Question
+from codefathom.search.graph.impact import Impact
+from codefathom.search.graph.project_map import MapParts, ProjectMap
+from codefathom.server.http.auth import ANYONE, Caller
+from codefathom.server.http.problem_json import ForbiddenError, bringing_up, taking_in
+from codefathom.server.http.time_spent import slow_error, spending_on
+from codefathom.server.jobs.job_table import IndexJob
+from codefathom.server.projects.asked_projects import asked_projects, have_made, indexed_engine
+from codefathom.server.projects.served_engine import ServedEngine
+from codefathom.server.searches.look import ALL_PARTS, Look
+from codefathom.server.searches.search_child import SearchTask
+from codefathom.server.searches.search_end import SearchLease, watched
+from codefathom.server.state import ServerState
+from codefathom.source.revisions.revision import Revision, checked_range
+from codefathom.stores.conditions import combine
+from codefathom.telemetry import span
+from codefathom.types import (
+    LevelName,
+    PathReport,
+    RelatedResult,
+    RunProgress,
+    SearchResult,
+    SomeSymbols,
+    Where,
+)
+
+Change: TypeAlias = Callable[[Settings], Settings]
+
+
+@contextmanager
+def indexed(state: ServerState, project_id: str, caller: Caller) -> Iterator[Engine]:
+    """Give the engine of a project that has an index. Raises as `indexed_engine`."""
+    with indexed_engine(state.projects, state.jobs, project_id, caller) as engine:
+        yield engine
+
+
+@contextmanager
+def asker_for(
+    state: ServerState, project_id: str, caller: Caller, lease: SearchLease, change: Change | None = None
+) -> Iterator[ProjectElsewhere]:
+    """Give a project that has an index, for questions of one client. Raises as `indexed`."""
+    with indexed(state, project_id, caller) as engine:
+        yield ProjectElsewhere(state, lease, project_id, engine, change, caller=caller)
+
+
+@contextmanager
+def any_asker(state: ServerState, project_id: str, caller: Caller, lease: SearchLease) -> Iterator[ProjectElsewhere]:
+    """Give a project, also one without an index, for looks of one client. Raises NotFoundError."""
+    with state.projects.lease(project_id, caller) as engine:
+        yield ProjectElsewhere(state, lease, project_id, engine, caller=caller)
+
+
+@dataclass(frozen=True)
+class AskerElsewhere:
+    """An index that the processes of the searches read for one client; see `Asker`.
+
+    Each question raises LeftError when the client has left, StoppedError when the work is stopped, and SlowError when
+    it takes too long.
+    """
+
+    state: ServerState
+    lease: SearchLease
+    name: str
+    engine: Engine  # stays open: it tells what is known without a question
+    change: Change | None = None  # of its settings, for these questions
+
+    def answer(self, question: Question) -> Iterator[Any]:
+        """Yield the events of an answer, the result last."""
+        with self.lease.share:
+            yield from self._events(question)
+
+    def look(self, look: Look) -> Any:
+        """Return the part of the index that a look is at, however old the index is."""
+        with self.lease.share, span(look.kind, project=self.name):
+            *_, seen = self._elsewhere(self.engine, look)
+            return seen
+
+    def _events(self, question: Question) -> Iterator[Any]:
+        yield from self._told(self.engine, question)
+
+    def _told(self, engine: Engine, question: Question) -> Iterator[Any]:
+        with span(question.kind, project=self.name) as under_way:
+            for event in self._elsewhere(engine, question):
+                if isinstance(event, SearchResult):
+                    under_way.note(mode=event.mode, n_hits=len(event.hits))
+                yield event
+
+    def _elsewhere(self, engine: Engine, question: Question | Look) -> Iterator[Any]:
+        task = self._task(engine, question)
+        with watched(self.lease.end, task.limit_s) as end:
+            yield from self.state.search_pool.answer(task, end)
+
+    def _task(self, engine: Engine, question: Question | Look) -> SearchTask:
+        """Return the task for another process. Raises SlowError when the time is over already."""
+        place = engine.place
+        return SearchTask(
+            root=engine.root,
+            version=engine.version if isinstance(engine, ServedEngine) else 0,
+            settings=engine.settings,
+            question=question,
+            changed=self.change(engine.settings) if self.change is not None else None,
+            limit_s=left_s(self.state, self.lease.until),
+            most_opened=self.state.config.opened_projects,
+            revision=place.revision if isinstance(place.revision, Revision) else None,
+        )
+
+    # ---- what is known without a question
+
+    @property
+    def root(self) -> str:
+        """Absolute path of the folder in which paths begin."""
+        return self.engine.root
+
+    @property
+    def folder(self) -> str:
+        """Absolute path of the folder with the files, "" for a revision."""
+        return self.engine.folder
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._own.settings
+
+    @property
+    def generation(self) -> int:
+        """Number of changes of the index."""
+        return self.engine.generation
+
+    @property
+    def first_run(self) -> RunProgress | None:
+        """The progress of a run that makes the index for the first time."""
+        return self.engine.first_run
+
+    @property
+    def opened(self) -> OpenedProject:
+        """The opened index."""
+        return self._own.opened
+
+    def kept_to(self, files: Sequence[str]) -> Where | None:
+        """Return the condition that a place lies in one of these files and folders; see `Engine.kept_to`."""
+        return self.engine.kept_to(files)
+
+    def refresh(self) -> bool:
+        """Bring the index up to date; return whether it is behind."""
+        return self.engine.refresh()
+
+    def ready(self) -> OpenedProject:
+        """Return the index, up to date."""
+        self.refresh()
+        return self._own.ready()
+
+    def take_in(self, files: Sequence[str]) -> None:
+        """Take in what has changed in these files and folders; see `Engine.take_in`."""
+        self.engine.take_in(files)
+
+    def close(self) -> None:
+        """Leave the index open: the server closes it."""
+
+    @property
+    def _own(self) -> Engine:
+        return self.engine if self.change is None else self.engine.with_settings(self.change(self.engine.settings))
+
+    # ---- questions in the words of an engine, as the tools of agents and `KeptProject` put them
+
+    def as_engine(self) -> Engine:
+        """Return this for those who ask an engine nothing but what this class has."""
+        return cast(Engine, self)
+
+    @property
+    def files(self) -> FilesElsewhere:
+        """See `Engine`."""
+        return FilesElsewhere(self)
+
+    def search(self, query: str, *, files: Sequence[str] = (), **options: Any) -> SearchResult:
+        """See `Engine`."""
+        return cast(SearchResult, result_of(self, Question(query, files=tuple(files), **options)))
+
+    def related(self, target: str, **options: Any) -> RelatedResult:
+        """See `Engine`."""
+        return cast(RelatedResult, result_of(self, Question(target, "related", **options)))
+
+    def impact(self, revisions: str = "", **options: Any) -> Impact:
+        """See `Engine`."""
+        return cast(Impact, result_of(self, Question(revisions, "impact", **options)))
+
+    def ask_events(self, request: AnswerRequest) -> Iterator[AnswerSources | Text | Answer]:
+        """See `Engine`; the model is called here."""
+        opened = self.ready()
+
+        def look(query: str, limit: int) -> SearchResult:
+            return self.search(query, limit=limit, level="chunk", where=request.where)
+
+        return answer_setup.with_damage(opened, answer_setup.answer(request, opened, look))
+
+    def investigate(self, request: AnswerRequest) -> Iterator[Event | Text | Answer]:
+        """See `Engine`; the model is called here."""
+        opened = self.ready()
+
+        def look(query: str, level: LevelName, limit: int) -> SearchResult:
+            return self.search(query, limit=limit, level=level, where=request.where)
+
+        project = agent_setup.project_of(request, opened, look)
+        return answer_setup.with_damage(opened, agent_setup.investigate(request, project))
+
+    def symbols(self, query: str = "", *, kind: str = "", **options: Any) -> tuple[Any, ...]:
+        """See `Engine`."""
+        return self._some_symbols(query, kind, **options).symbols
+
+    def n_symbols(self, query: str = "", *, kind: str = "", **options: Any) -> int:
+        """See `Engine`."""
+        return self._some_symbols(query, kind, limit=1, **options).n_symbols
+
+    def _some_symbols(self, query: str, kind: str, **options: Any) -> SomeSymbols:
+        return cast(SomeSymbols, result_of(self, Question(query, "symbols", symbol_kind=kind, **options)))
+
+    def map(self, query: str = "", *, files: Sequence[str], folders: Sequence[str], **options: Any) -> ProjectMap:
+        """See `Engine`."""
+        question = Question(query, "map", files=tuple(files), folders=tuple(folders), **options)
+        return cast(ProjectMap, result_of(self, question))
+
+    def map_parts(
+        self,
+        query: str,
+        *,
+        files: Sequence[str],
+        folders: Sequence[str],
+        where: Where | None = None,
+        most: int = ALL_PARTS,
+    ) -> MapParts:
+        """See `Engine`."""
+        self.refresh()
+        question = Question(query, "map", files=tuple(files), folders=tuple(folders), where=where)
+        return cast(MapParts, self.look(Look("map_parts", question=question, limit=most)))
+
+
+class FilesElsewhere:
+    """Lines of files, as the tools of agents ask for them."""
+
+    def __init__(self, asker: AskerElsewhere) -> None:
+        self._asker = asker
+
+    def lines(self, path: str, start_line: int = 1, end_line: int = 0) -> FileLines:
+        """See `Files`."""
+        return cast(FileLines, self._asker.look(Look("lines", path, start_line=start_line, end_line=end_line)))
+
+
+@dataclass(frozen=True)
+class ProjectElsewhere(AskerElsewhere):
+    """A project of the server, which is brought up to date before each question."""
+
+    caller: Caller = ANYONE
+
+    def _events(self, question: Question) -> Iterator[Any]:
+        """Yield the events of an answer, the result last.
+
+        Raises ForbiddenError for revisions where the caller, or the server itself, may not read the history.
+        """
+        if question.kind == "search":
+            yield self._searched(question)
+            return
+        if question.kind == "impact" and not question.diff:
+            _check_history(self.state, self.caller, self.name)
+            question = replace(question, text=checked_range(question.text or "HEAD"))
+        self.refresh()
+        yield from super()._events(question)
+
+    def refresh(self) -> bool:
+        """Bring the index up to date; return whether it is behind."""
+        with spending_on(bringing_up(self.name)):
+            return super().refresh()
+
+    def take_in(self, files: Sequence[str]) -> None:
+        """Take in what has changed in these files and folders, by a process that may write."""
+        self._taken_in(tuple(files))
+
+    def _searched(self, question: Question) -> SearchResult:
+        """Return the result of a search, from the cache if the index has not changed since."""
+        refused = self._taken_in(question.files)
+        # What has just been taken in, another engine knows.
+        with indexed(self.state, self.name, self.caller) as engine:
+            inside = engine.kept_to(question.files) if question.files else None
+            kept = replace(question, files=(), where=combine(question.where, inside))
+            with spending_on(bringing_up(self.name)):
+                stale = engine.refresh()
+            have_made(self.state.projects, self.state.jobs, self.name, engine)
+            key = (self.name, engine.root, engine.generation, kept)
+
+            def is_kept(result: SearchResult) -> bool:
+                # While a job writes, the views show less than the generation says: that must not outlive the job.
+                return not stale and not result.problems and result.generation == key[2]
+
+            def look() -> SearchResult:
+                *_, result = self._told(engine, kept)
+                return cast(SearchResult, result)
+
+            is_usual = self.change is None or self.change(engine.settings) == engine.settings
+            result = self.state.cache.get_or_make(key, look, keep=is_kept) if is_usual else look()
+            # Also where nothing is known to have changed: a change of this moment is taken in some seconds later.
+            hits = engine.marked(result.hits)
+            return replace(result, stale=stale, hits=hits, problems=(*result.problems, *refused))
+
+    def _taken_in(self, files: tuple[str, ...]) -> tuple[Note, ...]:
+        """Take in what has changed in these files; return a note for each that is not in the index."""
+        if not files or self.engine.place.revision is not None:  # the look at a branch comes later
+            return ()
+        report = take_in(self.state, self.caller, self.name, NamedContent(files), self.lease.until)
+        return tuple(Note(LEFT_OUT, {"path": item.path, "reason": item.reason}) for item in report.refused)
+
+
+@dataclass(frozen=True)
+class LooseElsewhere(AskerElsewhere):
+    """Files of no project, with an index for the questions of one request."""
+
+    index_folder: str = ""
+    files_of_none: tuple[str, ...] = ()  # absolute paths
+
+    def _events(self, question: Question) -> Iterator[Any]:
+        """Yield the events of an answer, the result last. No generation is told: there will be no other."""
+        for event in super()._events(question):
+            yield replace(event, generation=0) if isinstance(event, SearchResult) else event
+
+    def _task(self, engine: Engine, question: Question | Look) -> SearchTask:
+        return replace(super()._task(engine, question), root=self.index_folder, loose=self.files_of_none)
+
+
+def chosen_projects(state: ServerState, caller: Caller, project_ids: Sequence[str]) -> tuple[str, ...]:
+    """Return the projects that are named, each once, else all that the caller may see.
+
+    Raises NotFoundError for an unknown one, and where there is none at all.
+    """
+    ids, unknown = asked_projects(state.projects, caller, project_ids)
+    for error in unknown.values():
+        raise error
+    return ids
+
+
+def _check_history(state: ServerState, caller: Caller, project_id: str) -> None:
+    """Raise ForbiddenError unless the caller may read all revisions of a project; so it is with adding one, too."""
+    if not caller.may_manage:
+        raise ForbiddenError(
+            f"the token {caller.name!r} is limited to some projects, and may not compare revisions",
+            hint="send the text of a diff, or use a token for all projects",
+        )
+    state.projects.check_repository(state.projects.get(project_id, caller))
+
+
+@dataclass(frozen=True, slots=True)
+class NamedContent:
+    """Files and folders of a project, and texts that are on no disk, by name; see `Engine.update`."""
+
+    paths: tuple[str, ...] = ()
+    texts: Mapping[str, str | None] = field(default_factory=dict)
+
+
+def take_in(state: ServerState, caller: Caller, project_id: str, content: NamedContent, until: float) -> PathReport:
+    """Take in what has changed in a project that has an index; `until` is the limit, by `monotonic`.
+
+    Raises NotFoundError, NotIndexedError, UsageError for a path that leads out of the project, LockedError and
+    SlowUpdateError.
+    """
+    project = state.projects.get(project_id, caller)
+    if project.revision:
+        raise UsageError(
+            f"{project_id!r} is the revision {project.revision!r}, whose files do not change",
+            hint="a branch that has moved is taken in with the next search or job",
+        )
+    with indexed(state, project_id, caller) as engine:
+        if content.paths:
+            engine.kept_to(content.paths)
+        is_written = engine.is_written
+    limit_s = until - monotonic()
+    if limit_s <= 0:
+        raise slow_error(state.config.search_timeout_s)
+    job = IndexJob("", project.id, project.root, full=False, state="queued", created_at=0.0, settings=project.settings)
+    with spending_on(taking_in(project_id, is_written=is_written)):
+        return state.updates.take_in(job, content.paths, limit_s, content.texts, is_written=is_written)
+
+
+def left_s(state: ServerState, until: float) -> float:
+    """Return the time that is left; without an end, that of a search. Raises SlowError when it is over."""
+    if until == inf:
+        return state.config.search_timeout_s
+    left_s = until - monotonic()
+    if left_s <= 0:
+        raise slow_error(state.config.search_timeout_s)
+    return left_s

@@ -1,0 +1,98 @@
+"""Looks at parts of an index, besides questions, as values that the process of a search can be sent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from codefathom.engine import Engine
+from codefathom.project.browsing import FileLines, TreeEntry
+from codefathom.question.question import Question
+from codefathom.search.graph.project_map import MapParts
+from codefathom.types import Check, FoundSymbol, IndexedFile, Status
+
+ALL_PARTS = 1_000_000  # of a map; more have no room in the largest answer
+LookKind = Literal["files", "entries", "folders", "lines", "outline", "map_parts", "modules", "status", "checks"]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look at a part of an index; fields that a kind does not have are left as they are."""
+
+    kind: LookKind
+    path: str = ""  # of a file or folder in the project
+    folders: tuple[str, ...] = ()  # that must have files in the index
+    start_line: int = 1
+    end_line: int = 0  # 0: the last
+    question: Question | None = None  # of the parts of a map
+    limit: int = ALL_PARTS
+    offset: int = 0
+
+
+class FilesPage(NamedTuple):
+    """Some of the files at or below a folder."""
+
+    n_files: int  # all of them
+    files: tuple[IndexedFile, ...]
+
+
+def seen(engine: Engine, look: Look) -> Any:
+    """Return the part of an index that a look is at. Raises FathomError."""
+    return _LOOKS[look.kind](engine, look)
+
+
+def _files(engine: Engine, look: Look) -> FilesPage:
+    listed = engine.files.listed(look.path)
+    return FilesPage(len(listed), listed[look.offset : look.offset + look.limit])
+
+
+def _entries(engine: Engine, look: Look) -> tuple[TreeEntry, ...]:
+    return engine.files.entries(look.path)
+
+
+def _folders(engine: Engine, look: Look) -> None:
+    engine.files.check_folders(look.folders)
+
+
+def _lines(engine: Engine, look: Look) -> FileLines:
+    return engine.files.lines(look.path, look.start_line, look.end_line)
+
+
+def _outline(engine: Engine, look: Look) -> tuple[FoundSymbol, ...]:
+    return engine.files.outline(look.path)
+
+
+def _map_parts(engine: Engine, look: Look) -> MapParts:
+    question = look.question or Question(kind="map")
+    parts = engine.map_parts(question.text, files=question.files, folders=question.folders, where=question.where)
+    return parts.first(look.limit)
+
+
+def _modules(engine: Engine, _: Look) -> dict[str, int]:
+    """Return the number of files in each first folder, the largest first."""
+    paths = (file.path for file in engine.files.listed())
+    return dict(Counter(path.partition("/")[0] if "/" in path else "" for path in paths).most_common())
+
+
+def _status(engine: Engine, _: Look) -> Status:
+    return engine.status()
+
+
+def _checks(engine: Engine, _: Look) -> tuple[Check, ...]:
+    """Return the checks of `Engine.doctor` that ask no model."""
+    return engine.doctor()
+
+
+_LOOKS: Mapping[LookKind, Callable[[Engine, Look], Any]] = {
+    "files": _files,
+    "entries": _entries,
+    "folders": _folders,
+    "lines": _lines,
+    "outline": _outline,
+    "map_parts": _map_parts,
+    "modules": _modules,
+    "status": _status,
+    "checks": _checks,
+}
