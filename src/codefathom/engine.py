@@ -27,7 +27,7 @@ from codefathom.project.damage import damage_of, first_run, lines_of, reading
 from codefathom.project.location import Location, locate
 from codefathom.project.opening import OpenedProject
 from codefathom.question.asker import result_of
-from codefathom.question.limits import USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS, check_texts
+from codefathom.question.extents import USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS, check_texts
 from codefathom.question.question import Question
 from codefathom.search.filter.filter_options import kind_named
 from codefathom.stores.lock import writer_lock

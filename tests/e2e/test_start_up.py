@@ -94,7 +94,7 @@ OURS = {
     "codefathom.project.asking",
     "codefathom.question",
     "codefathom.question.asker",
-    "codefathom.question.limits",
+    "codefathom.question.extents",
     "codefathom.question.question",
     "codefathom.providers",
     "codefathom.providers.base",

@@ -35,7 +35,7 @@ from codefathom.facts.reasons import Note
 from codefathom.project.answer_setup import HITS_PER_FILE, for_prompt, question_of, request_of, size_of
 from codefathom.project.asking import fitted_map
 from codefathom.question.asker import result_of
-from codefathom.question.limits import MOST_HITS, USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS, check_page, limit_of
+from codefathom.question.extents import MOST_HITS, USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS, check_page, limit_of
 from codefathom.question.question import Kind, Question
 from codefathom.search.federation import MergedHits, ProjectHit, merge, questions_for, reach
 from codefathom.search.graph.impact import Impact

@@ -21,7 +21,7 @@ from codefathom.project.answer_setup import ContextSize, packed, prepare
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.texts import naming, with_symbols
-from codefathom.question.limits import MOST_ITEMS
+from codefathom.question.extents import MOST_ITEMS
 from codefathom.search.federation import MergedHits, in_project, merge, questions_for
 from codefathom.search.verdict import of_several
 from codefathom.types import Context, RelatedResult, Rest, SearchResult, Where

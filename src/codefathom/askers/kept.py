@@ -21,7 +21,7 @@ from codefathom.project.asking import fitted_map
 from codefathom.project.opening import OpenedProject
 from codefathom.project.texts import with_symbols
 from codefathom.question.asker import result_of
-from codefathom.question.limits import MOST_ITEMS, limit_of
+from codefathom.question.extents import MOST_ITEMS, limit_of
 from codefathom.question.question import Kind, Question
 from codefathom.search.graph.project_map import MapParts
 from codefathom.stores.conditions import combine

@@ -28,7 +28,7 @@ from codefathom.project.originals import Lines
 from codefathom.project.roles import model_of
 from codefathom.project.texts import Texts, naming, with_symbols
 from codefathom.providers.base import Message
-from codefathom.question.limits import MOST_HITS, check_count
+from codefathom.question.extents import MOST_HITS, check_count
 from codefathom.question.question import Question
 from codefathom.search.graph.related import related
 from codefathom.search.question.query import check_length

@@ -16,7 +16,7 @@ from codefathom.facts.reasons import LEFT_OUT, Note
 from codefathom.project.current_index import CurrentIndex
 from codefathom.project.damage import made_meanwhile, reading, state_of
 from codefathom.project.opening import OpenedProject, fusion
-from codefathom.question.limits import (
+from codefathom.question.extents import (
     MOST_HITS,
     USUAL_DEPTH,
     USUAL_MAP_TOKENS,

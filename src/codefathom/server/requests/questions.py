@@ -27,8 +27,8 @@ from codefathom.server.http.problem_json import BusyError, NotFoundError
 from codefathom.server.projects.asked_projects import asked_projects, first_runs
 from codefathom.server.projects.served_paths import served_places
 from codefathom.server.requests.asker_elsewhere import AskerElsewhere, asker_for, indexed
+from codefathom.server.requests.client_limits import Limits
 from codefathom.server.requests.joined_askers import at_paths, kept, no_project
-from codefathom.server.requests.limits import Limits
 from codefathom.server.searches.search_end import SearchEnd, SearchLease
 from codefathom.server.state import ServerState
 

@@ -22,8 +22,8 @@ from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotFoundError, problem_of
 from codefathom.server.requests.asker_elsewhere import asker_for
+from codefathom.server.requests.client_limits import Limits
 from codefathom.server.requests.joined_askers import ClientProjects, Scope, joined
-from codefathom.server.requests.limits import Limits
 from codefathom.server.requests.turns import in_turn
 from codefathom.server.schemas.ask_schemas import AskIn
 from codefathom.server.schemas.impact_schemas import ImpactIn, ImpactOut
