@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import exp
 
 import pytest
 
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.ranking.calibration import CALIBRATIONS, MODEL
-from codefathom.search.ranking.confidence import confidence, evidence, is_certain, is_one_sign
+from codefathom.search.ranking.confidence import confidence, evidence, is_certain, is_one_sign, weighted
 from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.search.ranking.signals import NAMES, Candidate
 from codefathom.search.verdict import WEAK
@@ -110,3 +111,10 @@ def test_of_the_hits_the_best_three_tell_but_for_the_nearest_meaning() -> None:
 
 def test_words_of_the_path_count_too() -> None:
     assert evidence(replace(QUERY, terms=("a.py",), rarity={"a.py": 1.0}), [ranked(0.1, "")])["words"] == 1.0
+
+
+def test_it_is_the_logistic_function_of_the_evidence_to_three_places() -> None:
+    hits = [ranked(0.3, "token", vector=0.4)]
+    told = confidence(QUERY, hits, MODEL)
+    assert told == round(1 / (1 + exp(-weighted(evidence(QUERY, hits), CALIBRATIONS["short", True]))), 3)
+    assert 0.0 < told < 1.0

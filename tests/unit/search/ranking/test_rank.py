@@ -7,6 +7,8 @@ import pytest
 
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.ranking.rank import (
+    LONG_TEXT,
+    MIDDLE,
     REPEAT,
     Pool,
     RankedCandidate,
@@ -161,3 +163,9 @@ def test_chunks_that_were_not_ranked_follow_with_lower_scores() -> None:
     assert (followed_by([], further), followed_by(first, [])) == ([], first)
     bare = [RankedCandidate(candidate(1, "a.py"), 0.9, {})]  # of a question without words or without meaning
     assert followed_by(bare, further)[1].signals == {"lexical": 2.0, "vector": 0.4}
+
+
+def test_the_middle_of_the_sums_is_half_a_score() -> None:
+    assert score_of(MIDDLE) == 0.5
+    [hit] = ranked(("a",), [candidate(1, "a.py")], {1: 1.0}, minor_terms={"b": 0.1})
+    assert (hit.signals[LONG_TEXT], hit.signals["repeat"]) == (1.0, 1.0)
