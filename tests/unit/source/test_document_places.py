@@ -31,17 +31,17 @@ TEXTS = {"a.pdf": PDF, "B.DOCX": WORD, "c.ipynb": NOTEBOOK, "d.py": PDF, "e.pdf"
     ],
 )
 def test_lines_have_a_place(path: str, lines: tuple[int, int], place: str) -> None:
-    assert Places(TEXTS.__getitem__).of(path, *lines) == place
+    assert str(Places(TEXTS.__getitem__).of(path, *lines) or "") == place
 
 
 def test_a_long_heading_is_cut() -> None:
-    assert Places(lambda _: f"# {'x' * 500}\n").of("a.docx", 1) == f'heading "{"x" * 80}…"'
+    assert str(Places(lambda _: f"# {'x' * 500}\n").of("a.docx", 1)) == f'heading "{"x" * 80}…"'
 
 
 def test_each_text_is_looked_through_once() -> None:
     asked = []
     places = Places(lambda path: asked.append(path) or PDF)
-    assert [places.of("a.pdf", line) for line in (2, 9)] == ["page 1", "page 3"]
+    assert [str(places.of("a.pdf", line)) for line in (2, 9)] == ["page 1", "page 3"]
     assert asked == ["a.pdf"]
 
 

@@ -70,7 +70,7 @@ def test_headings_are_sections_and_places() -> None:
     parsed = parse(Document("a.rtf", "rtf", text, len(text), "0"))
     assert [(symbol.name, symbol.start_line, symbol.end_line) for symbol in parsed.symbols] == [("Limits", 3, 5)]
     places = Places(lambda path: text)
-    assert (places.of("a.rtf", 1), places.of("a.rtf", 5)) == ("paragraph 1", 'heading "Limits"')
+    assert (str(places.of("a.rtf", 1)), str(places.of("a.rtf", 5))) == ("paragraph 1", 'heading "Limits"')
 
 
 @pytest.mark.parametrize(
