@@ -60,7 +60,11 @@ def test_lines_of_what_is_given_that_were_not_shown_are_not_cited(shop: Path) ->
     with serving(final("By rule 9.", ("../note.txt", 2, 9))) as served:
         ran = fathom(shop, served, "ask", "--agent", "--json", "--doc", "../note.txt", QUESTION)
     (dropped,) = json.loads(ran.stdout)["dropped_citations"]
-    assert dropped == {"text": "../note.txt:2-9", "reason": "these lines were not shown"}
+    assert dropped == {
+        "text": "../note.txt:2-9",
+        "reason": "these lines were not shown",
+        "reason_parts": [{"kind": "not_shown", "values": {}}],
+    }
 
 
 def test_what_does_not_fit_is_read_on(shop: Path) -> None:

@@ -15,7 +15,10 @@ from tests.protocols.server import ServedSettings, Turn, serving
 from tests.unit.source.test_web import PAGES, Page, Site, leading, site
 
 __all__ = ["shop", "site"]  # fixtures
-KEYS = ["query", "files", "n_tokens", "truncated", "absent", "degraded", "weak", "n_left_out", "n_left_out_is_exact"]
+KEYS = [
+    *("query", "files", "n_tokens", "truncated", "absent", "weak", "n_left_out", "n_left_out_is_exact"),
+    *("degraded", "degraded_parts"),
+]
 FILE_KEYS = ["path", "text", "score", "reason", "spans", "symbols"]
 
 
@@ -205,8 +208,8 @@ def test_a_page_is_a_source_whose_lines_are_cited(shop: Path, site: Site) -> Non
     with serving(Turn([sse("It doubles the wait [1:5-6].")])) as served:
         ran = fathom(shop, served, "ask", "--url", f"{site.url}/html", "--json", "how long does it wait")
     answer = json.loads(ran.stdout)
-    place = {"path": f"{site.url}/html", "start_line": 5, "end_line": 6, "symbol": "", "place": ""}
-    assert answer["citations"] == [place]
+    named = {"path": f"{site.url}/html", "symbol": "", "place": "", "place_parts": []}
+    assert answer["citations"] == [{**named, "start_line": 5, "end_line": 6}]
     assert answer["verified_share"] == 1.0
     assert "5\t- first wait" in served.asked[0].body["messages"][-1]["content"]
 
