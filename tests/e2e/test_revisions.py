@@ -435,7 +435,7 @@ def test_without_git_the_message_says_so(repository: Path, monkeypatch: pytest.M
 
 def test_a_folder_without_a_repository_is_told(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
-    with pytest.raises(SourceError, match="no git repository"):
+    with pytest.raises(SourceError, match="not inside a git repository"):
         Engine.open(str(tmp_path / "plain"), revision="main")
 
 
