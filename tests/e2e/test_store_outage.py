@@ -111,7 +111,11 @@ def test_status_says_that_the_store_is_away(away: list[str], capsys: pytest.Capt
     main(["index", *away])
     capsys.readouterr()
     assert main(["status", *away]) == 0
-    assert re.search(r"^store {7}.*127\.0\.0\.1:9 cannot be reached.*searches use the vectors of the index", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(
+        r"^store {7}.*127\.0\.0\.1:9 cannot be reached.*searches use the vectors of the index",
+        capsys.readouterr().out,
+        re.MULTILINE,
+    )
     assert main(["status", "--json", *away]) == 0
     assert "cannot be reached" in json.loads(capsys.readouterr().out)["store_problem"]
     assert main(["index", "--set", "store.vectors=flat"]) == 0

@@ -3379,6 +3379,7 @@ export interface components {
             kind: string;
             /**
              * Values
+             * @description the values in the sentence, by name
              * @example {
              *       "name": "price_of"
              *     }

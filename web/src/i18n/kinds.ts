@@ -106,7 +106,7 @@ export const ENGLISH = {
   no_such_path: "no source has this path",
   several_files: "several files have this name",
   not_shown: "these lines were not shown",
-  names_no_lines: "this names no lines of a file",
+  names_no_lines: "this does not name lines of a file",
   file_gone: "the file is no longer there",
   file_changed: "the file has changed there",
   quote_not_there: "the quoted {line} does not stand there",

@@ -42,7 +42,9 @@ class Scope:
 
     def __post_init__(self) -> None:
         if self.names and self.paths:
-            raise UsageError("paths cannot be used with a project", hint="paths alone say what is asked about")
+            raise UsageError(
+                "paths cannot be used with a project", hint="`paths` already names the files and folders to search"
+            )
 
 
 class ClientProjects(NamedTuple):

@@ -89,7 +89,9 @@ class NoteOut(Out):
     """One statement of a sentence, for a face that speaks another language."""
 
     kind: str = Field(examples=["defines"], description="of the sentence; its English words name the values")
-    values: dict[str, str | int | float | list[str] | NoteOut] = Field(examples=[{"name": "price_of"}])
+    values: dict[str, str | int | float | list[str] | NoteOut] = Field(
+        examples=[{"name": "price_of"}], description="the values in the sentence, by name"
+    )
 
 
 Parts: TypeAlias = Annotated[
