@@ -347,17 +347,18 @@ def status_shape(status: Status, revisions: Sequence[Mapping[str, Any]], n_shown
 def checks_shape(checks: Iterable[Check]) -> dict[str, Any]:
     """Return the JSON of `fathom doctor --json`."""
     listed = list(checks)
-    return {"ok": all(check.ok for check in listed), "checks": list(map(check_shape, listed))}
+    return {"ok": all(check.ok for check in listed), "checks": list(map(_finding, listed))}
 
 
 def check_shape(check: Check) -> dict[str, Any]:
-    """Return one finding."""
+    """Return one finding, its sentences also as notes."""
     return {
-        "name": check.name,
-        "ok": check.ok,
-        "detail": check.detail,
-        "hint": check.hint,
+        **_finding(check),
         "name_parts": notes_shape(notes_of(check.part)),
         "detail_parts": notes_shape(notes_of(check.told)),
         "hint_parts": notes_shape(notes_of(check.remedy)),
     }
+
+
+def _finding(check: Check) -> dict[str, Any]:
+    return {"name": check.name, "ok": check.ok, "detail": check.detail, "hint": check.hint}

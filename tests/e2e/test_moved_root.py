@@ -15,6 +15,8 @@ from codefathom.askers.project_list import ProjectList
 from codefathom.cli import main
 from codefathom.engine import Engine
 from codefathom.errors import MovedError, SettingsError
+from codefathom.question.asker import result_of
+from codefathom.question.question import Question
 from codefathom.types import IndexReport, Progress
 
 MARK = "zebra_of_somebody_else"
@@ -61,6 +63,7 @@ Moves = pytest.mark.parametrize("move", [root_itself, folder_above], ids=["root"
 PLACE = "shop/pricing.py"
 # All that may be asked of an engine, as far as it comes to the project.
 QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
+    "answer": lambda engine, _: result_of(engine, Question(MARK)),
     "ask": lambda engine, _: engine.ask(MARK),
     "ask_events": lambda engine, _: list(engine.ask_events(MARK)),
     "backup": lambda engine, out: engine.backup(str(out / "backup")),
@@ -107,7 +110,7 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "with_settings": lambda engine, _: engine.with_settings(engine.settings),
 }
 # They come to no file of the project; indexes of revisions lie in the user's cache.
-OTHERS = {"close", "folder", "index_dir", "open", "remove_revision", "revisions", "root", "settings"}
+OTHERS = {"close", "folder", "index_dir", "open", "place", "remove_revision", "revisions", "root", "settings"}
 
 
 def test_the_table_of_questions_is_complete() -> None:
