@@ -336,7 +336,7 @@ def test_the_command_says_that_it_polls_and_why(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("FATHOM_INDEX__WATCH", "polling")
     with run(tree.root) as process:
         assert process.stderr is not None
-        while "every 1 s: the settings say so" not in (line := process.stderr.readline()):
+        while "every 1 s (polling): the settings say so" not in (line := process.stderr.readline()):
             assert line
         process.send_signal(signal.SIGINT)
         _, said = process.communicate()
