@@ -1,1 +1,1 @@
-"""Facts that every room shares: each has its one home here. Pure."""
+"""Facts that several rooms share. Pure."""

@@ -11,7 +11,7 @@ from codefathom.agent.report import report, shown_sources
 from codefathom.agent.streamed import StreamedAnswer
 from codefathom.agent.tools import ShownLines, Tool, ToolProject, tools, usage
 from codefathom.answer.answer_types import Answer, AnswerRequest, Source
-from codefathom.answer.ask import Text
+from codefathom.answer.ask import AnswerSources, Text
 from codefathom.answer.budget import Material, NameOf, merged, pack, shares, shown
 from codefathom.answer.cite import texts_now
 from codefathom.answer.prompting import fenced, language_of_question, prompt
@@ -21,6 +21,7 @@ from codefathom.answer.tokens import counter
 from codefathom.config.settings import Settings
 from codefathom.config.windows import window
 from codefathom.errors import FathomError, SettingsError, UsageError
+from codefathom.project.answer_setup import answer, with_damage
 from codefathom.project.opening import OpenedProject
 from codefathom.project.roles import model_of
 from codefathom.project.texts import Texts, with_symbols
@@ -52,6 +53,18 @@ class AgentProject:
     recorded: Callable[[str], str]  # a text as a record of an answer may hold it
     generation: int
     note: str = ""  # what the model is told about it
+
+
+def answered(
+    request: AnswerRequest, opened: OpenedProject, look: Search, *, as_agent: bool
+) -> Iterator[Event | AnswerSources | Text | Answer]:
+    """Return the events of an answer, or with `as_agent` of what an agent does; a damaged index is told.
+
+    What is wrong with the request is raised at once, not with the first event.
+    """
+    if as_agent:
+        return with_damage(opened, investigate(request, project_of(request, opened, look)))
+    return with_damage(opened, answer(request, opened, lambda query, limit: look(query, "chunk", limit)))
 
 
 def project_of(request: AnswerRequest, opened: OpenedProject, search: Search) -> AgentProject:

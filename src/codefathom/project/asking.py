@@ -42,6 +42,7 @@ from codefathom.types import (
     Filter,
     Hit,
     IndexedFile,
+    LevelName,
     RelatedResult,
     SearchResult,
     SomeSymbols,
@@ -238,16 +239,11 @@ def _ask(index: CurrentIndex, question: Question) -> Iterator[Any]:
 
     request = answer_setup.request_of(question)
     opened = _ready_for(index, request)
-    look = Question(where=request.where)
-    if question.as_agent:
-        project = agent_setup.project_of(
-            request, opened, lambda query, level, n: search(index, replace(look, text=query, limit=n, level=level))
-        )
-        return answer_setup.with_damage(opened, agent_setup.investigate(request, project))
-    events = answer_setup.answer(
-        request, opened, lambda query, limit: search(index, replace(look, text=query, limit=limit, level="chunk"))
-    )
-    return answer_setup.with_damage(opened, events)
+
+    def look(query: str, level: LevelName, limit: int) -> SearchResult:
+        return search(index, Question(query, limit=limit, level=level, where=question.where))
+
+    return agent_setup.answered(request, opened, look, as_agent=question.as_agent)
 
 
 def _ready_for(index: CurrentIndex, request: AnswerRequest) -> OpenedProject:

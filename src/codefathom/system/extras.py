@@ -28,7 +28,7 @@ EXTRAS = {
     "web": Extra("HTML pages as documents (`fathom ask --url`)", ("html_to_markdown",)),
     "documents": Extra(
         "PDF and Word files as documents of a project",
-        tuple(how.library for how in EXTRACTIONS.values() if how.library),
+        _READERS,
     ),
     "keyring": Extra("keys of providers from the keyring of this system", ("keyring",)),
     "onnx": Extra("embedding and reranking models from a folder on this disk", ("onnxruntime", "tokenizers")),

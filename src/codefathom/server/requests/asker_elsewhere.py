@@ -9,9 +9,6 @@ from math import inf
 from time import monotonic
 from typing import Any, TypeAlias, cast
 
-from codefathom.agent.loop import Event
-from codefathom.answer.answer_types import Answer, AnswerRequest
-from codefathom.answer.ask import AnswerSources, Text
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
@@ -21,15 +18,13 @@ from codefathom.project.browsing import FileLines
 from codefathom.project.opening import OpenedProject
 from codefathom.question.asker import result_of
 from codefathom.question.question import Question
-from codefathom.search.graph.impact import Impact
-from codefathom.search.graph.project_map import MapParts, ProjectMap
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.http.problem_json import ForbiddenError, bringing_up, taking_in
 from codefathom.server.http.time_spent import slow_error, spending_on
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.asked_projects import asked_projects, have_made, indexed_engine
 from codefathom.server.projects.served_engine import ServedEngine
-from codefathom.server.searches.look import ALL_PARTS, Look
+from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_child import SearchTask
 from codefathom.server.searches.search_end import SearchLease, watched
 from codefathom.server.state import ServerState
@@ -39,11 +34,8 @@ from codefathom.telemetry import span
 from codefathom.types import (
     LevelName,
     PathReport,
-    RelatedResult,
     RunProgress,
     SearchResult,
-    SomeSymbols,
-    Where,
 )
 
 Change: TypeAlias = Callable[[Settings], Settings]
@@ -87,7 +79,10 @@ class AskerElsewhere:
     change: Change | None = None  # of its settings, for these questions
 
     def answer(self, question: Question) -> Iterator[Any]:
-        """Yield the events of an answer, the result last."""
+        """Yield the events of an answer, the result last. The model of an answer in words is called in this process."""
+        if question.kind == "ask":
+            yield from self._in_words(question)
+            return
         with self.lease.share:
             yield from self._events(question)
 
@@ -99,6 +94,15 @@ class AskerElsewhere:
 
     def _events(self, question: Question) -> Iterator[Any]:
         yield from self._told(self.engine, question)
+
+    def _in_words(self, question: Question) -> Iterator[Any]:
+        request = answer_setup.request_of(question)
+
+        def look(query: str, level: LevelName, limit: int) -> SearchResult:
+            own = Question(query, limit=limit, level=level, where=question.where)
+            return cast(SearchResult, result_of(self, own))
+
+        return agent_setup.answered(request, self.ready(), look, as_agent=question.as_agent)
 
     def _told(self, engine: Engine, question: Question) -> Iterator[Any]:
         with span(question.kind, project=self.name) as under_way:
@@ -158,10 +162,6 @@ class AskerElsewhere:
         """The opened index."""
         return self._own.opened
 
-    def kept_to(self, files: Sequence[str]) -> Where | None:
-        """Return the condition that a place lies in one of these files and folders; see `Engine.kept_to`."""
-        return self.engine.kept_to(files)
-
     def refresh(self) -> bool:
         """Bring the index up to date; return whether it is behind."""
         return self.engine.refresh()
@@ -182,7 +182,7 @@ class AskerElsewhere:
     def _own(self) -> Engine:
         return self.engine if self.change is None else self.engine.with_settings(self.change(self.engine.settings))
 
-    # ---- questions in the words of an engine, as the tools of agents and `KeptProject` put them
+    # ---- what the tools of agents ask an engine for beside its answers
 
     def as_engine(self) -> Engine:
         """Return this for those who ask an engine nothing but what this class has."""
@@ -192,67 +192,6 @@ class AskerElsewhere:
     def files(self) -> FilesElsewhere:
         """See `Engine`."""
         return FilesElsewhere(self)
-
-    def search(self, query: str, *, files: Sequence[str] = (), **options: Any) -> SearchResult:
-        """See `Engine`."""
-        return cast(SearchResult, result_of(self, Question(query, files=tuple(files), **options)))
-
-    def related(self, target: str, **options: Any) -> RelatedResult:
-        """See `Engine`."""
-        return cast(RelatedResult, result_of(self, Question(target, "related", **options)))
-
-    def impact(self, revisions: str = "", **options: Any) -> Impact:
-        """See `Engine`."""
-        return cast(Impact, result_of(self, Question(revisions, "impact", **options)))
-
-    def ask_events(self, request: AnswerRequest) -> Iterator[AnswerSources | Text | Answer]:
-        """See `Engine`; the model is called here."""
-        opened = self.ready()
-
-        def look(query: str, limit: int) -> SearchResult:
-            return self.search(query, limit=limit, level="chunk", where=request.where)
-
-        return answer_setup.with_damage(opened, answer_setup.answer(request, opened, look))
-
-    def investigate(self, request: AnswerRequest) -> Iterator[Event | Text | Answer]:
-        """See `Engine`; the model is called here."""
-        opened = self.ready()
-
-        def look(query: str, level: LevelName, limit: int) -> SearchResult:
-            return self.search(query, limit=limit, level=level, where=request.where)
-
-        project = agent_setup.project_of(request, opened, look)
-        return answer_setup.with_damage(opened, agent_setup.investigate(request, project))
-
-    def symbols(self, query: str = "", *, kind: str = "", **options: Any) -> tuple[Any, ...]:
-        """See `Engine`."""
-        return self._some_symbols(query, kind, **options).symbols
-
-    def n_symbols(self, query: str = "", *, kind: str = "", **options: Any) -> int:
-        """See `Engine`."""
-        return self._some_symbols(query, kind, limit=1, **options).n_symbols
-
-    def _some_symbols(self, query: str, kind: str, **options: Any) -> SomeSymbols:
-        return cast(SomeSymbols, result_of(self, Question(query, "symbols", symbol_kind=kind, **options)))
-
-    def map(self, query: str = "", *, files: Sequence[str], folders: Sequence[str], **options: Any) -> ProjectMap:
-        """See `Engine`."""
-        question = Question(query, "map", files=tuple(files), folders=tuple(folders), **options)
-        return cast(ProjectMap, result_of(self, question))
-
-    def map_parts(
-        self,
-        query: str,
-        *,
-        files: Sequence[str],
-        folders: Sequence[str],
-        where: Where | None = None,
-        most: int = ALL_PARTS,
-    ) -> MapParts:
-        """See `Engine`."""
-        self.refresh()
-        question = Question(query, "map", files=tuple(files), folders=tuple(folders), where=where)
-        return cast(MapParts, self.look(Look("map_parts", question=question, limit=most)))
 
 
 class FilesElsewhere:

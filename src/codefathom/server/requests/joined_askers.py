@@ -62,15 +62,8 @@ class ClientProjects(NamedTuple):
 
     def context(self, question: Question) -> Context:
         """Return the files that a prompt needs; of several, a path begins with its project."""
-        if self.only_one is not None:
-            return cast(Context, result_of(self.only_one, question))
-        return self.joined.context(
-            question.text,
-            where=question.where,
-            max_files=question.max_files,
-            max_tokens=question.max_tokens,
-            anyway=question.anyway,
-        )
+        only = self.only_one
+        return cast(Context, result_of(self.joined if only is None else only, question))
 
 
 @contextmanager
@@ -106,12 +99,7 @@ def _by_name(state: ServerState, caller: Caller, names: Sequence[str], lease: Se
         failed |= unknown
         if not askers:
             raise next(iter(failed.values()))
-        yield ClientProjects(JoinedProjects(kept(askers), failed, here=None), askers)
-
-
-def kept(askers: Mapping[str, AskerElsewhere]) -> dict[str, KeptProject]:
-    """Return projects as parts of several."""
-    return {name: KeptProject(asker.as_engine()) for name, asker in askers.items()}
+        yield ClientProjects(JoinedProjects(askers, failed, here=None), askers)
 
 
 @contextmanager
@@ -140,7 +128,7 @@ def at_paths(
                 if inside and not takes_in:
                     left_out += take_in(state, caller, project_id, NamedContent(inside), lease.until).refused
                 askers[project_id] = asker
-                projects[project_id] = KeptProject(asker.as_engine(), inside, takes_in=takes_in)
+                projects[project_id] = KeptProject(asker, inside, takes_in=takes_in)
             except FathomError as error:
                 failed[project_id] = error
         if places.loose:
@@ -149,7 +137,7 @@ def at_paths(
                 left_out += skipped
                 if loose is not None:
                     askers[places.loose_name] = loose
-                    projects[places.loose_name] = KeptProject(loose.as_engine(), takes_in=False)
+                    projects[places.loose_name] = KeptProject(loose, takes_in=False)
             except FathomError as error:
                 failed[places.loose_name] = error
         if not projects:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import cast
 
-from codefathom.answer.answer_types import Answer, AnswerRequest, OnStep
+from codefathom.answer.answer_types import Answer, OnStep
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.askers.joined import JoinedProjects
 from codefathom.askers.joined_answers import failure_notes
@@ -18,6 +18,7 @@ from codefathom.errors import FathomError, FirstRunError, UsageError
 from codefathom.facts.reasons import NOT_ASKED, Note
 from codefathom.project.answer_setup import recent
 from codefathom.providers.base import NO_USAGE, Message
+from codefathom.question.question import Question
 from codefathom.search.question.query import check_length, unwrap
 from codefathom.server.answers.answer_events import AnswerRoots, EngineEvent
 from codefathom.server.answers.answer_runs import AnswerTask, AskedBy
@@ -28,7 +29,7 @@ from codefathom.server.projects.asked_projects import asked_projects, first_runs
 from codefathom.server.projects.served_paths import served_places
 from codefathom.server.requests.asker_elsewhere import AskerElsewhere, asker_for, indexed
 from codefathom.server.requests.client_limits import Limits
-from codefathom.server.requests.joined_askers import at_paths, kept, no_project
+from codefathom.server.requests.joined_askers import at_paths, no_project
 from codefathom.server.searches.search_end import SearchEnd, SearchLease
 from codefathom.server.state import ServerState
 
@@ -88,16 +89,18 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
     def answered(source: AskerElsewhere | JoinedProjects, on_step: OnStep) -> Iterator[EngineEvent]:
         if places is not None and isinstance(source, JoinedProjects):
             yield AnswerRoots(source.roots)
-        request = AnswerRequest(
+        asked_for = Question(
             text,
-            where,
-            question.pinned,
+            "ask",
+            where=where,
+            pinned=question.pinned,
             history=tuple(turns),
             anyway=question.anyway,
             on_step=on_step,
             for_agent=question.for_agent,
+            as_agent=question.agent,
         )
-        events: Iterator[EngineEvent] = source.investigate(request) if question.agent else source.ask_events(request)
+        events: Iterator[EngineEvent] = source.answer(asked_for)
         # What paths leave out is told by the projects themselves.
         events = _noted(events, left_out) if left_out and places is None else events
         with closing(cast("Generator[EngineEvent, None, None]", events)):
@@ -117,7 +120,7 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
                 yield projects_there.joined
             return
         with _askers(state, caller, projects, lease, change) as chosen:
-            yield JoinedProjects(kept(chosen), here=None) if is_joined else chosen[projects[0]]
+            yield JoinedProjects(chosen, here=None) if is_joined else chosen[projects[0]]
 
     try:
         return state.answers.begin(asker, lambda on_step: _opened(source, lambda opened: answered(opened, on_step)))

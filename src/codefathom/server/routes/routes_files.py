@@ -14,7 +14,7 @@ from codefathom.project.browsing import TreeEntry
 from codefathom.project.location import path_within
 from codefathom.question.asker import result_of
 from codefathom.question.question import Question
-from codefathom.search.graph.project_map import first_parts
+from codefathom.search.graph.project_map import MapParts, first_parts
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
 from codefathom.server.requests.asker_elsewhere import AskerElsewhere, asker_for, chosen_projects
@@ -254,7 +254,10 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
             name = project_id or _only_project(state, client.caller)
             with asker_for(state, name, client.caller, lease) as asker:
                 most = offset + max_tokens  # each part has at least one token
-                content = asker.map_parts(wish.query, files=wish.files, folders=wish.folders, most=most).behind(offset)
+                question = Question(wish.query, "map", files=tuple(wish.files), folders=tuple(wish.folders))
+                asker.refresh()
+                parts: MapParts = asker.look(Look("map_parts", question=question, limit=most))
+                content = parts.behind(offset)
                 count = counter(asker.settings.context.tokenizer_path)
 
             def first(n: int) -> MapOut:

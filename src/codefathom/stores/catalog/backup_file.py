@@ -30,7 +30,6 @@ from codefathom.types import Backup
 _MARK = b"fathom backup 1\n"
 _LENGTH = struct.Struct(">Q")
 _LONGEST_NOTE = 100_000  # bytes; a path has at most some thousand
-_SQLITE = b"SQLite format 3\0"
 _AT_ONCE = 1 << 20  # bytes
 _NEW = ".fathom-new"
 _WITHOUT_MARKS = "DELETE FROM meta WHERE key LIKE 'known:%' OR key = 'set_aside'"
