@@ -329,9 +329,7 @@ def take_in(state: ServerState, caller: Caller, project_id: str, content: NamedC
         if content.paths:
             engine.kept_to(content.paths)
         is_written = engine.is_written
-    limit_s = until - monotonic()
-    if limit_s <= 0:
-        raise slow_error(state.config.search_timeout_s)
+    limit_s = left_s(state, until)
     job = IndexJob("", project.id, project.root, full=False, state="queued", created_at=0.0, settings=project.settings)
     with spending_on(taking_in(project_id, is_written=is_written)):
         return state.updates.take_in(job, content.paths, limit_s, content.texts, is_written=is_written)
