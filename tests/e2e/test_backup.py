@@ -19,6 +19,7 @@ from codefathom import Engine
 from codefathom.cli import main
 from codefathom.config.configuration import load_settings
 from codefathom.errors import IndexingError, LockedError, SourceError, UsageError
+from codefathom.project.damage import damage_of, state_of
 from codefathom.stores.lock import writer_lock
 
 if sys.platform == "win32":
@@ -26,6 +27,7 @@ if sys.platform == "win32":
 
 __all__ = ["shop"]  # a fixture
 QUERY = "price of the cart"
+NOT_MADE_YET = ("a part of the index is being made again", "the index was restored from a backup")
 
 
 def hits(engine: Engine) -> list[object]:
@@ -52,6 +54,33 @@ def test_what_was_indexed_comes_back_without_being_read(shop: Path, tmp_path: Pa
     }
 
 
+def test_what_is_not_made_yet_is_not_called_damaged(shop: Path, tmp_path: Path) -> None:
+    with Engine.open(str(shop)) as engine:
+        engine.backup(str(tmp_path / "b"))
+    with Engine.open(str(shop), settings=load_settings(str(shop), overrides={"search.refresh": "never"})) as engine:
+        engine.restore(str(tmp_path / "b"))
+        result = engine.search("price")
+        assert result.hits
+        assert [note.startswith(NOT_MADE_YET) for note in result.degraded] == [True]
+        assert engine.damage == engine.status().damage == ()
+        engine.index()
+        assert engine.search("price").degraded == ()
+        (shop / ".fathom" / "lexical" / "state").unlink()
+    with Engine.open(str(shop), settings=load_settings(str(shop), overrides={"search.refresh": "never"})) as engine:
+        assert engine.damage == ("the index of words is missing or damaged; `fathom index` repairs it",)
+
+
+def test_an_index_that_another_has_replaced_is_not_damaged(shop: Path, tmp_path: Path) -> None:
+    with Engine.open(str(shop)) as engine, Engine.open(str(shop)) as other:
+        opened = engine.opened
+        other.backup(str(tmp_path / "b"))
+        other.restore(str(tmp_path / "b"))
+        other.index()
+        opened.views.reload()
+        assert damage_of(opened) == ()
+        assert [note.startswith(NOT_MADE_YET) for note in map(str, state_of(opened))] == [True]
+
+
 def test_changes_since_then_are_taken_in(shop: Path, tmp_path: Path) -> None:
     with Engine.open(str(shop)) as engine:
         engine.backup(str(tmp_path / "b"))
@@ -72,7 +101,7 @@ def test_others_search_on_while_it_is_made_and_restored(shop: Path, tmp_path: Pa
                     result = engine.search(QUERY, limit=30)
                     assert result.hits
                     # No search waits for the run that makes the views again; the answer says so.
-                    assert [n for n in result.degraded if not n.startswith("a part of the index is being made")] == []
+                    assert [note for note in result.degraded if not note.startswith(NOT_MADE_YET)] == []
         except BaseException as error:
             problems.append(error)
 

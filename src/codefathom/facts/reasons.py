@@ -159,6 +159,11 @@ INDEXED_BY_NOW = _kind("indexed_by_now", "the project is being indexed{share}; u
 FIRST_UNFINISHED = _kind("first_unfinished", "the first `fathom index` has not finished: {how_far}; until then {what}")
 OTHERS_NOT_FOUND = _kind("others_not_found", "the others are not found")
 ONLY_NAMES = _kind("only_names", "only names are found")
+RESTORED = _kind(
+    "restored",
+    "the index was restored from a backup, and words and vectors are not made from it yet; `fathom index` makes them; "
+    "until then only names are found",
+)
 MADE_AGAIN = _kind("made_again", "a part of the index is being made again{share}; until then less is found")
 
 # ---- a place in a document

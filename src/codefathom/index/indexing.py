@@ -53,7 +53,7 @@ from codefathom.stores.base import Row
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog.readers import IndexCatalog
 from codefathom.stores.catalog.records import Batch, DocumentRecord, Entry, RejectedFile, TouchedFile
-from codefathom.stores.catalog.schema import LOST_TEXTS, UNKNOWN
+from codefathom.stores.catalog.schema import LOST_TEXTS, RESTORED, UNKNOWN
 from codefathom.stores.vectors.flat_vectors import quantise
 from codefathom.stores.views import Views
 from codefathom.system.memory import give_back
@@ -416,7 +416,7 @@ def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) ->
         for item in stages.catalog.rejected()
         if item.path in tree_paths - job_paths
     ]
-    meta = {"paused": tally.paused, "model": stages.embedder.name}
+    meta = {"paused": tally.paused, "model": stages.embedder.name, RESTORED: ""}
     if not tally.paused:
         meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": "", LOST_TEXTS: "", **reading_of_documents()}
     if tally.n_bytes >= _MUCH:

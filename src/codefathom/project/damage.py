@@ -14,6 +14,7 @@ from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, Told
 from codefathom.index.plan import incompleteness, plan, without_grammar
 from codefathom.project.opening import OpenedProject
+from codefathom.stores.catalog.schema import RESTORED
 from codefathom.types import Progress, RunProgress
 
 _Event = TypeVar("_Event")
@@ -93,7 +94,7 @@ def _missing(opened: OpenedProject, *, but_damaged: bool) -> list[str]:
     """Return a sentence for each part that was lost; a run that is under way makes it again."""
     reason = opened.catalog.get_meta("set_aside")
     sentences = [f"the index is incomplete: {reason}"] if reason and not but_damaged else []
-    if is_whole(opened) and not _is_of_other_model(opened):
+    if is_whole(opened) and not (_is_of_other_model(opened) or _is_restored(opened) or opened.catalog.is_replaced):
         sentences += [f"the {name} is missing or damaged" for name in opened.views.lacking()]
     return sentences
 
@@ -122,7 +123,7 @@ def unfinished(opened: OpenedProject) -> tuple[Told, ...]:
         return ()
     run = opened.lock().progress()
     if is_whole(opened):
-        return (_without_vectors(opened, run),) if _is_of_other_model(opened) else _run_notes(run)
+        return (_without_vectors(opened, run),) if _is_of_other_model(opened) else _what_makes_it(opened, run)
     what = Note(say.OTHERS_NOT_FOUND if opened.views.are_made else say.ONLY_NAMES)
     if run is not None:
         return (Note(say.INDEXED_BY_NOW, {"share": run.share, "what": what}),)
@@ -137,8 +138,10 @@ def state_of(opened: OpenedProject) -> tuple[Told, ...]:
     return notes if was_made or notes or not is_whole(opened) else (_JUST_MADE,)
 
 
-def _run_notes(run: RunProgress | None) -> tuple[Note, ...]:
-    return () if run is None else (Note(say.MADE_AGAIN, {"share": run.share}),)
+def _what_makes_it(opened: OpenedProject, run: RunProgress | None) -> tuple[Note, ...]:
+    if run is not None:
+        return (Note(say.MADE_AGAIN, {"share": run.share}),)
+    return (Note(say.RESTORED),) if _is_restored(opened) else ()
 
 
 def _without_vectors(opened: OpenedProject, run: RunProgress | None) -> str:
@@ -148,6 +151,11 @@ def _without_vectors(opened: OpenedProject, run: RunProgress | None) -> str:
         f"the index was made with the embedding model {before} and has no vectors of {model} yet; {way}; until then "
         "only words and names are found"
     )
+
+
+def _is_restored(opened: OpenedProject) -> bool:
+    """Return True if a backup was put in the place of the index, and no run has made its views since."""
+    return bool(opened.catalog.get_meta(RESTORED))
 
 
 def _is_of_other_model(opened: OpenedProject) -> bool:

@@ -83,6 +83,7 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   first_unfinished: "第一次 `fathom index` 尚未完成：{how_far}；在此之前{what}",
   others_not_found: "找不到其余内容",
   only_names: "只能找到名称",
+  restored: "索引已从备份恢复，但尚未由其生成词语和向量；`fathom index` 会生成它们；在此之前只能找到名称",
   made_again: "正在重新生成索引的一部分{share}；在此之前找到的内容较少",
 
   page: "第 {number} 页",

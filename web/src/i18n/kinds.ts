@@ -78,6 +78,8 @@ export const ENGLISH = {
   first_unfinished: "the first `fathom index` has not finished: {how_far}; until then {what}",
   others_not_found: "the others are not found",
   only_names: "only names are found",
+  restored:
+    "the index was restored from a backup, and words and vectors are not made from it yet; `fathom index` makes them; until then only names are found",
   made_again: "a part of the index is being made again{share}; until then less is found",
   page: "page {number}",
   pages: "pages {first}-{last}",

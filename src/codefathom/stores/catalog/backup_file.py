@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 from codefathom.errors import IndexingError, SourceError, UsageError
 from codefathom.stores.catalog.foreign import mark
-from codefathom.stores.catalog.schema import FORMAT, prepared
+from codefathom.stores.catalog.schema import FORMAT, RESTORED, prepared
 from codefathom.stores.catalog.writing import put_meta
 from codefathom.stores.database import Database, set_aside
 from codefathom.stores.folder import File, file_at
@@ -246,5 +246,6 @@ def _rename(database: Database, word: str) -> None:
     with database.transaction() as db:
         generation = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
         db.execute(_WITHOUT_MARKS)
-        notes = {"identity": os.urandom(8).hex(), "oldest_change": str(generation[0] if generation else 0)}
+        oldest = str(generation[0] if generation else 0)
+        notes = {"identity": os.urandom(8).hex(), "oldest_change": oldest, RESTORED: "1"}
         put_meta(db, {**notes, **(mark(word) if word else {})})

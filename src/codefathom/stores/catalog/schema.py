@@ -29,6 +29,7 @@ _STAMP = "size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL"
 
 # The condition of documents that are no files, but texts that only the catalogue has.
 KEPT_TEXT = f"substr(path, 1, {len(KEPT_TEXTS)}) = '{KEPT_TEXTS}'"
+RESTORED = "restored"  # key of a mark, while no run has made the views of a catalogue that was put back
 LOST_TEXTS = "lost_texts"  # key of the number of those that were lost, or of UNKNOWN, until a run has told it
 UNKNOWN = "unknown"
 
