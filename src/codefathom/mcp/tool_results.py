@@ -302,7 +302,8 @@ def answer_result(answer: Answer, most: int) -> Mapping[str, Any]:
         shape = {"answer": text, "places": kept, "left_out": left, "weak": answer.weak}
         return tool_result("\n\n".join(filter(None, (text, listed, note))), shape)
 
-    return within(most, result_of, max(len(answer.text), 1))
+    # All places have room at first, also below a short text.
+    return within(most, result_of, max(len(answer.text), len(places) * _CHARS_OF_PLACE, 1))
 
 
 def within(most: int, result_of: Callable[[int], Mapping[str, Any]], size: int) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,20 @@ from codefathom.answer.stages import judge
 from codefathom.facts.languages import CODE, FILE_ENDINGS, LANGUAGES, TABLE
 from codefathom.facts.paths import (
     LOCK_FILES,
+    describes_package,
     has_tests,
+    is_declaration,
+    is_header,
     is_named_as_file,
     is_prose,
     is_test,
     may_be_vendored,
     may_go_unnamed,
+    opens_module,
     ranks_as_prose,
     ranks_as_test,
     stands_for_folder,
+    starts_program,
 )
 from codefathom.stores.conditions import matches
 from codefathom.types import Filter
@@ -37,6 +43,7 @@ SOURCES = Path(codefathom.__file__).parent
         ("src/shop/conftest.py", True, True),
         ("shop/tests.py", True, True),
         ("test_cart.py", True, True),
+        ("src/test_cart.py", True, True),
         ("shop/cart_test.py", True, True),
         ("t/basic.t", True, True),
         ("lib/Shop/t/cart.t", True, True),
@@ -77,6 +84,7 @@ SOURCES = Path(codefathom.__file__).parent
         ("tests/index.js", True, False),
         ("tests/data/cart.json", True, False),
         ("testdata/cart.go", True, False),
+        ("fixtures/conftest.py", True, False),
         ("tests/shop.py", True, False),
         ("tests/README.md", True, False),
         ("tests/schema.sql", True, False),
@@ -171,6 +179,9 @@ def test_barrels(path: str, for_folder: bool, unnamed: bool) -> None:
         ("static/jquery-3.7.1.min.js", True),
         ("vendor/app.js", True),
         ("web/Third_Party/x.css", True),
+        ("web/static/js/jquery-3.7.1.js", True),
+        ("jquery-3.7.1.js", True),
+        ("vendor-1.2/app.js", False),
         ("web/app.js", False),
         ("vendor.js", False),
     ],
@@ -179,12 +190,39 @@ def test_scripts_of_others_are_known_by_version_or_folder(path: str, vendored: b
     assert may_be_vendored(path) == vendored
 
 
-@pytest.mark.parametrize("path", ["a.py", "x/a.docx", "offer.pdf", "a.adoc", "go.sum", "A.TSX", "page.hbs"])
+NAMED: dict[Callable[[str], bool], tuple[str, str]] = {
+    is_declaration: ("types.d.ts web/a.d.mts web/a.d.cts shop/cart.pyi", "a.ts d.ts a.d.js cart.py a.pyix"),
+    is_header: ("a.h lib/a.hh a.hpp a.hxx", "a.c a.hs a.html h"),
+    opens_module: ("__init__.py mod.rs lib.rs index.js index.ts index.tsx doc.go", "init.py main.rs index.html doc.py"),
+    starts_program: (
+        "__main__.py manage.py wsgi.py asgi.py main.go cli.ts app.rb server.js index.php Program.cs lib.rs "
+        "ShopApplication.java application.kt",
+        "main cart.py domain.go manage.js program.py application.py main.d.ts",
+    ),
+    describes_package: (
+        "pyproject.toml setup.py setup.cfg package.json Cargo.toml go.mod pom.xml build.gradle build.gradle.kts "
+        "composer.json mix.exs Package.swift build.sbt build.zig CMakeLists.txt shop.gemspec Shop.csproj shop.cabal "
+        "shop.nimble shop.opam",
+        "package-lock.json setup.js go.sum build.gradle.bak package.json.orig cart.toml",
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", NAMED, ids=lambda rule: rule.__name__)
+def test_the_name_of_a_file_tells_its_part(rule: Callable[[str], bool]) -> None:
+    fits, others = NAMED[rule]
+    assert [name for name in fits.split() if not rule(name)] == []
+    assert [name for name in others.split() if rule(name)] == []
+
+
+@pytest.mark.parametrize(
+    "path", ["a.py", "x/a.docx", "offer.pdf", "a.adoc", "go.sum", "A.TSX", "page.hbs", "v1.2/a.test.ts"]
+)
 def test_an_ending_names_a_file(path: str) -> None:
     assert is_named_as_file(path)
 
 
-@pytest.mark.parametrize("path", ["self.text", "app.map", "process.env", "example.org", "py", ".py", "a."])
+@pytest.mark.parametrize("path", ["self.text", "app.map", "process.env", "example.org", "py", ".py", "src/.py", "a."])
 def test_a_member_or_host_is_not_named_like_a_file(path: str) -> None:
     assert not is_named_as_file(path)
 

@@ -1,0 +1,531 @@
+"""What a tool answers: compact text and the same as JSON, both within a number of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from codefathom.answer.answer_types import Answer, Citation
+from codefathom.answer.tokens import estimate
+from codefathom.errors import UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
+from codefathom.mcp.project_questions import Outline
+from codefathom.mcp.tool_arguments import Cursor
+from codefathom.mcp.tool_results import (
+    ListPage,
+    ResultPart,
+    ToolAnswer,
+    answer_result,
+    cut,
+    doubt_of_map,
+    fits,
+    head_part,
+    hit_part,
+    impact_result,
+    indexing_result,
+    lines_result,
+    list_end,
+    map_result,
+    packed,
+    refusal_result,
+    related_result,
+    search_result,
+    tool_result,
+    within,
+)
+from codefathom.providers.base import Usage
+from codefathom.search.graph.impact import ChangedSymbol, Impact, TouchingTest
+from codefathom.search.verdict import Verdict
+from codefathom.types import Chunk, Hit, Progress, Related, RelatedResult, Rest, SearchResult
+
+MUCH = 100_000
+FIRST_PAGE = ListPage(Cursor(), 7)
+CHANGED = "The index has changed since this cursor was given: places may be missing here, or come twice."
+
+
+def text_of(result: Mapping[str, Any]) -> str:
+    (content,) = result["content"]
+    assert content["type"] == "text"
+    text: str = content["text"]
+    return text
+
+
+def shape_of(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    assert result["isError"] is False
+    shape: Mapping[str, Any] = result["structuredContent"]
+    return shape
+
+
+def hit(number: int = 1, score: float = 0.9, text: str = "def price():\n    return 1\n", **more: Any) -> Hit:
+    end = 10 + text.removesuffix("\n").count("\n")
+    chunk = Chunk(f"id{number}", f"shop/f{number}.py", "python", "function", "", (), 10, end, text)
+    return replace(Hit(chunk, score, {}, line=10, name="price", kind="function"), **more)
+
+
+def result_of(*scores: float, **more: Any) -> SearchResult:
+    hits = tuple(hit(number, score) for number, score in enumerate(scores, start=1))
+    return replace(SearchResult("q", hits, "chunk", "hybrid", 0.876543, 7), **more)
+
+
+def paths(result: Mapping[str, Any]) -> list[str]:
+    return [item["path"] for item in shape_of(result)["hits"]]
+
+
+# ---- one hit
+
+
+def test_a_hit_is_its_place_its_name_its_score_and_its_lines() -> None:
+    part = hit_part(hit(), 2)
+    assert part.text == ("2. shop/f1.py:10-11 function price 0.90\n```python\n10:def price():\n11:    return 1\n```")
+    assert part.shape == {
+        "path": "shop/f1.py",
+        "start_line": 10,
+        "end_line": 11,
+        "symbol": "price",
+        "stale": False,
+        "text": "10:def price():\n11:    return 1",
+    }
+
+
+@pytest.mark.parametrize(
+    ("more", "title", "keys"),
+    [
+        ({"name": "", "kind": "block"}, "1. shop/f1.py:10-11 block 0.90", {}),
+        ({"stale": True}, "1. shop/f1.py:10-11 function price 0.90; changed since it was indexed", {"stale": True}),
+        (
+            {"document_place": Note(say.FILE, {"name": "page 3"})},
+            "1. shop/f1.py:10-11 function price 0.90; file page 3",
+            {"place": "file page 3"},
+        ),
+        (
+            {"reasons": (Note(say.CLOSE), Note(say.CALLS_IT), Note(say.DEFINES, {"name": "x"}), Note(say.IN_TRACE))},
+            "1. shop/f1.py:10-11 function price 0.90; calls it; in the stack trace",
+            {"why": "calls it; in the stack trace"},
+        ),
+        (
+            {"reasons": (Note(say.WEAK), Note(say.NAMED, {"names": "x"}), Note(say.MENTIONS, {"words": ("x",)}))},
+            "1. shop/f1.py:10-11 function price 0.90",
+            {},
+        ),
+        ({"name": "a\nb"}, r"1. shop/f1.py:10-11 function $'a\nb' 0.90", {"symbol": "a\nb"}),
+    ],
+)
+def test_a_hit_says_beside_its_place_what_the_place_does_not_show(
+    more: dict[str, Any], title: str, keys: dict[str, Any]
+) -> None:
+    part = hit_part(hit(**more), 1)
+    assert part.text.partition("\n")[0] == title
+    assert {key: part.shape[key] for key in keys} == keys
+    shown = {"why", "place"} & part.shape.keys()
+    assert shown == keys.keys() & {"why", "place"}
+    assert ("symbol" in part.shape) == bool(more.get("name", "price"))
+
+
+@pytest.mark.parametrize(("number", "n_lines"), [(1, 5), (2, 3), (3, 2), (4, 2), (99, 2)])
+def test_the_first_hits_show_more_of_their_lines(number: int, n_lines: int) -> None:
+    part = hit_part(hit(text="".join(f"line_{n}\n" for n in range(30))), number)
+    assert len(part.shape["text"].split("\n")) == n_lines
+
+
+def test_a_long_line_is_cut_and_a_fence_is_longer_than_any_inside() -> None:
+    part = hit_part(hit(text="x" * 300 + "\n"), 1)
+    assert part.shape["text"] == f"10:{'x' * 120} …"
+    fenced = hit_part(hit(text="a = 1\n````x\n"), 1)
+    assert fenced.text.endswith("`````")
+    assert "\n`````python\n" in fenced.text
+    assert hit_part(hit(text="say(```)\n"), 1).text.endswith("\n````python\n10:say(```)\n````")
+
+
+# ---- lists
+
+
+def test_a_list_tells_how_it_goes_on() -> None:
+    result = search_result(result_of(0.9, 0.8, rest=Rest(5)), Cursor(), MUCH, is_limited=True)
+    assert paths(result) == ["shop/f1.py", "shop/f2.py"]
+    assert shape_of(result)["left_out"] == 5
+    assert shape_of(result)["next"] == "2.7"
+    assert "note" not in shape_of(result)
+    text = text_of(result)
+    assert text.startswith("confidence 0.88.\n\n1. shop/f1.py:10-11")
+    assert text.endswith("\n\n5 more: use cursor 2.7")
+    assert (shape_of(result)["confidence"], shape_of(result)["weak"]) == (0.8765, False)
+    assert "indexing" not in shape_of(result)
+
+
+def test_the_next_page_begins_where_this_one_ends() -> None:
+    page = result_of(0.9, 0.8, offset=4, rest=Rest(1))
+    result = search_result(page, Cursor(4, 7), MUCH, is_limited=False)
+    assert text_of(result).count("\n5. ") == text_of(result).count("\n6. ") == 1
+    assert shape_of(result)["next"] == "6.7"
+    end = search_result(replace(page, rest=Rest()), Cursor(4, 7), MUCH, is_limited=False)
+    assert ("next" in shape_of(end), shape_of(end)["left_out"]) == (False, 0)
+    assert "more" not in text_of(end)
+
+
+@pytest.mark.parametrize(
+    ("rest", "page", "n_shown", "is_cut", "text", "shape"),
+    [
+        (Rest(), FIRST_PAGE, 3, False, "", {"left_out": 0}),
+        (Rest(4), FIRST_PAGE, 3, False, "4 more: use cursor 3.7", {"left_out": 4, "next": "3.7"}),
+        (Rest(4), FIRST_PAGE, 3, True, "4 more: raise max_tokens or use cursor 3.7", {"left_out": 4, "next": "3.7"}),
+        (Rest(4), FIRST_PAGE, 0, True, "4 more: raise max_tokens", {"left_out": 4}),
+        (Rest(4), FIRST_PAGE, 0, False, "4 more", {"left_out": 4}),
+        (
+            Rest(4, is_exact=False),
+            ListPage(Cursor(10), 7),
+            3,
+            False,
+            "at least 4 more: use cursor 13.7",
+            {"left_out": 4, "next": "13.7", "note": "There are at least 4 more."},
+        ),
+        (
+            Rest(4),
+            ListPage(Cursor(10, 6), 7),
+            3,
+            False,
+            f"4 more: use cursor 13.7\n{CHANGED}",
+            {"left_out": 4, "next": "13.7", "note": CHANGED},
+        ),
+        (
+            Rest(0, is_exact=False),
+            ListPage(Cursor(10, 6), 7),
+            3,
+            False,
+            f"maybe some more: use cursor 13.7\n{CHANGED}",
+            {"left_out": 0, "next": "13.7", "note": f"There are maybe some more. {CHANGED}"},
+        ),
+        (Rest(), ListPage(Cursor(10, 7), 7), 3, True, "", {"left_out": 0}),
+    ],
+)
+def test_the_end_of_a_page(
+    rest: Rest, page: ListPage, n_shown: int, is_cut: bool, text: str, shape: dict[str, Any]
+) -> None:
+    assert list_end(rest, page, n_shown, is_cut=is_cut) == ResultPart(text, shape)
+
+
+@pytest.mark.parametrize(
+    ("scores", "more", "is_limited", "n_shown"),
+    [
+        ([0.9, 0.8, 0.7, 0.6], {}, False, 4),
+        ([0.9, 0.8, 0.1, 0.1], {}, False, 3),  # at least three
+        ([0.9, 0.8, 0.5, 0.361, 0.359, 0.35], {}, False, 4),  # those near the best
+        ([1.0, 0.8, 0.5, 0.4, 0.39], {}, False, 4),
+        ([0.9] * 14, {}, False, 10),
+        ([0.9, *[0.8] * 9, 0.1], {}, False, 10),
+        ([0.9, 0.8, 0.1, 0.1], {}, True, 4),  # the caller has said how many
+        ([0.9, 0.8, 0.1, 0.1], {"mode": "regex"}, False, 4),
+        ([0.9, 0.8, 0.1, 0.1], {"mode": "symbol"}, False, 4),
+        ([0.9, 0.8, 0.1, 0.1], {"mode": "lexical"}, False, 3),
+        ([0.9, 0.8, 0.1, 0.1], {"mode": "vector"}, False, 3),
+        ([0.9, 0.8, 0.1, 0.1], {"offset": 3}, False, 4),
+        ([0.9] * 14, {"offset": 10}, False, 14),
+        ([0.9] * 8, {"weak": True}, False, 3),
+        ([0.9] * 8, {"weak": True}, True, 3),
+        ([], {}, False, 0),
+    ],
+)
+def test_hits_far_behind_the_best_wait_for_a_cursor(
+    scores: list[float], more: dict[str, Any], is_limited: bool, n_shown: int
+) -> None:
+    result = search_result(result_of(*scores, **more), Cursor(more.get("offset", 0)), MUCH, is_limited=is_limited)
+    assert len(paths(result)) == n_shown
+    assert shape_of(result)["left_out"] == len(scores) - n_shown
+    assert "raise max_tokens" not in text_of(result)
+    assert (f"{len(scores) - n_shown} more: use cursor" in text_of(result)) == (n_shown < len(scores))
+
+
+def test_as_many_hits_are_shown_as_have_room_in_both_forms() -> None:
+    result = result_of(*[0.9] * 10)
+    whole = search_result(result, Cursor(), MUCH, is_limited=True)
+    sizes = [len(paths(search_result(result, Cursor(), most, is_limited=True))) for most in range(0, 1_500, 25)]
+    assert sizes == sorted(sizes)
+    assert set(sizes) >= {0, 1, 5, 9, 10}
+    for most in range(150, 1_500, 50):
+        page = search_result(result, Cursor(), most, is_limited=True)
+        assert fits(page, most)
+        if len(paths(page)) < 10 and paths(page):
+            left = 10 - len(paths(page))
+            assert f"{left} more: raise max_tokens or use cursor {len(paths(page))}.7" in text_of(page)
+            one_more = ToolAnswer("hits", ResultPart("", {}), (), FIRST_PAGE, Rest())
+            assert fits(packed(one_more, most), most)
+    assert not fits(whole, 500)
+
+
+def test_the_best_hit_is_named_by_its_place_where_its_lines_have_no_room() -> None:
+    large = replace(hit(text="".join(f"total_{n} = price_{n} * {n}\n" for n in range(5))), score=0.9)
+    result = search_result(result_of(0.9, 0.8, hits=(large, hit(2))), Cursor(), 140, is_limited=True)
+    assert "1. shop/f1.py:10-14 function price 0.90\nraise max_tokens to see its lines" in text_of(result)
+    assert "text" not in shape_of(result)["hits"][0]
+    assert shape_of(result)["hits"][0]["path"] == "shop/f1.py"
+    assert (paths(result), shape_of(result)["left_out"]) == (["shop/f1.py"], 1)
+    nothing = search_result(result_of(0.9, hits=(large,)), Cursor(), 5, is_limited=True)
+    assert (paths(nothing), shape_of(nothing)["left_out"]) == ([], 1)
+    assert text_of(nothing).endswith("1 more: raise max_tokens")
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        (result_of(0.9), "confidence 0.88."),
+        (result_of(0.9, weak=True), "confidence 0.88. Most likely nothing here answers this."),
+        (result_of(advice=Note(say.OTHER_WORDS)), f"confidence 0.88. Nothing found. {Note(say.OTHER_WORDS)}"),
+        (result_of(0.9, problems=("no vectors", "no names")), "confidence 0.88. no vectors no names"),
+        (result_of(0.9, problems=("x" * 400,)), f"confidence 0.88. {'x' * 300}… (line cut)"),
+    ],
+)
+def test_the_head_of_a_search(result: SearchResult, text: str) -> None:
+    head = head_part(result)
+    assert " ".join(head.text.split()) == text
+    assert head.shape == {"confidence": 0.8765, "weak": result.weak}
+
+
+def test_a_search_beside_a_first_index_says_how_far_that_is() -> None:
+    step = Progress("index", 3, 8)
+    assert shape_of(search_result(result_of(0.9), Cursor(), MUCH, is_limited=True, indexing=step))["indexing"] == {
+        "done": 3,
+        "total": 8,
+    }
+    alone = indexing_result(step)
+    assert text_of(alone) == ("The index is being made, 3 of 8 files so far. Ask again soon, or use grep until then.")
+    assert shape_of(alone) == {"indexing": {"done": 3, "total": 8}}
+
+
+# ---- other tools
+
+
+def test_a_mistake_is_told_with_its_remedy() -> None:
+    refused = refusal_result(UsageError("limit cannot be 0", hint="give a number"))
+    assert refused == {
+        "content": [{"type": "text", "text": "limit cannot be 0. Remedy: give a number"}],
+        "isError": True,
+    }
+    assert text_of(refusal_result(UsageError("no"))) == "no"
+    long = text_of(refusal_result(UsageError("x" * 500, hint="y" * 500)))
+    assert long == f"{'x' * 300}… (line cut). Remedy: {'y' * 300}… (line cut)"
+    assert tool_result("a", {"b": 1}, is_error=True) == {"content": [{"type": "text", "text": "a"}], "isError": True}
+
+
+def test_a_mistake_does_not_repeat_a_secret() -> None:
+    key = "ghp_" + "a1B2" * 9
+    told = text_of(refusal_result(UsageError(f"no file {key!r}", hint=f"not {key}")))
+    assert "a1B2" not in told
+    assert told.count("«masked: secret»") == 2
+
+
+def test_connections_are_lines_of_json() -> None:
+    edges = (
+        Related("a.py", "calls", 3, "price", "pay"),
+        Related("b.py", "called by", 4, "price", "", 2, certainty="by-name", n_definitions=5),
+    )
+    result = related_result(RelatedResult("x.py", edges, "by scope", rest=Rest(2)), FIRST_PAGE, MUCH)
+    assert text_of(result) == (
+        "by scope\n\n"
+        '{"kind": "calls", "path": "a.py", "line": 3, "name": "price", "symbol": "pay"}\n\n'
+        '{"kind": "called by", "path": "b.py", "line": 4, "name": "price", "symbol": "", "depth": 2, '
+        '"certainty": "by-name", "n_definitions": 5}\n\n'
+        "2 more: use cursor 2.7"
+    )
+    assert shape_of(result)["completeness"] == "by scope"
+    assert shape_of(result)["edges"][1]["n_definitions"] == 5
+    assert (shape_of(result)["left_out"], shape_of(result)["next"]) == (2, "2.7")
+    strange = related_result(RelatedResult("x", (Related("größe.py", "calls", 1, "f"),), ""), FIRST_PAGE, MUCH)
+    assert "größe.py" in text_of(strange)
+
+
+def impact(n: int, **more: Any) -> Impact:
+    return replace(
+        Impact(
+            tuple(ChangedSymbol(f"c{k}.py", "f", "function", "changed", k) for k in range(n)),
+            tuple(Related(f"r{k}.py", "calls", k, "f") for k in range(n)),
+            n,
+            tuple(TouchingTest(f"t{k}.py", 0.5, "calls f", 1) for k in range(n)),
+            "Uses are known by scope.",
+            ("a binary file",) * (n > 0),
+            n_changes=n,
+            n_tests=n,
+            n_unseen=int(n > 0),
+        ),
+        **more,
+    )
+
+
+def test_an_impact_lists_what_changed_what_it_reaches_and_the_tests() -> None:
+    result = impact_result(impact(1), FIRST_PAGE, MUCH)
+    assert text_of(result) == (
+        "Uses are known by scope.\n\n"
+        'changed:\n{"path": "c0.py", "symbol": "f", "kind": "function", "change": "changed", "line": 0}\n\n'
+        'reached:\n{"kind": "calls", "path": "r0.py", "line": 0, "name": "f", "symbol": ""}\n\n'
+        'tests:\n{"path": "t0.py", "reason": "calls f"}\n\n'
+        'not seen:\n"a binary file"'
+    )
+    assert shape_of(result) == {
+        "changes": [{"path": "c0.py", "symbol": "f", "kind": "function", "change": "changed", "line": 0}],
+        "reached": [{"kind": "calls", "path": "r0.py", "line": 0, "name": "f", "symbol": ""}],
+        "tests": [{"path": "t0.py", "reason": "calls f"}],
+        "unseen": ["a binary file"],
+        "completeness": "Uses are known by scope.",
+        "left_out": 0,
+    }
+
+
+def test_the_lists_of_an_impact_take_turns_in_the_room_there_is() -> None:
+    result = impact_result(impact(20), FIRST_PAGE, 400)
+    shape = shape_of(result)
+    assert fits(result, 400)
+    counts = [len(shape[key]) for key in ("changes", "reached", "tests")]
+    assert max(counts) - min(counts) <= 1
+    assert min(counts) >= 1
+    n_shown = sum(counts) + len(shape["unseen"])
+    assert (shape["left_out"], shape["next"]) == (61 - n_shown, f"{n_shown}.7")
+    left = ", ".join(f"{title} {20 - n}" for title, n in zip(("changed", "reached", "tests"), counts, strict=True))
+    assert text_of(result).endswith(f"{61 - n_shown} left out ({left}); raise max_tokens or use cursor {n_shown}.7")
+
+
+def test_the_sentence_of_an_impact_is_cut_before_it_is_left_out() -> None:
+    long = impact(0, completeness="word " * 200)
+    sizes = {most: len(shape_of(impact_result(long, FIRST_PAGE, most))["completeness"]) for most in (5, 90, 110, 900)}
+    assert sizes == {
+        900: 600 + len("… (line cut)"),
+        110: 300 + len("… (line cut)"),
+        90: 100 + len("… (line cut)"),
+        5: 0,
+    }
+    assert impact_result(impact(0, completeness=""), ListPage(Cursor(0, 6), 7), MUCH)["content"][0]["text"] == CHANGED
+
+
+def outline(**more: Any) -> Outline:
+    return Outline("\na.py\n", "by imports", 3, 2, 8, None)._replace(**more)
+
+
+def test_a_map_tells_what_it_leaves_out() -> None:
+    result = map_result(outline(), ListPage(Cursor(5), 7))
+    assert text_of(result) == "a.py\n3 files and 2 symbols left out; raise max_tokens, or use paths, cursor 8.7"
+    assert shape_of(result) == {
+        "outline": "\na.py\n",
+        "completeness": "by imports",
+        "left_out": 5,
+        "next": "8.7",
+    }
+    whole = map_result(outline(n_left_out=0, n_symbols_left_out=0, next_offset=None), FIRST_PAGE)
+    assert (text_of(whole), shape_of(whole)["left_out"], "next" in shape_of(whole)) == ("a.py", 0, False)
+    last = map_result(outline(next_offset=None), FIRST_PAGE)
+    assert text_of(last).endswith("3 files and 2 symbols left out; raise max_tokens, or use paths")
+    assert text_of(map_result(outline(n_left_out=0, n_symbols_left_out=0), ListPage(Cursor(1, 6), 7))).endswith(CHANGED)
+
+
+@pytest.mark.parametrize(
+    ("judged", "text", "shape"),
+    [
+        (None, "", {}),
+        (Verdict(0.912345, weak=False, unanswerable=False), "", {"confidence": 0.9123, "weak": False}),
+        (
+            Verdict(0.1, weak=True, unanswerable=False),
+            "confidence 0.10. Most likely nothing here answers this.\n\n",
+            {"confidence": 0.1, "weak": True},
+        ),
+        (
+            Verdict(0.01, weak=True, unanswerable=True),
+            "confidence 0.01. Most likely nothing here answers this. This is the map of the whole project.\n\n",
+            {"confidence": 0.01, "weak": True},
+        ),
+    ],
+)
+def test_a_map_says_where_its_question_has_most_likely_no_answer(
+    judged: Verdict | None, text: str, shape: dict[str, Any]
+) -> None:
+    assert doubt_of_map(judged) == ResultPart(text, shape)
+    drawn = map_result(outline(verdict=judged), FIRST_PAGE)
+    assert text_of(drawn).startswith(f"{text}a.py")
+    assert shape.items() <= shape_of(drawn).items()
+
+
+def answer(text: str, n_places: int, **more: Any) -> Answer:
+    places = tuple(Citation(f"f{n}.py", n, n + 3) for n in range(n_places))
+    return replace(Answer("q", text, places, (), 1.0, 0.9, "confident", "m", Usage(), (), 7), **more)
+
+
+def test_an_answer_is_its_text_and_its_places() -> None:
+    result = answer_result(answer("It is here, as the code says." * 10, 2, weak=True), MUCH)
+    assert text_of(result) == f'{"It is here, as the code says." * 10}\n\n"f0.py" 0-3\n"f1.py" 1-4'
+    assert shape_of(result)["places"] == [
+        {"path": "f0.py", "start_line": 0, "end_line": 3},
+        {"path": "f1.py", "start_line": 1, "end_line": 4},
+    ]
+    assert (shape_of(result)["left_out"], shape_of(result)["weak"]) == (0, True)
+    assert text_of(answer_result(answer("No.", 0), MUCH)) == "No."
+
+
+def test_a_short_answer_shows_all_of_its_places_where_there_is_room() -> None:
+    result = answer_result(answer("In these.", 5), MUCH)
+    assert (len(shape_of(result)["places"]), shape_of(result)["left_out"]) == (5, 0)
+    assert "left out" not in text_of(result)
+    tight = answer_result(answer("In these.", 50), 200)
+    assert fits(tight, 200)
+    assert shape_of(tight)["answer"] == "In these."
+    assert 3 < len(shape_of(tight)["places"]) < 50
+
+
+def test_a_long_answer_is_cut_to_its_room() -> None:
+    result = answer_result(answer("word " * 400, 9), 200)
+    shape = shape_of(result)
+    assert fits(result, 200)
+    assert shape["answer"].endswith("… (line cut)")
+    assert 0 < len(shape["places"]) < 9
+    assert shape["left_out"] == 9 - len(shape["places"])
+    assert text_of(result).endswith(f"{shape['left_out']} places left out; raise max_tokens")
+
+
+def test_a_model_that_has_failed_is_a_mistake() -> None:
+    assert answer_result(answer("", 0, failure="the model is away"), MUCH) == {
+        "content": [{"type": "text", "text": "the model is away. Use search instead."}],
+        "isError": True,
+    }
+
+
+def test_sizes_become_smaller_until_one_fits() -> None:
+    tried: list[int] = []
+
+    def made(size: int) -> Mapping[str, Any]:
+        tried.append(size)
+        return tool_result("word " * size, {})
+
+    assert fits(within(20, made, 100), 20)
+    assert tried[:3] == [100, 80, 64]
+    assert len(tried) < 12
+    tried.clear()
+    assert not fits(within(0, made, 100), 0)
+    assert len(tried) == 20
+    assert min(tried) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "most", "shown"),
+    [("abc", 3, "abc"), ("abcd", 3, "abc… (line cut)"), ("", 3, ""), ("abc", 0, ""), ("abc", 9, "abc")],
+)
+def test_a_text_that_is_cut_says_so(line: str, most: int, shown: str) -> None:
+    assert cut(line, most) == shown
+
+
+def test_lines_of_a_file_say_where_they_go_on() -> None:
+    result = lines_result("a/größe.py", ["x = 1", "y = 2", "z = 3"], 40, 2)
+    assert text_of(result) == '"a/größe.py" 40-41\n```\nx = 1\ny = 2\n```\n1 lines left out; go on with start_line 42'
+    assert shape_of(result) == {
+        "path": "a/größe.py",
+        "start_line": 40,
+        "end_line": 41,
+        "text": "x = 1\ny = 2",
+        "left_out": 1,
+    }
+    assert "left out" not in text_of(lines_result("a.py", ["x"], 1, 1))
+
+
+def test_both_forms_count() -> None:
+    long = "price of an order " * 40
+    assert not fits(tool_result(long, {}), estimate(long) - 1)
+    assert fits(tool_result(long, {}), estimate(long))
+    assert not fits(tool_result("", {"a": long}), estimate(long) - 1)
+    assert fits(tool_result("", {"a": "größe"}), 14)
