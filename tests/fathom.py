@@ -1,9 +1,9 @@
 """The command `fathom` as a process, for tests that look at what it does and not at how it starts.
 
 An interpreter takes a third of a second of a processor until it has imported the command line, and the tests start
-thousands. So one process for each worker of pytest has imported it (tests/fork_server.py), and forks for each command:
-a process of its own as any other, with its number, streams, signals and exit code. `is_fresh` starts an interpreter
-instead, for a test about that; FATHOM_TEST_FRESH=1 does for all tests.
+thousands. So a process beside pytest has imported it (tests/fork_server.py), and forks for each command: a process of
+its own as any other, with its number, streams, signals and exit code. `is_fresh` starts an interpreter instead, for a
+test about that; FATHOM_TEST_FRESH=1 does for all tests.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ FATHOM = (sys.executable, "-m", "codefathom")
 _HAS_FORKS = sys.platform == "linux" and not os.environ.get("FATHOM_TEST_FRESH")
 _READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "TZ", "COVERAGE")  # variables that an interpreter reads as it starts
 _PR_SET_CHILD_SUBREAPER = 36
+_ADOPTING = Lock()
 
 
 class Fathom(Started[AnyStr]):
@@ -39,14 +40,15 @@ class Fathom(Started[AnyStr]):
     def _execute_child(self, *values: Any) -> None:
         start = super()._execute_child  # type: ignore[misc]
         asked = signature(start).bind(*values).arguments
-        environment = dict(os.environ if asked["env"] is None else asked["env"])
-        if not (self._is_forked and _is_read_at_start(environment) == _is_read_at_start(os.environ)):
+        if not self._is_forked:
             start(*values)
             return
+        environment = dict(os.environ if asked["env"] is None else asked["env"])
         ends = asked["p2cread"], asked["c2pwrite"], asked["errwrite"]
         folder = os.path.abspath(asked["cwd"] or os.curdir)
         words = asked["args"][len(FATHOM) :]
-        self.pid = _fork_server().fork(
+        read_at_start = {name: value for name, value in environment.items() if name.startswith(_READ_AT_START)}
+        self.pid = _fork_server(**read_at_start).fork(
             [own if end == -1 else end for own, end in enumerate(ends)],
             (words, environment, folder, asked["start_new_session"], asked["process_group"]),
         )
@@ -68,22 +70,18 @@ def run_fathom(
     return subprocess.CompletedProcess([*FATHOM, *words], process.returncode, out, err)
 
 
-def _is_read_at_start(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if name.startswith(_READ_AT_START)}
-
-
 class _ForkServer:
-    def __init__(self) -> None:
+    def __init__(self, read_at_start: Mapping[str, str]) -> None:
         self._requests, theirs = socket.socketpair()
-        self._lock = Lock()
         program = Path(__file__).with_name("fork_server.py")
         with theirs:
-            self.process = Started([sys.executable, "-P", program, str(theirs.fileno())], pass_fds=[theirs.fileno()])
+            words = [sys.executable, "-P", program, str(theirs.fileno())]
+            self.process = Started(words, env=read_at_start, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
 
     def fork(self, streams: Sequence[int], request: tuple[Any, ...]) -> int:
         """Return the number of a new process, a child of this one."""
         data = pickle.dumps(request)
-        with self._lock:
+        with _ADOPTING:
             _adopt(True)
             try:
                 socket.send_fds(self._requests, [len(data).to_bytes(8)], streams)
@@ -96,8 +94,8 @@ class _ForkServer:
 
 
 @cache
-def _fork_server() -> _ForkServer:
-    return _ForkServer()
+def _fork_server(**read_at_start: str) -> _ForkServer:
+    return _ForkServer(read_at_start)
 
 
 def _adopt(does: bool) -> None:
