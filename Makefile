@@ -12,6 +12,9 @@ PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print
 .PHONY: dist recording plot try-container test-qdrant test-mcp
 .PHONY: bench bench-agents bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team
 
+# Else each of the processes that tests start compiles the program anew, where somebody has set this variable.
+export PYTHONDONTWRITEBYTECODE :=
+
 # Three workers on two cores: a test often waits for a process or a server of its own. Neighbours in a file stay together.
 test: check $(PAGE) $(CONFORMANCE)
 	$(BIN)/pytest -n 3 --dist worksteal -m "not long and not llm"

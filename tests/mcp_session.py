@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.waiting import Started
-
-FATHOM = (sys.executable, "-m", "codefathom")
+from tests.fathom import Fathom
 
 
 class McpSession:
@@ -20,7 +17,7 @@ class McpSession:
 
     def __init__(self, root: Path, *words: str, environment: Mapping[str, str] | None = None) -> None:
         streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        self.process = Started([*FATHOM, "mcp", *words], cwd=root, env=environment, **streams)
+        self.process = Fathom(["mcp", *words], cwd=root, env=environment, **streams)
         self.sent: list[dict[str, Any]] = []
         self._n_read = 0
         self._key = 0

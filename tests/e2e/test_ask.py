@@ -8,17 +8,16 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fathom import Fathom, run_fathom
 from tests.protocols.server import ServedSettings, Turn, serving
-from tests.waiting import LONG_S, Started, comes
+from tests.waiting import LONG_S, comes
 
 SHOP = Path(__file__).parent.parent / "repos" / "shop"
-FATHOM = [sys.executable, "-m", "codefathom"]
 QUESTION = "how is the price of an order computed"
 CLAIM = "Prices are summed [shop/pricing.py:6-8]. And taxed [shop/tax.py:1-3]."
 
@@ -54,10 +53,7 @@ def surroundings(shop: Path, served: ServedSettings | None) -> dict[str, str]:
 
 
 def fathom(shop: Path, served: ServedSettings | None, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command, environment = [*FATHOM, *words], surroundings(shop, served)
-    return subprocess.run(
-        command, cwd=shop, env=environment, input=stdin, capture_output=True, text=True, check=False, timeout=LONG_S
-    )
+    return run_fathom(*words, cwd=shop, env=surroundings(shop, served), input=stdin, text=True)
 
 
 @pytest.fixture
@@ -93,9 +89,7 @@ def test_what_is_sent_holds_the_sources_and_no_secret(shop: Path, answering: Ser
         **surroundings(shop, answering),
         "OPENAI_BASE_URL": answering.base_url.replace("127.0.0.1", "localhost"),
     }
-    subprocess.run(
-        [*FATHOM, "ask", QUESTION], cwd=shop, env=environment, capture_output=True, check=False, timeout=LONG_S
-    )
+    run_fathom("ask", QUESTION, cwd=shop, env=environment)
     sent = json.dumps(answering.asked[0].body)
     assert "shop/pricing.py" in sent
     assert key in sent  # a model on this machine may see it
@@ -241,7 +235,7 @@ def test_words_appear_while_the_model_writes_them(shop: Path) -> None:
     with serving(Turn(words, pause_s=0.01, repeat=100_000)) as served:
         fathom(shop, served, "index")
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        with Started([*FATHOM, "ask", QUESTION], cwd=shop, env=surroundings(shop, served), **pipes) as process:
+        with Fathom(["ask", QUESTION], cwd=shop, env=surroundings(shop, served), **pipes) as process:
             assert process.stdout is not None
             expected = b"so it [cited place not found] is so it"
             assert process.stdout.read(len(expected)) == expected
@@ -255,7 +249,7 @@ def test_an_interruption_ends_the_models_call(shop: Path) -> None:
         fathom(shop, served, "index")
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         environment = surroundings(shop, served)
-        with Started([*FATHOM, "ask", QUESTION], cwd=shop, env=environment, **pipes) as process:
+        with Fathom(["ask", QUESTION], cwd=shop, env=environment, **pipes) as process:
             assert process.stdout is not None
             assert process.stdout.read(4) == b"word"
             process.send_signal(signal.SIGINT)
@@ -272,7 +266,7 @@ def test_an_interruption_does_not_wait_for_calls_at_the_same_time(shop: Path) ->
         fathom(shop, served, "index")
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         environment = surroundings(shop, served)
-        with Started([*FATHOM, *words], cwd=shop, env=environment, **pipes) as process:
+        with Fathom(words, cwd=shop, env=environment, **pipes) as process:
             # Two judgements are waited for.
             assert comes(lambda: len(served.asked) >= 3 or process.poll() is not None)
             assert process.poll() is None

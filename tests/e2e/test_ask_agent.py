@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.test_ask import FATHOM, QUESTION, call, fathom, shop, sse
+from tests.e2e.test_ask import QUESTION, call, fathom, shop, sse
 from tests.protocols.server import ServedSettings, Turn, serving
 from tests.unit.source.test_web import Site, site
 
@@ -18,7 +18,7 @@ from codefathom.answer.ask import Text
 from codefathom.config.configuration import load_settings
 from codefathom.engine import Engine
 
-__all__ = ["FATHOM", "shop", "site"]  # fixtures
+__all__ = ["shop", "site"]  # fixtures
 
 NOTE = "\n".join(f"rule {number}: round to {number} cents" for number in range(1, 4)) + "\n"
 

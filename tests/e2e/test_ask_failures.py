@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
-from tests.e2e.test_ask import CLAIM, FATHOM, QUESTION, call, fathom, shop, sse, surroundings
+from tests.e2e.test_ask import CLAIM, QUESTION, call, fathom, shop, sse, surroundings
+from tests.fathom import run_fathom
 from tests.protocols.server import Turn, serving
-from tests.waiting import LONG_S
 
 __all__ = ["shop"]
 
@@ -132,8 +131,7 @@ def test_a_trace_holds_neither_keys_nor_what_was_masked(shop: Path) -> None:
         served.base_url = served.base_url.replace("127.0.0.1", "127.1")
         more = ("--filter-level", "1", "--set", "limits.min_interval_ms=0", "--trace", "trace.json")
         environment = {**surroundings(shop, served), "OPENAI_API_KEY": own}
-        words = [*FATHOM, "ask", *more, f"{QUESTION} with {key}"]
-        ran = subprocess.run(words, cwd=shop, env=environment, capture_output=True, check=False, timeout=LONG_S)
+        ran = run_fathom("ask", *more, f"{QUESTION} with {key}", cwd=shop, env=environment)
     assert ran.returncode == 2
     trace = (shop / "trace.json").read_text()
     assert "masked" in trace

@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.e2e.test_ask import CLAIM, FATHOM, QUESTION, call, fathom, shop, sse, surroundings
+from tests.e2e.test_ask import CLAIM, QUESTION, call, fathom, shop, sse, surroundings
+from tests.fathom import FATHOM, Fathom
 from tests.protocols.server import ServedSettings, Turn, serving
 from tests.waiting import LONG_S, Started, is_readable
 
@@ -226,7 +227,7 @@ def test_an_interruption_ends_the_answer_and_keeps_the_conversation(shop: Path) 
         fathom(shop, served, "index")
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         environment = surroundings(shop, served)
-        with Started([*FATHOM, "chat"], cwd=shop, env=environment, **pipes) as process:
+        with Fathom(["chat"], cwd=shop, env=environment, **pipes) as process:
             assert process.stdin is not None
             assert process.stdout is not None
             process.stdin.write(f"{QUESTION}\n".encode())

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from tests.waiting import LONG_S
+from tests.fathom import run_fathom
 
 from codefathom.answer.tokens import counter, estimate
 
-FATHOM = [sys.executable, "-m", "codefathom"]
 QUESTION = "how are parcels weighed"
 FORMATS = ("files", "autocoder", "markdown", "xml")
 
@@ -44,10 +42,7 @@ def depot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fathom(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("FATHOM_", "OPENAI_"))}
     own = {"FATHOM_CACHE_DIR": str(root.parent / "cache"), "FATHOM_CONFIG": str(root / "none.toml")}
-    command = [*FATHOM, *words]
-    return subprocess.run(
-        command, cwd=root, env=kept | own, capture_output=True, encoding="utf-8", check=False, timeout=LONG_S
-    )
+    return run_fathom(*words, cwd=root, env=kept | own, encoding="utf-8")
 
 
 def packed(root: Path, max_tokens: int) -> dict[str, list[tuple[int, int]]]:
@@ -137,14 +132,8 @@ def test_autocoder_is_the_format_of_that_program_to_the_byte(tmp_path: Path) -> 
     texts = {"parcels.py": "def weigh():\r\n    return 'parcels'\r\n", "weigh.py": "# weigh parcels\nx = 1"}
     for name, text in texts.items():
         (tmp_path / name).write_bytes(text.encode())
-    ran = subprocess.run(
-        [*FATHOM, "context", "--format", "autocoder", "weigh parcels"],
-        cwd=tmp_path,
-        env={**os.environ, "FATHOM_CACHE_DIR": str(tmp_path / "cache")},
-        capture_output=True,
-        check=False,
-        timeout=LONG_S,
-    )
+    environment = {**os.environ, "FATHOM_CACHE_DIR": str(tmp_path / "cache")}
+    ran = run_fathom("context", "--format", "autocoder", "weigh parcels", cwd=tmp_path, env=environment)
     parts = {f"##File: {name}\n{text}\n\n".encode() for name, text in texts.items()}
     assert all(part in ran.stdout for part in parts)
     assert len(ran.stdout) == sum(map(len, parts))

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.fathom import run_fathom
 from tests.waiting import LONG_S
 
 from codefathom import Engine
@@ -161,10 +162,7 @@ def test_a_project_in_a_folder_of_its_repository_is_compared_there(shop: Path) -
 
 
 def fathom(folder: Path, *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    import sys
-
-    command = [sys.executable, "-m", "codefathom", "impact", *words, "-q"]
-    return subprocess.run(command, cwd=folder, input=text, capture_output=True, text=True, check=False, timeout=LONG_S)
+    return run_fathom("impact", *words, "-q", cwd=folder, input=text, text=True)
 
 
 def test_the_command_lists_tests_for_a_runner(shop: Path) -> None:

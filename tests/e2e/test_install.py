@@ -12,7 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.waiting import LONG_S, Started, is_readable
+from tests.fathom import Fathom, run_fathom
+from tests.waiting import LONG_S, is_readable
 
 from codefathom import __version__
 from codefathom.answer.tokens import estimate
@@ -24,7 +25,6 @@ if sys.platform == "win32":
 
 import pty
 
-FATHOM = [sys.executable, "-m", "codefathom"]
 PLUGIN = Path(PLUGIN_FOLDER)
 SKILL = PLUGIN / "skills" / "fathom" / "SKILL.md"
 Install = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -46,16 +46,7 @@ def environ(home: Path) -> dict[str, str]:
 @pytest.fixture
 def run(home: Path, environ: dict[str, str]) -> Install:
     def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*FATHOM, *words],
-            check=False,
-            cwd=home.parent / "project",
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LONG_S,
-        )
+        return run_fathom(*words, cwd=home.parent / "project", env=environ, stdin=subprocess.DEVNULL, text=True)
 
     return run
 
@@ -64,9 +55,7 @@ def on_terminal(home: Path, environ: dict[str, str], answer: Callable[[], str], 
     """Run in a terminal, and type what `answer` returns when it is asked."""
     master, slave = pty.openpty()
     output = b""
-    with Started(
-        [*FATHOM, *words], cwd=home.parent / "project", env=environ, stdin=slave, stdout=slave, stderr=slave
-    ) as process:
+    with Fathom(words, cwd=home.parent / "project", env=environ, stdin=slave, stdout=slave, stderr=slave) as process:
         os.close(slave)
         with suppress(OSError):  # Linux says so when the other end is closed
             while is_readable(master, LONG_S) and (chunk := os.read(master, 10_000)):
@@ -253,8 +242,7 @@ def test_secrets_around_the_entry_are_not_shown(home: Path, run: Install) -> Non
 
 
 def test_a_home_folder_is_no_project(home: Path, environ: dict[str, str]) -> None:
-    words = [*FATHOM, "install", "--project", "--yes"]
-    ran = subprocess.run(words, check=False, cwd=home, env=environ, capture_output=True, timeout=LONG_S)
+    ran = run_fathom("install", "--project", "--yes", cwd=home, env=environ)
     assert ran.returncode == 2
     assert b"not a project" in ran.stderr
     assert not (home / ".mcp.json").exists()

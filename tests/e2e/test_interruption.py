@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.waiting import LONG_S, Started
+from tests.fathom import Fathom
+from tests.waiting import LONG_S
 
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
-FATHOM = [sys.executable, "-m", "codefathom"]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
 
 # An index run on a terminal: at the first line of progress, PLACE gets a signal.
@@ -102,7 +102,7 @@ def test_it_is_not_forgotten_where_python_cannot_raise_it(
 def interrupted(words: list[str], delay_s: float, n_signals: int, project: Path, env: dict[str, str]) -> None:
     """Run a command, send signals after a while, and check how it ends; one that was faster has its own end."""
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with Started([*FATHOM, *words], cwd=project, env=env, text=True, start_new_session=True, **pipes) as process:
+    with Fathom(words, is_fresh=True, cwd=project, env=env, text=True, start_new_session=True, **pipes) as process:
         assert process.stderr is not None
         time.sleep(delay_s)  # any moment will do
         for _ in range(n_signals):
@@ -145,7 +145,7 @@ HALF = b"POST /search HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/j
 @pytest.mark.parametrize("n_signals", [1, 2])
 def test_a_server_ends_with_one_line(n_signals: int, project: Path, surroundings: dict[str, str]) -> None:
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with Started([*FATHOM, "serve", "--port", "0"], cwd=project, env=surroundings, text=True, **pipes) as process:
+    with Fathom(["serve", "--port", "0"], cwd=project, env=surroundings, text=True, **pipes) as process:
         lines = list(until("serving http", process))
         port = int(lines[-1].split("http://")[1].split(";")[0].rpartition(":")[2])
         lines += until("startup complete", process)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from tests.waiting import LONG_S
+from tests.fathom import run_fathom
 
 from codefathom import Engine
 from codefathom.errors import UsageError
@@ -36,15 +35,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fathom(project: Path, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "codefathom", *words],
-        cwd=project,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=LONG_S,
-        check=False,
-    )
+    return run_fathom(*words, cwd=project, input=stdin, text=True)
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,16 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fathom import Fathom, run_fathom
 from tests.protocols.server import ServedSettings, Turn, serving
-from tests.waiting import LONG_S, Started, comes
+from tests.waiting import LONG_S, comes
 
 from codefathom.source.masks import MASK
 
-FATHOM = [sys.executable, "-m", "codefathom"]
 KEY = "AKIA" + "Q3EXAMPLE7HBNDCA"  # in two parts, so that it is none here
 LEDGER = f"""\
 program ledger;
@@ -73,10 +72,7 @@ def surroundings(root: Path, served: ServedSettings | None) -> dict[str, str]:
 
 
 def fathom(root: Path, served: ServedSettings | None, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = surroundings(root, served)
-    return subprocess.run(
-        [*FATHOM, *words], cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=LONG_S
-    )
+    return run_fathom(*words, cwd=root, env=surroundings(root, served), text=True)
 
 
 def names(root: Path, served: ServedSettings) -> list[str]:
@@ -226,7 +222,7 @@ def test_an_interruption_ends_the_models_call(books: Path) -> None:
     words = b'data: {"choices": [{"delta": {"content": "word"}}]}\n\n'
     with serving(Turn([words], pause_s=0.01, repeat=100_000)) as served:
         environment = surroundings(books, served)
-        process = Started([*FATHOM, "index"], cwd=books, env=environment, stderr=subprocess.PIPE)
+        process = Fathom(["index"], cwd=books, env=environment, stderr=subprocess.PIPE)
         with process:
             assert comes(lambda: served.asked or process.poll() is not None)
             assert process.poll() is None

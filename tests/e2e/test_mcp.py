@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.waiting import LONG_S, Started
+from tests.fathom import Fathom
+from tests.waiting import LONG_S
 
 import codefathom
 from codefathom.answer.tokens import counter, estimate
@@ -45,9 +46,8 @@ def request(key: int, method: str, **params: object) -> dict:
 def answers(root: Path, *messages: object) -> dict:
     """Send messages to a session, and return its responses by their ids; each line of stdout must be one."""
     lines = b"".join((one if isinstance(one, bytes) else json.dumps(one).encode()) + b"\n" for one in messages)
-    words = [sys.executable, "-m", "codefathom", "mcp"]
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with Started(words, cwd=root, **streams) as process:
+    with Fathom(["mcp"], cwd=root, **streams) as process:
         out, _ = process.communicate(lines)
     assert process.returncode == 0
     responses = [json.loads(line) for line in out.splitlines()]

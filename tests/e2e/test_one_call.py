@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.test_ask import FATHOM, QUESTION, shop, sse, surroundings
+from tests.e2e.test_ask import QUESTION, shop, sse, surroundings
+from tests.fathom import Fathom, run_fathom
 from tests.protocols.server import ServedSettings, Turn, serving
-from tests.waiting import LONG_S, Started, comes
+from tests.waiting import comes
 
 from codefathom import Engine
 from codefathom.answer.answer_types import AnswerRequest, AnswerStep
@@ -60,15 +61,7 @@ def environment(project: Path, served: ServedSettings) -> dict[str, str]:
 
 
 def fathom(project: Path, served: ServedSettings, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*FATHOM, *words],
-        cwd=project,
-        env=environment(project, served),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LONG_S,
-    )
+    return run_fathom(*words, cwd=project, env=environment(project, served), text=True)
 
 
 def sent_tokens(body: dict[str, Any]) -> int:
@@ -152,7 +145,7 @@ def test_a_model_that_hangs_is_named(shop: Path, words: tuple[str, ...]) -> None
         log = shop.parent / "stderr.txt"
         with (
             log.open("w") as stderr,
-            Started([*FATHOM, *words], cwd=shop, env=environment(shop, served), stderr=stderr) as process,
+            Fathom(words, cwd=shop, env=environment(shop, served), stderr=stderr) as process,
         ):
             assert comes(lambda: "openai:m has not answered for 5 s" in log.read_text() or process.poll() is not None)
             assert process.poll() is None
@@ -164,16 +157,8 @@ def test_ollama_keeps_one_window_for_all_calls_of_a_question(
     shop: Path, model: ServedSettings, words: tuple[str, ...]
 ) -> None:
     turns = f"{QUESTION}\nand why is that so\n"
-    ran = subprocess.run(
-        [*FATHOM, "chat", "--model", "ollama:m", *words],
-        cwd=shop,
-        env={**environment(shop, model), "OLLAMA_HOST": model.base_url},
-        input=turns,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LONG_S,
-    )
+    own = {**environment(shop, model), "OLLAMA_HOST": model.base_url}
+    ran = run_fathom("chat", "--model", "ollama:m", *words, cwd=shop, env=own, input=turns, text=True)
     assert ran.returncode == 0, ran.stderr
     windows = [asked.body["options"].get("num_ctx") for asked in model.asked]
     assert len(windows) >= 2

@@ -12,12 +12,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.waiting import LONG_S, Started, is_readable
+from tests.fathom import Fathom
+from tests.waiting import LONG_S, is_readable
 
 from codefathom.cli import main
 
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
-FATHOM = [sys.executable, "-m", "codefathom"]
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def surroundings(tmp_path: Path) -> dict[str, str]:
 
 def start(words: list[str], project: Path, surroundings: dict[str, str], **streams) -> subprocess.Popen:
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-    return Started([*FATHOM, *words], cwd=project, env=surroundings, **streams)
+    return Fathom(words, cwd=project, env=surroundings, **streams)
 
 
 def finished(process: subprocess.Popen) -> tuple[int, bytes, bytes]:

@@ -7,14 +7,13 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.waiting import LONG_S
+from tests.fathom import run_fathom
 
 from codefathom import Engine
 from codefathom.config.settings import SearchSettings, Settings
@@ -537,8 +536,7 @@ def test_old_encodings_are_no_reason_to_complain(
 @pytest.fixture
 def fathom(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     def run(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "codefathom", *words]
-        return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=LONG_S)
+        return run_fathom(*words, cwd=root, text=True)
 
     return run
 

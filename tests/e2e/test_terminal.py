@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.e2e.test_ask import call, sse
+from tests.fathom import run_fathom
 from tests.hostile import (
     BIDI,
     C1_TITLE,
@@ -33,7 +34,6 @@ from codefathom.cli import main
 from codefathom.cli.options import COMMANDS
 from codefathom.server.metrics.logs import start_log
 
-FATHOM = [sys.executable, "-m", "codefathom"]
 NAME = f"{TITLE}{C1_TITLE}{BIDI}\n{FORGED}"
 BAD = f"{TITLE}{C1_TITLE}{BIDI}\n{FORGED}\r{CLIPBOARD}"
 
@@ -231,15 +231,8 @@ def test_no_conversation_steers_the_terminal(hostile: Path, tmp_path: Path, word
         }
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("FATHOM_", "OPENAI_"))}
         typed = f"retry {BAD}\nretry\n/clear\nretry {EVERYTHING}\n".encode() + b"\xff\x1b retry\n"
-        ran = subprocess.run(
-            [*FATHOM, *words, "--set", "limits.attempts=1"],
-            cwd=hostile,
-            env={**kept, **own, "FATHOM_CONFIG": os.devnull, "FATHOM_CACHE_DIR": str(tmp_path)},
-            input=typed,
-            capture_output=True,
-            check=False,
-            timeout=LONG_S,
-        )
+        environment = {**kept, **own, "FATHOM_CONFIG": os.devnull, "FATHOM_CACHE_DIR": str(tmp_path)}
+        ran = run_fathom(*words, "--set", "limits.attempts=1", cwd=hostile, env=environment, input=typed)
     assert complaints(ran.stdout.decode().replace(f"\n{FORGED}", "")) == []  # the model may write such a line
     assert complaints(ran.stderr.decode()) == []
     assert len(served.asked) > 2
@@ -294,9 +287,7 @@ def test_an_agent_in_a_pipe_gets_the_same(hostile: Path, tmp_path: Path) -> None
     own = {"FATHOM_CACHE_DIR": str(tmp_path), "FATHOM_CONFIG": os.devnull}
     for encoding in ("utf-8", "latin-1", "ascii"):
         variables = {**kept, **own, "PYTHONIOENCODING": encoding}
-        ran = subprocess.run(
-            [*FATHOM, "search", "retry"], cwd=hostile, env=variables, capture_output=True, check=False, timeout=LONG_S
-        )
+        ran = run_fathom("search", "retry", cwd=hostile, env=variables)
         assert complaints(ran.stdout.decode(encoding)) == []
         assert ran.returncode == 0
 

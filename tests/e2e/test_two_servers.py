@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e.test_ask import CLAIM, FATHOM, QUESTION, fathom, shop, sse, surroundings
+from tests.e2e.test_ask import CLAIM, QUESTION, fathom, shop, sse, surroundings
+from tests.fathom import Fathom
 from tests.protocols.server import ServedSettings, Turn, serving
-from tests.waiting import Started, comes
+from tests.waiting import comes
 
 __all__ = ["shop"]  # a fixture
 
@@ -131,8 +132,8 @@ def test_a_long_wait_is_said_on_stderr(shop: Path, words: tuple[str, ...], quiet
         if words[0] == "ask":
             fathom(shop, None, "index")
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        command = [*FATHOM, *words, *(["--quiet"] if quiet else [])]
-        with Started(command, cwd=shop, env=surroundings(shop, served), text=True, **pipes) as process:
+        command = [*words, *(["--quiet"] if quiet else [])]
+        with Fathom(command, cwd=shop, env=surroundings(shop, served), text=True, **pipes) as process:
             assert process.stderr is not None
             note = "" if quiet else process.stderr.readline()
             assert comes(lambda: served.asked or process.poll() is not None)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.fathom import Fathom, run_fathom
 from tests.waiting import LONG_S, Started, is_readable
 
 from codefathom.cli import main
@@ -97,8 +98,7 @@ def test_an_index_run_waits_for_another_writer_and_says_for_whom(project: Path) 
 
 
 def test_many_runs_at_once_all_succeed(project: Path) -> None:
-    command = [sys.executable, "-m", "codefathom", "index", "-q"]
-    runs = [Started(command, cwd=project, stderr=subprocess.PIPE, text=True) for _ in range(12)]
+    runs = [Fathom(["index", "-q"], cwd=project, stderr=subprocess.PIPE, text=True) for _ in range(12)]
     assert [(run.communicate(timeout=LONG_S)[1], run.returncode) for run in runs] == [("", 0)] * len(runs)
 
 
@@ -146,7 +146,7 @@ def test_ctrl_c_ends_a_wait_at_once(project: Path) -> None:
 def test_a_terminal_shows_who_is_waited_for(project: Path) -> None:
     ours, theirs = pty.openpty()
     with held(project) as holder:
-        run = Started([sys.executable, "-m", "codefathom", "index", "-C", str(project)], stderr=theirs)
+        run = Fathom(["index", "-C", project], stderr=theirs)
         os.close(theirs)
         shown, until = b"", time.monotonic() + LONG_S
         while f"process {holder.pid}".encode() not in shown and time.monotonic() < until:
@@ -218,13 +218,7 @@ def test_who_will_not_wait_gets_what_is_there_and_hears_so(project: Path, refres
         assert line_of(first) == "write"
         settings = [f"--set=search.refresh={refresh}", "--set=index.wait_s=0"]
         question = ["search", "-C", str(project), "--json", "feed_kangaroo"]
-        run = subprocess.run(
-            [sys.executable, "-m", "codefathom", *question, *settings],
-            capture_output=True,
-            text=True,
-            timeout=LONG_S,
-            check=False,
-        )
+        run = run_fathom(*question, *settings, text=True)
         assert run.returncode == 0, run.stderr
         assert "the project is being indexed, 100 %; until then only names are found" in run.stdout
         assert "feed_kangaroo" in run.stdout

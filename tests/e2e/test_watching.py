@@ -7,13 +7,13 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
+from tests.fathom import Fathom
 from tests.protocols.server import Turn, serving
 from tests.waiting import LONG_S, Started, comes, join
 
@@ -284,8 +284,7 @@ def write_and_wait(tree: Tree, name: str, reports: list[IndexReport]) -> None:
 
 
 def run(root: Path) -> Started[str]:
-    command = [sys.executable, "-m", "codefathom", "index", "--watch"]
-    return Started(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return Fathom(["index", "--watch"], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def test_the_command_ends_with_the_folder_and_says_why(tmp_path: Path) -> None:

@@ -6,13 +6,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
-from tests.waiting import LONG_S, Started
+from tests.fathom import Fathom
+from tests.waiting import LONG_S
 
 from codefathom.engine import Engine
 
@@ -27,8 +27,7 @@ def environment_of(tmp_path: Path) -> dict[str, str]:
 @contextmanager
 def process(environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
     """Run `fathom serve` on a free port."""
-    command = [sys.executable, "-m", "codefathom", "serve", "--port", "0"]
-    with Started(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
+    with Fathom(["serve", "--port", "0"], env=environment, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stderr is not None
             address = re.search(r"http://127\.0\.0\.1:\d+", server.stderr.readline())

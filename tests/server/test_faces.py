@@ -6,16 +6,16 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
 import pytest
+from tests.fathom import Fathom
 from tests.server.agents import call, post
 from tests.server.conftest import SHOP, serving
-from tests.waiting import LONG_S, Started
+from tests.waiting import LONG_S
 
 from codefathom import Engine
 from codefathom.answer.tokens import estimate
@@ -132,7 +132,7 @@ def faces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faces]:
             with (
                 serving(app) as address,
                 httpx.Client(base_url=address, timeout=LONG_S) as client,
-                Started([sys.executable, "-m", "codefathom", "mcp"], cwd=root, **streams) as process,
+                Fathom(["mcp"], cwd=root, **streams) as process,
             ):
                 yield Faces(root, engine, client, lambda body: told(process, body))
                 process.stdin.close()

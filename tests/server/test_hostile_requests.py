@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 from pydantic import BaseModel, ValidationError
-from tests.waiting import Started
+from tests.fathom import Fathom
 
 from codefathom.server.schemas.ask_schemas import AskIn
 from codefathom.server.schemas.openai_schemas import CompletionIn
@@ -47,8 +46,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "FATHOM_LIMITS__ATTEMPTS": "1",
     }
     log = folder / "log"
-    command = [sys.executable, "-m", "codefathom", "serve", str(shop), "--port", "0"]
-    with log.open("wb") as said, Started(command, env=kept | own, stderr=said) as server:
+    with log.open("wb") as said, Fathom(["serve", shop, "--port", "0"], env=kept | own, stderr=said) as server:
         try:
             until = time.monotonic() + hostile.LONG_S
             while not (found := re.search(r"http://127\.0\.0\.1:\d+", log.read_text())):

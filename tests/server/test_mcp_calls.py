@@ -20,8 +20,9 @@ import jsonschema
 import pytest
 from fastapi import FastAPI
 from mcp import Client
+from tests.fathom import Fathom
 from tests.server.conftest import Serve, serving
-from tests.waiting import LONG_S, Started, comes
+from tests.waiting import LONG_S, comes
 
 from codefathom.engine import Engine
 from codefathom.mcp.tool_list import TOOLS
@@ -103,7 +104,7 @@ def test_the_answers_are_those_of_the_session_on_stdin(config: ServerConfig, sho
     with shops(config, shop) as (address, _), httpx.Client(base_url=address, timeout=LONG_S) as server:
         over_http = [post(server, request).json()["result"] for request in requests]
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with Started([sys.executable, "-m", "codefathom", "mcp"], cwd=shop, **streams) as process:
+    with Fathom(["mcp"], cwd=shop, **streams) as process:
         out, _ = process.communicate(b"".join(json.dumps(request).encode() + b"\n" for request in requests))
     on_stdin = {answer["id"]: answer["result"] for answer in map(json.loads, out.splitlines())}
     for key, result in enumerate(over_http):

@@ -7,7 +7,6 @@ import logging
 import os
 import re
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 from fastapi import FastAPI, Request, Response
+from tests.fathom import Fathom
 from tests.server.conftest import serving
 from tests.server.mcp_fixtures import server as fixture_server
 from tests.waiting import LONG_S, Started
@@ -109,7 +109,7 @@ def test_the_server_as_it_is(server: httpx.Client) -> None:
 def session_on_stdin(shop: Path) -> Iterator[str]:
     """`fathom mcp` behind an address: each body becomes a line, and its answer the response."""
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with Started([sys.executable, "-m", "codefathom", "mcp"], cwd=shop, **streams) as process:
+    with Fathom(["mcp"], cwd=shop, **streams) as process:
         app = FastAPI()
 
         @app.post("/mcp")

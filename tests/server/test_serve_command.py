@@ -8,13 +8,13 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+from tests.fathom import Fathom
 from tests.waiting import LONG_S, Started
 
 from codefathom.cli import main
@@ -32,11 +32,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
 @contextmanager
 def serving(environment: dict[str, str], cwd: Path, *words: str) -> Iterator[tuple[Started, httpx.Client, str]]:
     """Run `fathom serve` in a folder; the last value is what it says up to its address."""
-    command = [sys.executable, "-m", "codefathom", "serve", "--port", "0", *words]
-    environment = environment | {"PYTHONSAFEPATH": "1"}
-    with Started(
-        command, cwd=cwd, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as server:
+    streams = {"stderr": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with Fathom(["serve", "--port", "0", *words], cwd=cwd, env=environment, text=True, **streams) as server:
         try:
             assert server.stderr is not None
             said = ""

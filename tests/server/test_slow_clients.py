@@ -15,7 +15,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.waiting import LONG_S, Started, comes
+from tests.fathom import Fathom
+from tests.waiting import LONG_S, comes
 
 from codefathom.server.connections import ConnectionTable
 from codefathom.server.http.problem_json import BusyError
@@ -239,11 +240,10 @@ def test_descriptors_come_back(shop: Path, tmp_path: Path) -> None:
         "WRITE_TIMEOUT_S": "2",
     }
     own = {f"FATHOM_SERVER__{name}": value for name, value in settings.items()} | {"HOME": str(tmp_path)}
-    command = [sys.executable, "-m", "codefathom", "serve", str(shop), "--port", "0"]
     log = tmp_path / "log"
     with (
         log.open("wb") as written,
-        Started(command, env={**os.environ, **own}, stderr=written) as server,
+        Fathom(["serve", shop, "--port", "0"], env={**os.environ, **own}, stderr=written) as server,
         ExitStack() as stack,
     ):
         stack.callback(server.kill)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
 import pytest
+from tests.fathom import Fathom
 from tests.server.agents import call, post
 from tests.server.conftest import SHOP, serving
-from tests.waiting import LONG_S, Started
+from tests.waiting import LONG_S
 
 from codefathom import Engine, Federation
 from codefathom.answer.answer_types import AnswerRequest
@@ -118,7 +118,7 @@ def over_stdio(root: Path) -> dict[str, Any]:
     bodies = [call(tool, key=key, query=question, max_tokens=4_000) for key, (tool, question) in enumerate(wanted)]
     lines = b"".join(json.dumps(body).encode() + b"\n" for body in bodies)
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with Started([sys.executable, "-m", "codefathom", "mcp"], cwd=root, **streams) as process:
+    with Fathom(["mcp"], cwd=root, **streams) as process:
         out, _ = process.communicate(lines)
     found = {answer["id"]: answer["result"] for answer in map(json.loads, out.splitlines())}
     return {" ".join(pair): found[key] for key, pair in enumerate(wanted)}

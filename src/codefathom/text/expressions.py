@@ -45,18 +45,23 @@ class Deadline:
 
         Raises SlowExpressionError.
         """
-        began = thread_time()
+        began, spent_s = thread_time(), 0.0
         try:
             if self.is_over:
                 raise TimeoutError
-            yield min(self.left_s, self.limit_s * share)
+            allowed_s = min(self.left_s, self.limit_s * share)
+            try:
+                yield allowed_s
+            except TimeoutError:
+                spent_s = allowed_s  # the library counts the time of all threads, and so this one may have had less
+                raise
         except (TimeoutError, MemoryError) as error:  # 1 GB of places to go back to is as hopeless as no end
             raise SlowExpressionError(
                 f"the regular expression {shown(expression)} takes too long: it was stopped after {self.limit_s:g} s",
                 hint=f"leave out a repeat inside a repeat, such as (a+)+, or raise {SETTING}",
             ) from error
         finally:
-            self.left_s -= thread_time() - began
+            self.left_s -= max(spent_s, thread_time() - began)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -53,6 +54,22 @@ def test_all_texts_of_a_search_share_one_deadline() -> None:
             is_match("a", "a")
     with deadline(0.5):
         assert is_match("a", "a")
+
+
+def test_other_threads_that_work_give_a_search_no_second_deadline() -> None:
+    """The library counts the time of all threads of the process."""
+    has_ended = Event()
+
+    def work() -> None:
+        while not has_ended.is_set():
+            pass
+
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(work)
+        try:
+            test_all_texts_of_a_search_share_one_deadline()
+        finally:
+            has_ended.set()
 
 
 def test_one_text_leaves_time_for_the_others() -> None:

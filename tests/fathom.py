@@ -1,0 +1,103 @@
+"""The command `fathom` as a process, for tests that look at what it does and not at how it starts.
+
+An interpreter takes a third of a second of a processor until it has imported the command line, and the tests start
+thousands. So a process beside pytest has imported it (tests/fork_server.py), and forks for each command: a process of
+its own as any other, with its number, streams, signals and exit code. `is_fresh` starts an interpreter instead, for a
+test about that; FATHOM_TEST_FRESH=1 does for all tests.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from inspect import signature
+from pathlib import Path
+from threading import Lock
+from typing import Any, AnyStr
+
+from tests.waiting import LONG_S, Started
+
+FATHOM = (sys.executable, "-m", "codefathom")
+_HAS_FORKS = sys.platform == "linux" and not os.environ.get("FATHOM_TEST_FRESH")
+_READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "TZ", "COVERAGE")  # variables that an interpreter reads as it starts
+_PR_SET_CHILD_SUBREAPER = 36
+_ADOPTING = Lock()
+
+
+class Fathom(Started[AnyStr]):
+    """A process of `fathom`; words and options are those of `Popen`, without the name of the command."""
+
+    def __init__(self, words: Sequence[str | Path], *, is_fresh: bool = False, **options: Any) -> None:
+        self._is_forked = _HAS_FORKS and not is_fresh and "pass_fds" not in options and "preexec_fn" not in options
+        super().__init__([*FATHOM, *map(os.fspath, words)], **options)
+
+    def _execute_child(self, *values: Any) -> None:
+        start = super()._execute_child  # type: ignore[misc]
+        asked = signature(start).bind(*values).arguments
+        if not self._is_forked:
+            start(*values)
+            return
+        environment = dict(os.environ if asked["env"] is None else asked["env"])
+        ends = asked["p2cread"], asked["c2pwrite"], asked["errwrite"]
+        folder = os.path.abspath(asked["cwd"] or os.curdir)
+        words = asked["args"][len(FATHOM) :]
+        read_at_start = {name: value for name, value in environment.items() if name.startswith(_READ_AT_START)}
+        self.pid = _fork_server(**read_at_start).fork(
+            [own if end == -1 else end for own, end in enumerate(ends)],
+            (words, environment, folder, asked["start_new_session"], asked["process_group"]),
+        )
+        self._child_created = True
+        pipes = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
+        self._close_pipe_fds(*(asked[name] for name in pipes))  # type: ignore[attr-defined]
+
+
+def run_fathom(
+    *words: str | Path,
+    input: Any = None,  # noqa: A002 - its name in `subprocess.run`
+    **options: Any,
+) -> subprocess.CompletedProcess[Any]:
+    """Run a command to its end as `subprocess.run` does, with both outputs captured."""
+    stdin = options.pop("stdin", None) if input is None else subprocess.PIPE
+    streams = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with Fathom(words, **{**streams, **options}) as process:
+        out, err = process.communicate(input, LONG_S)
+    return subprocess.CompletedProcess([*FATHOM, *words], process.returncode, out, err)
+
+
+class _ForkServer:
+    def __init__(self, read_at_start: Mapping[str, str]) -> None:
+        self._requests, theirs = socket.socketpair()
+        program = Path(__file__).with_name("fork_server.py")
+        with theirs:
+            words = [sys.executable, "-P", program, str(theirs.fileno())]
+            self.process = Started(words, env=read_at_start, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
+
+    def fork(self, streams: Sequence[int], request: tuple[Any, ...]) -> int:
+        """Return the number of a new process, a child of this one."""
+        data = pickle.dumps(request)
+        with _ADOPTING:
+            _adopt(True)
+            try:
+                socket.send_fds(self._requests, [len(data).to_bytes(8)], streams)
+                self._requests.sendall(data)
+                number = int.from_bytes(self._requests.recv(8))
+            finally:
+                _adopt(False)
+        assert number, "the process that forks has ended: its errors are above"
+        return number
+
+
+@cache
+def _fork_server(**read_at_start: str) -> _ForkServer:
+    return _ForkServer(read_at_start)
+
+
+def _adopt(does: bool) -> None:
+    """Have the system give grandchildren to this process that lose their parent, or not."""
+    assert ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(does), 0, 0, 0) == 0

@@ -1,0 +1,101 @@
+"""A process that has imported the command line, and forks for each command (tests/fathom.py).
+
+It has started no thread and opened nothing but the socket that its requests come from.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+import socket
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+# Rooms whose modules are imported, with all that those import. Servers and what is installed as an extra are not.
+ROOMS = ("cli", "cli.commands", "compat", "project", "project.impact", "project.stores", "providers", "remote")
+REVISIONS = "codefathom.source.revisions"
+ALSO = (f"{REVISIONS}.history", f"{REVISIONS}.staged_files", "codefathom.text.unified_diff")
+
+
+def main() -> None:
+    """Answer requests until their socket ends; in a process that was forked, run the command and end as it does."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    requests = socket.socket(fileno=int(sys.argv[1]))
+    _prepare()
+    while head := _head(requests):
+        data, streams = head
+        pipe = os.pipe()
+        if between := os.fork():
+            os.waitpid(between, 0)  # its child belongs to the process that asks from now on
+            requests.sendall(os.read(pipe[0], 8))
+            for descriptor in (*streams, *pipe):
+                os.close(descriptor)
+        elif command := os.fork():
+            os.write(pipe[1], command.to_bytes(8))
+            os._exit(0)
+        else:
+            for descriptor in (requests.detach(), *pipe):
+                os.close(descriptor)
+            _run(streams, *pickle.loads(data))
+
+
+def _prepare() -> None:
+    for room in ROOMS:
+        for module in iter_modules(import_module(f"codefathom.{room}").__path__):
+            import_module(f"codefathom.{room}.{module.name}")
+    for name in ALSO:
+        import_module(name)
+    assert len(os.listdir("/proc/self/task")) == 1, "a thread would be missing in each process that is forked"
+    gc.collect()
+    gc.freeze()  # else the first collection in each process would copy all pages
+
+
+def _head(requests: socket.socket) -> tuple[bytes, list[int]] | None:
+    head, streams, _, _ = socket.recv_fds(requests, 8, 3)
+    if not head:
+        return None
+    n_bytes, data = int.from_bytes(head), b""
+    while len(data) < n_bytes:
+        data += requests.recv(n_bytes - len(data))
+    return data, list(streams)
+
+
+def _run(
+    streams: list[int], words: list[str], environment: dict[str, str], folder: str, has_own_session: bool, group: int
+) -> None:
+    """Become what `python -m codefathom` is in its first line."""
+    if has_own_session:
+        os.setsid()
+    if group >= 0:
+        os.setpgid(0, group)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    for number, descriptor in enumerate(streams):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        setattr(sys, name, _stream(number, getattr(sys, name)))
+    package: Any = import_module("codefathom")
+    sys.argv = [os.path.join(package.__path__[0], "__main__.py"), *words]
+    sys.exit(import_module("codefathom.cli").main())
+
+
+def _stream(number: int, before: Any) -> Any:
+    """Return a stream as an interpreter makes it at its start."""
+    return open(
+        number,
+        "w" if number else "r",
+        encoding=before.encoding,
+        errors=before.errors,
+        closefd=False,
+        buffering=1 if number == 2 or os.isatty(number) else -1,
+    )
+
+
+if __name__ == "__main__":
+    main()
