@@ -179,6 +179,17 @@ class Engine:
         """The opened index, for callers that ask several projects at once, measure or test. Raises MovedError."""
         return self.current.opened
 
+    @property
+    def hides_secrets(self) -> bool:
+        """True if no secret may be in the texts of an answer, since its models are on other machines."""
+        from codefathom.project.roles import masks_secrets
+
+        return masks_secrets(self.place)
+
+    def chat_model(self, name: str) -> ChatModel:
+        """Return a language model, the same each time. Raises SettingsError."""
+        return self.opened.chat_model(name)
+
     def with_settings(self, settings: Settings) -> Self:
         """Return this engine with other settings for questions; it is open for as long as this one is."""
         other = copy(self)
@@ -662,11 +673,6 @@ class Engine:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def ready(self) -> OpenedProject:
-        """Return the index, up to date. Raises IndexingError for one that was made elsewhere and is not checked yet."""
-        self.refresh()
-        return self.current.believed()
 
     def _refuse_revision(self, what: str) -> None:
         if self.place.revision is not None:

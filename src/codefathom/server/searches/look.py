@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from codefathom.engine import Engine
-from codefathom.project.browsing import FileLines, TreeEntry
+from codefathom.project.browsing import TreeEntry
 from codefathom.question.question import Question
 from codefathom.search.graph.project_map import MapParts
 from codefathom.types import Check, FoundSymbol, IndexedFile, Status
 
 ALL_PARTS = 1_000_000  # of a map; more have no room in the largest answer
-LookKind = Literal["files", "entries", "folders", "lines", "outline", "map_parts", "modules", "status", "checks"]
+LookKind = Literal["files", "entries", "folders", "outline", "map_parts", "modules", "status", "checks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,6 @@ class Look:
     kind: LookKind
     path: str = ""  # of a file or folder in the project
     folders: tuple[str, ...] = ()  # that must have files in the index
-    start_line: int = 1
-    end_line: int = 0  # 0: the last
     question: Question | None = None  # of the parts of a map
     limit: int = ALL_PARTS
     offset: int = 0
@@ -54,10 +52,6 @@ def _entries(engine: Engine, look: Look) -> tuple[TreeEntry, ...]:
 
 def _folders(engine: Engine, look: Look) -> None:
     engine.files.check_folders(look.folders)
-
-
-def _lines(engine: Engine, look: Look) -> FileLines:
-    return engine.files.lines(look.path, look.start_line, look.end_line)
 
 
 def _outline(engine: Engine, look: Look) -> tuple[FoundSymbol, ...]:
@@ -89,7 +83,6 @@ _LOOKS: Mapping[LookKind, Callable[[Engine, Look], Any]] = {
     "files": _files,
     "entries": _entries,
     "folders": _folders,
-    "lines": _lines,
     "outline": _outline,
     "map_parts": _map_parts,
     "modules": _modules,
