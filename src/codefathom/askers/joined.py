@@ -490,8 +490,8 @@ class JoinedProjects:
         for path in question.files:
             name, rest = self._holder(path)
             own.setdefault(name, []).append(rest)
-        asked = ((name, replace(question, files=tuple(files))) for name, files in own.items())
-        return [(name, result_of(self._projects[name], part)) for name, part in asked]
+        questions = {name: replace(question, files=tuple(files)) for name, files in own.items()}
+        return [(name, result_of(self._projects[name], one)) for name, one in questions.items()]
 
     def _ask(self, question: Question) -> Iterator[Any]:
         request = request_of(question)

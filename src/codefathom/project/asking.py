@@ -201,8 +201,8 @@ def _files(index: CurrentIndex, question: Question) -> Iterator[tuple[IndexedFil
 
 
 def _texts(index: CurrentIndex, question: Question) -> Iterator[SomeTexts]:
-    found = _as_it_is(index).texts(question)
-    yield found._replace(problems=damage_of(index.last_opened))
+    texts = _as_it_is(index).texts(question)
+    yield texts._replace(problems=damage_of(index.last_opened))
 
 
 def _outlines(index: CurrentIndex, question: Question) -> Iterator[tuple[FileOutline, ...]]:
