@@ -262,7 +262,10 @@ def _impact(index: CurrentIndex, question: Question) -> Iterator[Impact]:
 def _map(index: CurrentIndex, question: Question) -> Iterator[MapParts | ProjectMap]:
     check_offset(question.offset)
     parts = map_parts(index, question)
-    yield parts if question.as_parts else fitted_map(parts, question, index.settings.context.tokenizer_path)
+    if question.as_parts:
+        yield parts if question.limit is None else parts.first(question.limit)
+        return
+    yield fitted_map(parts, question, index.settings.context.tokenizer_path)
 
 
 def _context(index: CurrentIndex, question: Question) -> Iterator[Context]:

@@ -20,7 +20,7 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.sse import events_after
 from codefathom.server.mcp.served_projects import resolve_projects
-from codefathom.server.requests.questions import Asking, begin
+from codefathom.server.requests.questions import ClientCall, begin
 from codefathom.server.state import ServerState
 
 # How far it is, of how much if that is known, and with what.
@@ -45,9 +45,9 @@ async def answered(state: ServerState, caller: Caller, arguments: Mapping[str, A
         arguments = named("ask", arguments)
         most = most_tokens(arguments)
         question = Question(text_of(arguments, "question"), "ask", for_agent=True)
-        asking = _asking(state, caller, arguments)
+        call = _call(state, caller, arguments)
         with CancelScope(shield=True):  # one that has begun has to have a reader
-            task = await to_thread.run_sync(begin, state, caller, question, asking)
+            task = await to_thread.run_sync(begin, state, caller, question, call)
             task.attach()
         try:
             await _follow(task, report)
@@ -57,18 +57,18 @@ async def answered(state: ServerState, caller: Caller, arguments: Mapping[str, A
             raise AnswerError(task.problem)
         if task.answer is None:
             raise RequestError("the answer was stopped", hint="ask the question again")
-        masks = AgentMasks(shows=not _masks_secrets(state, asking.projects))
+        masks = AgentMasks(shows=not _masks_secrets(state, call.projects))
         answer = masks.answer(task.answer)
         return masks.noted(answer_result(answer, masks.room(most)))
     except FathomError as error:
         return refusal_result(error)
 
 
-def _asking(state: ServerState, caller: Caller, arguments: Mapping[str, Any]) -> Asking:
+def _call(state: ServerState, caller: Caller, arguments: Mapping[str, Any]) -> ClientCall:
     visible = state.projects.listed(caller)
     projects = resolve_projects(texts(arguments, "projects"), visible)
     names = tuple(project.id for project in projects)
-    return Asking(names, names_paths=len(visible) > 1)
+    return ClientCall(names, names_paths=len(visible) > 1)
 
 
 def _masks_secrets(state: ServerState, names: Sequence[str]) -> bool:

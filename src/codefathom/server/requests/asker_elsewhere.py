@@ -126,7 +126,7 @@ class AskerElsewhere:
             version=engine.version if isinstance(engine, ServedEngine) else 0,
             settings=engine.settings,
             question=question,
-            changed=self.change(engine.settings) if self.change is not None else None,
+            changed=self.settings if self.change is not None else None,
             limit_s=left_s(self.state, self.lease.until),
             most_opened=self.state.config.opened_projects,
             revision=place.revision if isinstance(place.revision, Revision) else None,
@@ -147,7 +147,7 @@ class AskerElsewhere:
     @property
     def settings(self) -> Settings:
         """The settings in force."""
-        return self._own.settings
+        return self.engine.settings if self.change is None else self.change(self.engine.settings)
 
     @property
     def generation(self) -> int:
@@ -162,11 +162,11 @@ class AskerElsewhere:
     @property
     def hides_secrets(self) -> bool:
         """True if no secret may be in the texts of an answer."""
-        return self._own.hides_secrets
+        return self.engine.hides_secrets
 
     def chat_model(self, name: str) -> ChatModel:
         """Return a language model, which is called in this process."""
-        return self._own.chat_model(name)
+        return self.engine.chat_model(name)
 
     def refresh(self) -> bool:
         """Bring the index up to date; return whether it is behind."""
@@ -178,10 +178,6 @@ class AskerElsewhere:
 
     def close(self) -> None:
         """Leave the index open: the server closes it."""
-
-    @property
-    def _own(self) -> Engine:
-        return self.engine if self.change is None else self.engine.with_settings(self.change(self.engine.settings))
 
 
 @dataclass(frozen=True)
@@ -234,7 +230,7 @@ class ProjectElsewhere(AskerElsewhere):
                 *_, result = self._told(engine, kept)
                 return cast(SearchResult, result)
 
-            is_usual = self.change is None or self.change(engine.settings) == engine.settings
+            is_usual = self.settings == engine.settings
             result = self.state.cache.get_or_make(key, look, keep=is_kept) if is_usual else look()
             # Also where nothing is known to have changed: a change of this moment is taken in some seconds later.
             hits = engine.marked(result.hits)

@@ -67,7 +67,7 @@ class OwnSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ClientCall:
     """Of whom a client asks a question in words, within which limits, and in which conversation.
 
     The question itself is a `Question`, whose turns come before it besides those of the conversation.
@@ -82,18 +82,18 @@ class Asking:
     names_paths: bool = False  # with their project, also where only one is asked
 
 
-def begin(state: ServerState, caller: Caller, question: Question, asking: Asking) -> AnswerTask:
+def begin(state: ServerState, caller: Caller, question: Question, call: ClientCall) -> AnswerTask:
     """Begin to answer. Raises FathomError for what can be said before: an unknown project, no index, no question."""
     check_length(question.text)
     text, only_contexts = unwrap(question.text)
     if not text.strip():
         raise UsageError("the question is empty", hint="ask a question, such as: where are orders priced?")
     conversation = None
-    if asking.conversation_id:
-        conversation = conversation_of(state, caller, asking.conversation_id)
-    places = served_places(state.projects, state.config, caller, asking.paths) if asking.paths else None
+    if call.conversation_id:
+        conversation = conversation_of(state, caller, call.conversation_id)
+    places = served_places(state.projects, state.config, caller, call.paths) if call.paths else None
     if places is None:
-        named = asking.projects or (conversation.projects if conversation else ())
+        named = call.projects or (conversation.projects if conversation else ())
         projects, left_out = _projects(state, caller, named)
     elif not places.projects and not places.unserved and not places.loose:
         raise no_project(places)
@@ -105,11 +105,11 @@ def begin(state: ServerState, caller: Caller, question: Question, asking: Asking
     lease = SearchLease(SearchEnd(), inf)
     with _askers(state, caller, projects, lease) as askers:
         # The folders of loose files are not known yet.
-        where = asking.limits.where_in(askers.values() if places is None or not places.loose else ())
+        where = call.limits.where_in(askers.values() if places is None or not places.loose else ())
         first = askers[projects[0]].settings if projects else state.projects.settings_outside()
-    asking.own.check(first)
+    call.own.check(first)
     turns = recent(turns, first)
-    if conversation is None and asking.keep:
+    if conversation is None and call.keep:
         conversation = state.conversations.begin(projects, caller.name, text)
 
     def answered(source: AskerElsewhere | JoinedProjects, on_step: OnStep) -> Iterator[EngineEvent]:
@@ -123,23 +123,23 @@ def begin(state: ServerState, caller: Caller, question: Question, asking: Asking
         with closing(cast("Generator[EngineEvent, None, None]", events)):
             yield from _contexts(text, events) if only_contexts else events
 
-    is_joined = places is not None or len(projects) > 1 or asking.names_paths
+    is_joined = places is not None or len(projects) > 1 or call.names_paths
     names = (*projects, *([places.loose_name] if places is not None and places.loose else []))
     asker = AskedBy(text, caller.name, conversation.id if conversation else "", names, question.as_agent, is_joined)
 
     @contextmanager
     def source() -> Iterator[AskerElsewhere | JoinedProjects]:
         if places is not None:
-            with at_paths(state, caller, places, lease, asking.own.applied) as projects_there:
+            with at_paths(state, caller, places, lease, call.own.applied) as projects_there:
                 yield projects_there.joined
             return
-        with _askers(state, caller, projects, lease, asking.own.applied) as chosen:
+        with _askers(state, caller, projects, lease, call.own.applied) as chosen:
             yield JoinedProjects(chosen, here=None) if is_joined else chosen[projects[0]]
 
     try:
         return state.answers.begin(asker, lambda on_step: _opened(source, lambda opened: answered(opened, on_step)))
     except BusyError:
-        if not asking.conversation_id and asker.conversation_id:  # nothing was said in the one just begun
+        if not call.conversation_id and asker.conversation_id:  # nothing was said in the one just begun
             state.conversations.delete(asker.conversation_id, caller.name)
         raise
 

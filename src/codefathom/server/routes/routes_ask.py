@@ -21,7 +21,7 @@ from codefathom.server.http.event_responses import EventStream, ReadingHere, Str
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.sse import follow
 from codefathom.server.requests.asker_elsewhere import chosen_projects, indexed
-from codefathom.server.requests.questions import Asking, OwnSettings, begin
+from codefathom.server.requests.questions import ClientCall, OwnSettings, begin
 from codefathom.server.routes.routes_search import limits_of, scope_of
 from codefathom.server.schemas.ask_schemas import AnswerOut, AskIn, FinalAnswerOut, FinalSourceOut, QueryIn
 from codefathom.server.state import CallerHere, ServerState
@@ -53,7 +53,7 @@ def router(state: ServerState) -> APIRouter:
 def _add_answering(routes: APIRouter, state: ServerState) -> None:
     @routes.post("/ask", summary="Answer a question")
     async def ask(body: AskIn, caller: CallerHere, request: Request) -> AnswerOut:
-        task = request.state.answer = await run_in_threadpool(begin, state, caller, question_of(body), asking_of(body))
+        task = request.state.answer = await run_in_threadpool(begin, state, caller, question_of(body), call_of(body))
         return answer_out(task, await whole(task, request))
 
     @routes.post(
@@ -63,7 +63,7 @@ def _add_answering(routes: APIRouter, state: ServerState) -> None:
         responses=_STREAMED,
     )
     def ask_stream(body: AskIn, caller: CallerHere, reading: ReadingHere, request: Request) -> Response:
-        return _stream(_begun(state, caller, (question_of(body), asking_of(body)), reading, request), reading)
+        return _stream(_begun(state, caller, (question_of(body), call_of(body)), reading, request), reading)
 
 
 def _add_agent(routes: APIRouter, state: ServerState) -> None:
@@ -75,15 +75,15 @@ def _add_agent(routes: APIRouter, state: ServerState) -> None:
     )
     def ask_agent(body: AskIn, caller: CallerHere, reading: ReadingHere, request: Request) -> Response:
         question = replace(question_of(body), as_agent=True)
-        return _stream(_begun(state, caller, (question, asking_of(body)), reading, request), reading)
+        return _stream(_begun(state, caller, (question, call_of(body)), reading, request), reading)
 
     @routes.post("/query", summary="Let the model search the project itself, and return its final answer")
     async def query(body: QueryIn, caller: CallerHere, request: Request) -> FinalAnswerOut:
         projects = (body.project_id,) if body.project_id else ()
         own = OwnSettings(rounds=body.max_iterations)
         await run_in_threadpool(_check_model, state, caller, projects, body.model)
-        question, asking = Question(body.question, "ask", as_agent=True), Asking(projects, own=own)
-        task = request.state.answer = await run_in_threadpool(begin, state, caller, question, asking)
+        question, call = Question(body.question, "ask", as_agent=True), ClientCall(projects, own=own)
+        task = request.state.answer = await run_in_threadpool(begin, state, caller, question, call)
         return _final(await whole(task, request))
 
 
@@ -108,11 +108,11 @@ def question_of(body: AskIn) -> Question:
     return Question(body.query, "ask", pinned=tuple(body.pinned), history=history, anyway=body.anyway)
 
 
-def asking_of(body: AskIn) -> Asking:
+def call_of(body: AskIn) -> ClientCall:
     """Return whom the body of a request asks, and within which limits."""
     scope = scope_of(body)
     own = OwnSettings(thorough=body.thorough, top_k=body.top_k)
-    return Asking(scope.names, scope.paths, limits_of(body), own, body.conversation_id, body.keep)
+    return ClientCall(scope.names, scope.paths, limits_of(body), own, body.conversation_id, body.keep)
 
 
 async def whole(task: AnswerTask, request: Request) -> Answer:
@@ -158,7 +158,7 @@ def answer_out(task: AnswerTask, answer: Answer) -> AnswerOut:
 
 
 def _begun(
-    state: ServerState, caller: Caller, call: tuple[Question, Asking], reading: StreamReading, request: Request
+    state: ServerState, caller: Caller, call: tuple[Question, ClientCall], reading: StreamReading, request: Request
 ) -> AnswerTask:
     """Return the answer that the client was reading, or a new one."""
     answer_id = reading.last_event_id.strip().rpartition(".")[0]

@@ -257,9 +257,10 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
             name = project_id or _only_project(state, client.caller)
             with asker_for(state, name, client.caller, lease) as asker:
                 most = offset + max_tokens  # each part has at least one token
-                question = Question(wish.query, "map", files=tuple(wish.files), folders=tuple(wish.folders))
-                asker.refresh()
-                parts: MapParts = asker.look(Look("map_parts", question=question, limit=most))
+                question = Question(
+                    wish.query, "map", files=wish.files, folders=wish.folders, limit=most, as_parts=True
+                )
+                parts: MapParts = result_of(asker, question)
                 content = parts.behind(offset)
                 count = counter(asker.settings.context.tokenizer_path)
 

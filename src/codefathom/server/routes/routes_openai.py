@@ -25,7 +25,7 @@ from codefathom.server.http.error_responses import openai_error
 from codefathom.server.http.event_responses import MEDIA_TYPE, EventStream
 from codefathom.server.http.problem_json import problem
 from codefathom.server.http.sse import HEARTBEAT, events_after
-from codefathom.server.requests.questions import Asking, OwnSettings, begin
+from codefathom.server.requests.questions import ClientCall, OwnSettings, begin
 from codefathom.server.routes.routes_ask import whole
 from codefathom.server.schemas.openai_schemas import (
     CompletionIn,
@@ -75,7 +75,7 @@ def router(state: ServerState) -> APIRouter:
 
     @routes.post("/chat/completions", summary="Answer the last message", response_model=None, responses=_RESPONSES)
     async def completions(body: CompletionIn, caller: CallerHere, request: Request) -> CompletionOut | Response:
-        task = request.state.answer = await run_in_threadpool(begin, state, caller, question_of(body), asking_of(body))
+        task = request.state.answer = await run_in_threadpool(begin, state, caller, question_of(body), call_of(body))
         if body.stream:
             task.attach()
             has_usage = body.stream_options is not None and body.stream_options.include_usage
@@ -104,9 +104,9 @@ def question_of(body: CompletionIn) -> Question:
     )
 
 
-def asking_of(body: CompletionIn) -> Asking:
+def call_of(body: CompletionIn) -> ClientCall:
     """Return the project that the name of the model means, and the limit of what is written."""
-    return Asking((body.model.removesuffix(_AGENT),), own=OwnSettings(max_tokens=body.limit))
+    return ClientCall((body.model.removesuffix(_AGENT),), own=OwnSettings(max_tokens=body.limit))
 
 
 def _completion(task: AnswerTask, answer: Answer, body: CompletionIn) -> CompletionOut:

@@ -9,12 +9,10 @@ from typing import Any, Literal, NamedTuple
 
 from codefathom.engine import Engine
 from codefathom.project.browsing import TreeEntry
-from codefathom.question.question import Question
-from codefathom.search.graph.project_map import MapParts
 from codefathom.types import Check, FoundSymbol, IndexedFile, Status
 
 ALL_PARTS = 1_000_000  # of a map; more have no room in the largest answer
-LookKind = Literal["files", "entries", "folders", "outline", "map_parts", "modules", "status", "checks"]
+LookKind = Literal["files", "entries", "folders", "outline", "modules", "status", "checks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +22,6 @@ class Look:
     kind: LookKind
     path: str = ""  # of a file or folder in the project
     folders: tuple[str, ...] = ()  # that must have files in the index
-    question: Question | None = None  # of the parts of a map
     limit: int = ALL_PARTS
     offset: int = 0
 
@@ -58,12 +55,6 @@ def _outline(engine: Engine, look: Look) -> tuple[FoundSymbol, ...]:
     return engine.files.outline(look.path)
 
 
-def _map_parts(engine: Engine, look: Look) -> MapParts:
-    question = look.question or Question(kind="map")
-    parts = engine.map_parts(question.text, files=question.files, folders=question.folders, where=question.where)
-    return parts.first(look.limit)
-
-
 def _modules(engine: Engine, _: Look) -> dict[str, int]:
     """Return the number of files in each first folder, the largest first."""
     paths = (file.path for file in engine.files.listed())
@@ -84,7 +75,6 @@ _LOOKS: Mapping[LookKind, Callable[[Engine, Look], Any]] = {
     "entries": _entries,
     "folders": _folders,
     "outline": _outline,
-    "map_parts": _map_parts,
     "modules": _modules,
     "status": _status,
     "checks": _checks,
