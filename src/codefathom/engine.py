@@ -11,41 +11,34 @@ An engine may be used from several threads; from asyncio call it with `asyncio.t
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from codefathom.config.configuration import is_bare_repository
 from codefathom.config.settings import Settings
-from codefathom.errors import IndexingError, UsageError
-from codefathom.facts.limits import POLLING_INTERVAL_S
 from codefathom.project import asking
 from codefathom.project.asking import OnFile
-from codefathom.project.current_index import CurrentIndex, OnProgress, OnWait, not_remembered
-from codefathom.project.damage import damage_of, first_run, lines_of, reading
+from codefathom.project.current_index import CurrentIndex, OnProgress, OnWait
+from codefathom.project.damage import damage_of, first_run, reading
 from codefathom.project.location import Location, locate
 from codefathom.project.opening import OpenedProject
+from codefathom.project.saved_index import SavedIndex
+from codefathom.project.upkeep import Upkeep
 from codefathom.question.asker import result_of
 from codefathom.question.extents import USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS, check_texts
 from codefathom.question.question import Question
 from codefathom.search.filter.filter_options import kind_named
-from codefathom.stores.lock import writer_lock
 from codefathom.types import (
-    Backup,
     Context,
     FoundSymbol,
     Hit,
-    IndexReport,
     LevelName,
     Mode,
-    PathReport,
-    Progress,
     RelatedResult,
     RunProgress,
     SearchResult,
     SecretPlace,
-    Snapshot,
     Status,
     Where,
 )
@@ -56,24 +49,19 @@ if TYPE_CHECKING:
     from codefathom.answer.ask import AnswerSources, Text
     from codefathom.index.word_search import UnindexedFiles
     from codefathom.project.browsing import Files
-    from codefathom.project.stores.desk import StoreDesk
-    from codefathom.project.stores.revision_indexes import RevisionIndex
     from codefathom.providers.base import ChatModel
     from codefathom.search.graph.impact import Impact
-    from codefathom.search.graph.project_map import MapParts, ProjectMap
-    from codefathom.source.watching.watch import TreeNotice
+    from codefathom.search.graph.project_map import ProjectMap
     from codefathom.types import Check
 
 __all__ = ["Engine", "OnFile", "OnProgress", "OnWait"]
 
-_RESTORED_FROM_ELSEWHERE = (
-    "this backup was not made by you for this folder; the next run compares it with the files of the project"
-)
-_NOT_TAKEN = "{n} documents of the export were left out: no file of this project has exactly their text"
 
+class Engine(Upkeep, SavedIndex):
+    """One project: its files, its index, and questions to it.
 
-class Engine:
-    """One project: its files, its index, and questions to it."""
+    `Upkeep` has the runs over its index, `SavedIndex` its exports, backups and snapshots.
+    """
 
     def __init__(
         self,
@@ -179,137 +167,22 @@ class Engine:
         """The opened index, for callers that ask several projects at once, measure or test. Raises MovedError."""
         return self.current.opened
 
+    @property
+    def hides_secrets(self) -> bool:
+        """True if no secret may be in the texts of an answer, since its models are on other machines."""
+        from codefathom.project.roles import masks_secrets
+
+        return masks_secrets(self.place)
+
+    def chat_model(self, name: str) -> ChatModel:
+        """Return a language model, the same each time. Raises SettingsError."""
+        return self.opened.chat_model(name)
+
     def with_settings(self, settings: Settings) -> Self:
         """Return this engine with other settings for questions; it is open for as long as this one is."""
         other = copy(self)
         other.current = self.current.with_settings(settings)
         return other
-
-    # ---- index
-
-    def index(self, *, full: bool = False, wait_s: float | None = None, keep_rules: bool = False) -> IndexReport:
-        """Bring the index up to date with the tree; with `full`, from nothing.
-
-        With `keep_rules`, `source.required_exts` and `source.ignore` given as arguments hold for later runs, too.
-
-        Raises LockedError when another process goes on writing for `wait_s`, without one `index.wait_s`.
-        """
-        return self.current.report_of(self.index_events(full=full, wait_s=wait_s, keep_rules=keep_rules))
-
-    def index_events(
-        self, *, full: bool = False, wait_s: float | None = None, keep_rules: bool = False, retry: bool = True
-    ) -> Generator[Progress | IndexReport, None, None]:
-        """Like `index`, as a stream of progress with the report as its last item.
-
-        Without `retry`, a language model is not asked again about unchanged files on which it failed.
-        """
-        return self.current.whole_run(full=full, retry=retry, wait_s=wait_s, keep_rules=keep_rules)
-
-    def update(
-        self,
-        paths: Sequence[str] = (),
-        *,
-        texts: Mapping[str, str | None] = MappingProxyType({}),
-        wait_s: float | None = None,
-    ) -> PathReport:
-        """Take in what has changed in these files and folders, at once or not at all; leave the others as they are.
-
-        Paths are relative to the root. Files that are gone are removed from the index; a path that is no file of it is
-        refused, with the reason. `texts` are texts that are on no disk, by name: the index keeps them as `texts://NAME`
-        until the value None removes them; one that cannot be kept is refused, and the one before stays. Raises
-        UsageError for a path that leads out of the project, for a name that no text can have, and for more texts than
-        an index keeps; LockedError as `index`.
-        """
-        self._refuse_revision("cannot be updated by paths")
-        return self.current.update(paths, texts, wait_s)
-
-    def remove_index(self, *, wait_s: float | None = None) -> int:
-        """Remove the index and return its size in bytes; 0 when there is none. A later question makes a new one.
-
-        Raises LockedError as `index` does.
-        """
-        from codefathom.project.removal import remove_index
-        from codefathom.project.stores.desk import leave_store
-
-        with self.current.lock:
-            self.close()
-            return remove_index(
-                self.place,
-                wait_s=self._wait_s(wait_s),
-                leave_store=lambda: leave_store(self.place, self.current.on_wait),
-            )
-
-    def remove_revision(self, name: str, *, wait_s: float | None = None) -> int:
-        """Remove the index of a revision of this project and return its size in bytes; 0 when there is none.
-
-        It can be one whose branch or tag is gone. Raises SourceError for a name of nothing, LockedError as `index`.
-        """
-        from codefathom.project.stores.revision_indexes import remove_revision
-
-        return remove_revision(self.place, name, wait_s=self._wait_s(wait_s))
-
-    @property
-    def revisions(self) -> tuple[RevisionIndex, ...]:
-        """The indexes of revisions of this project, the one used last first."""
-        from codefathom.project.stores.revision_indexes import revision_indexes
-
-        return revision_indexes(self.place)
-
-    @property
-    def stores(self) -> StoreDesk:
-        """The stores of this project's vectors."""
-        from codefathom.project.stores.desk import StoreDesk
-
-        return StoreDesk(self.current.believed(self.opened), self.current.on_progress)
-
-    def refresh(self) -> bool:
-        """Bring the index up to date as `search.refresh` says, as each question does; return whether it is behind."""
-        return self.current.refresh()
-
-    def plan(self) -> IndexReport:
-        """Return the report that `index` would give now, and change nothing."""
-        from codefathom.project.inspection import planned
-
-        return planned(self.opened)
-
-    def watch(
-        self,
-        stop: Callable[[], bool],
-        *,
-        interval_s: float = POLLING_INTERVAL_S,
-        read_settings: Callable[[], Settings] | None = None,
-    ) -> Iterator[IndexReport]:
-        """Index now and after every change, until `stop` returns True; yield the first report, and those with changes.
-
-        Changes are reported by the system, see `index.watch`; where that cannot be, the files are looked at every
-        `interval_s` seconds, and `on_wait` is told why. On an unchanged file a model that failed is not asked again.
-        `read_settings` is called after each change: from then on the settings that it returns are in force; those that
-        cannot be read are told to `on_wait`. Without it, the settings of the beginning stay. Raises SourceError when
-        the folder of the project is gone.
-        """
-        from codefathom.project.following import watch
-
-        self._refuse_revision("cannot be watched")
-        yield self.index(keep_rules=True)
-        yield from watch(self.current, stop, interval_s, read_settings)
-
-    def notices(
-        self,
-        stop: Callable[[], bool],
-        *,
-        interval_s: float = POLLING_INTERVAL_S,
-        read_settings: Callable[[], Settings] | None = None,
-    ) -> Iterator[TreeNotice]:
-        """Yield now, and each time when files may have changed, until `stop` returns True. Nothing is indexed.
-
-        Without an interval nothing is looked at again and again: it ends where the system reports no changes. Between
-        two notices the engine may be closed. `read_settings` is that of `watch`. Raises SourceError when the folder of
-        the project is gone.
-        """
-        from codefathom.project.following import notices
-
-        self._refuse_revision("cannot be watched")
-        return notices(self.current, stop, interval_s, read_settings)
 
     # ---- questions
 
@@ -451,14 +324,6 @@ class Engine:
         )
         return cast("ProjectMap", result_of(self, question))
 
-    def map_parts(
-        self, query: str = "", *, files: Sequence[str] = (), folders: Sequence[str] = (), where: Where | None = None
-    ) -> MapParts:
-        """Return the parts of a map, the most central first; see `map`. Hits of the question fulfil a condition."""
-        return asking.map_parts(
-            self.current, Question(query, "map", files=tuple(files), folders=tuple(folders), where=where)
-        )
-
     def context(
         self,
         query: str,
@@ -546,110 +411,6 @@ class Engine:
 
         return leaving(self.place, self.opened.store if self.place.index_folder.exists() else None)
 
-    def export(self, kind: str) -> Iterator[str]:
-        """Yield all documents as lines of text; see `exchange` for the kinds."""
-        from codefathom.answer.tokens import counter
-        from codefathom.project.exchange import export
-
-        self.refresh()
-        opened = self.current.believed()
-        count = counter(self.settings.context.tokenizer_path)
-        purposes = opened.purposes([document.path for document in opened.catalog.documents()])
-        return lines_of(opened, export(opened.catalog, opened.recipe.tree, kind, count, purposes))
-
-    def export_faiss(self, folder: str) -> int:
-        """Write `file_index.faiss`, `function_index.faiss` and `metadata.json`, and return their number of rows.
-
-        Raises SettingsError without FAISS, SourceError when the folder cannot be written.
-        """
-        from codefathom.project.damage import reading
-        from codefathom.project.stores.faiss_files import write_faiss_files
-
-        self.refresh()
-        opened = self.current.believed()
-        with reading(opened, whole=True):
-            return write_faiss_files(opened, folder)
-
-    def import_index(self, lines: Iterator[str], kind: str) -> int:
-        """Take over those documents of an export that stand in the tree as they are, and return their number.
-
-        Nothing else of an export is believed: it may come from anywhere.
-        """
-        from codefathom.index.by_path import take_over
-        from codefathom.project.exchange import read_export
-
-        texts = read_export(lines, self.opened.recipe.tree, kind)
-        wait_s = self.settings.index.wait_s
-        if not self.opened.is_known:
-            self.current.report_of(self.current.run(full=False, retry=False, wait_s=wait_s))
-        with self.current.writing(wait_s) as stages:
-            n_taken = take_over(stages, texts)
-        if n_taken < len(texts):
-            self.current.on_wait(_NOT_TAKEN.format(n=len(texts) - n_taken))
-        return n_taken
-
-    def backup(self, path: str) -> Backup:
-        """Write the index as it is at this moment to one file; searches and index runs go on.
-
-        Raises IndexingError without an index, UsageError when another file has the name, SourceError when it cannot be
-        written.
-        """
-        from codefathom.project.stores.backup import backup
-
-        return backup(self.current.believed(self.opened), os.path.abspath(path))
-
-    def restore(self, path: str, *, wait_s: float | None = None) -> Backup:
-        """Put a backup in the place of the index; the next question or `index` takes in what has changed since.
-
-        A backup that this user did not make for this folder is compared with the files then. Raises LockedError as
-        `index` does, SourceError, and IndexingError for what is no whole backup; the index stays as it was then.
-        """
-        from codefathom.project.stores.backup import restore
-
-        with self.current.lock:
-            self.close()
-            restored, is_believed = restore(self.place, os.path.abspath(path), wait_s=self._wait_s(wait_s))
-            if not is_believed:
-                self.current.on_wait(_RESTORED_FROM_ELSEWHERE)
-            return restored
-
-    def export_snapshot(self, path: str, *, key_file: str = "") -> Snapshot:
-        """Write the index to one file for other checkouts, signed by the Ed25519 key in `key_file` where one is named.
-
-        It holds the files as they are now: what has changed is taken in before. Raises IndexingError when that cannot
-        be finished, UsageError when another file has the name or the key cannot be used, SourceError, SettingsError
-        without the library for signatures.
-        """
-        from codefathom import __version__
-        from codefathom.project.stores.snapshot import export_snapshot
-
-        report = self.index()
-        if report.paused:
-            raise IndexingError(f"the index is not complete: {report.paused}", hint="run `fathom index`")
-        with reading(self.current.believed(self.opened), whole=True) as opened:
-            return export_snapshot(opened, os.path.abspath(path), key_file, __version__)
-
-    def import_snapshot(self, path: str, *, check: str = "sample", wait_s: float | None = None) -> Snapshot:
-        """Put a snapshot in the place of the index; the next question or `index` takes in what differs here.
-
-        One that is signed by a key of `team.keys` is believed. Of others each text is compared with its file, and a
-        sample of what was made of it is made again; with `check` "all", everything. Raises IndexingError for one that
-        is refused, LockedError as `index` does, SourceError, SettingsError, ProviderError; the index stays as it was.
-        """
-        from codefathom.project.stores.snapshot import checked_snapshot, extent_named
-
-        extent = extent_named(check)
-        with self.current.lock:
-            opened = self.opened
-            with (
-                writer_lock(opened.place.index_folder, wait_s=self._wait_s(wait_s)),
-                checked_snapshot(opened, os.path.abspath(path), extent) as checked,
-            ):
-                self.close()
-                if not checked.put_in_place(self.place):
-                    self.current.on_wait(not_remembered(self.place))
-                return checked.snapshot
-
     def close(self) -> None:
         """Release files. Closing twice is no error.
 
@@ -662,15 +423,3 @@ class Engine:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def ready(self) -> OpenedProject:
-        """Return the index, up to date. Raises IndexingError for one that was made elsewhere and is not checked yet."""
-        self.refresh()
-        return self.current.believed()
-
-    def _refuse_revision(self, what: str) -> None:
-        if self.place.revision is not None:
-            raise UsageError(f"the revision {self.place.revision.name!r} {what}", hint="its files do not change")
-
-    def _wait_s(self, wait_s: float | None) -> float:
-        return self.settings.index.wait_s if wait_s is None else wait_s

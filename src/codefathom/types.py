@@ -263,6 +263,7 @@ class SearchResult:
     scale: str = ""  # scores of results with the same text here can be compared
     offset: int = 0  # of the first hit in the whole list
     rest: Rest = NO_REST  # of the list, behind these hits
+    has_marks: bool = False  # marks stand in the place of secrets
 
     @property
     def suggestion(self) -> str:
@@ -487,6 +488,39 @@ class IndexedFile(NamedTuple):
     language: str
     size: int  # bytes
     n_lines: int
+
+
+class FileLines(NamedTuple):
+    """Lines of a file, as they are now."""
+
+    file: IndexedFile
+    start_line: int
+    end_line: int
+    text: str
+    stale: bool = False  # the file has changed since it was indexed: what the index says of it is of then
+    has_marks: bool = False  # marks stand in the place of secrets
+
+
+class DocumentText(NamedTuple):
+    """The whole text of a document. Where the index has masks and the file has changed, it has them, too."""
+
+    path: str
+    text: str
+
+
+class SomeTexts(NamedTuple):
+    """The texts of those documents that are there, and what of the index is damaged."""
+
+    texts: tuple[DocumentText, ...]
+    problems: tuple[Told, ...] = ()
+
+
+class FileOutline(NamedTuple):
+    """The symbols of a document, outer before inner, and its purpose if a model has given one."""
+
+    path: str
+    symbols: tuple[Symbol, ...] = ()
+    purpose: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from codefathom.question.asker import Asker, result_of
 from codefathom.question.question import Question
 from codefathom.search.graph.impact import Impact
 from codefathom.search.graph.project_map import ProjectMap
-from codefathom.types import Context, RelatedResult, Rest, SearchResult, SomeSymbols
+from codefathom.types import Context, FileLines, RelatedResult, Rest, SearchResult, SomeSymbols, SomeTexts
 
 DIFF = """\
 --- a/shop/pricing.py
@@ -60,6 +60,17 @@ QUESTIONS: dict[str, tuple[Question, type, Callable[[Any], set[str]]]] = {
         Question("how is the price of an order made", "ask"),
         Answer,
         lambda result: {source.path for source in result.sources},
+    ),
+    "lines": (Question("shop/cart.py:3-4", "lines"), FileLines, lambda result: {result.file.path}),
+    "texts": (
+        Question(kind="texts", files=("shop/cart.py", "nowhere/at/all.py")),
+        SomeTexts,
+        lambda result: {item.path for item in result.texts},
+    ),
+    "outlines": (
+        Question(kind="outlines", files=("shop/pricing.py",)),
+        tuple,
+        lambda result: {item.path for item in result if item.symbols},
     ),
     "impact": (
         Question(kind="impact", diff=DIFF),
@@ -117,7 +128,7 @@ def test_a_result_is_of_its_kind_and_about_what_is_asked(askers: dict[str, Asker
             result_of(askers[name], question)
         assert raised.value.hint
         return
-    result = result_of(askers[name], question)
+    result = result_of(askers[name], in_words_of(name, question))
     assert isinstance(result, type_of_result)
     prefix, paths = PREFIX.get(name, ""), paths_of(result)
     assert paths & {prefix + path for path in SHOP}
@@ -130,8 +141,8 @@ def test_a_result_is_of_its_kind_and_about_what_is_asked(askers: dict[str, Asker
 
 @pytest.mark.parametrize("kind", [kind for kind in QUESTIONS if kind != "impact"])
 def test_a_process_elsewhere_answers_as_the_project_does(askers: dict[str, Asker], kind: str) -> None:
-    question = QUESTIONS[kind][0]
     for own, elsewhere in [("one", "piped"), ("kept", "kept piped"), ("joined of two", "joined piped")]:
+        question = in_words_of(own, QUESTIONS[kind][0])
         assert timeless(result_of(askers[elsewhere], question)) == timeless(result_of(askers[own], question))
 
 
@@ -153,6 +164,7 @@ def test_an_answer_in_words_begins_with_its_sources(askers: dict[str, Asker], na
         (Question("x", "context", max_files=10**9), "max_files cannot be"),
         (Question("", "ask"), "the question is empty"),
         (Question("x", "ask", pinned=("nowhere.py",)), "nowhere.py"),
+        (Question("one/nowhere.py", "lines"), "nowhere.py"),
     ],
 )
 def test_a_wrong_question_has_the_same_error(
@@ -213,6 +225,14 @@ def test_another_face_needs_nothing_else(askers: dict[str, Asker], name: str, li
     *_, event = (json.loads(event) for event in answered(line, askers[name]))
     assert last in event
     assert "error" in event or re.search(r"(pricing|cart|report)\.py", json.dumps(event))
+
+
+def in_words_of(name: str, question: Question) -> Question:
+    """The question with its files as this asker writes them: of several projects, a path begins with its own."""
+    prefix = PREFIX.get(name, "")
+    if question.kind == "lines":
+        return replace(question, text=prefix + question.text)
+    return replace(question, files=tuple(prefix + path for path in question.files)) if prefix else question
 
 
 def timeless(result: Any) -> Any:

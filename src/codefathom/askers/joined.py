@@ -20,6 +20,7 @@ from codefathom.askers.joined_answers import (
     ask_several,
     context,
     each_asked,
+    in_project_note,
     related_in,
     without_first_runs,
 )
@@ -45,6 +46,8 @@ from codefathom.search.verdict import Verdict, of_several
 from codefathom.types import (
     NO_REST,
     Context,
+    FileLines,
+    FileOutline,
     FoundSymbol,
     Hit,
     IndexedFile,
@@ -55,6 +58,7 @@ from codefathom.types import (
     SearchResult,
     Skipped,
     SomeSymbols,
+    SomeTexts,
     Where,
 )
 
@@ -464,6 +468,31 @@ class JoinedProjects:
         listed, _ = self._outcomes(question)
         yield tuple(item._replace(path=f"{name}/{item.path}") for name, files in listed.items() for item in files)
 
+    def _lines(self, question: Question) -> Iterator[FileLines]:
+        name, path = self._holder(question.text)
+        self._projects[name].refresh()
+        lines: FileLines = result_of(self._projects[name], replace(question, text=path))
+        yield lines._replace(file=lines.file._replace(path=f"{name}/{lines.file.path}"))
+
+    def _texts(self, question: Question) -> Iterator[SomeTexts]:
+        each = self._of_holders(question)
+        texts = (item._replace(path=f"{name}/{item.path}") for name, some in each for item in some.texts)
+        problems = (in_project_note(name, told) for name, some in each for told in some.problems)
+        yield SomeTexts(tuple(texts), tuple(problems))
+
+    def _outlines(self, question: Question) -> Iterator[tuple[FileOutline, ...]]:
+        each = self._of_holders(question)
+        yield tuple(item._replace(path=f"{name}/{item.path}") for name, outlines in each for item in outlines)
+
+    def _of_holders(self, question: Question) -> list[tuple[str, Any]]:
+        """Return what each project with some of these files answers about its own."""
+        own: dict[str, list[str]] = {}
+        for path in question.files:
+            name, rest = self._holder(path)
+            own.setdefault(name, []).append(rest)
+        questions = {name: replace(question, files=tuple(files)) for name, files in own.items()}
+        return [(name, result_of(self._projects[name], one)) for name, one in questions.items()]
+
     def _ask(self, question: Question) -> Iterator[Any]:
         request = request_of(question)
         if not self._projects:
@@ -502,6 +531,22 @@ class JoinedProjects:
         roots = {name: self.roots[name] for name in folders_first}
         return files_by_project(files, roots, self._unopened, here=self._here)
 
+    def _holder(self, path: str) -> tuple[str, str]:
+        """Return the project of a file, and the path in it: the only one, or the one that the path begins with.
+
+        Raises its error if it could not be opened, and UsageError where the path begins with none of them.
+        """
+        names = (*self._projects, *self._unopened)
+        name, _, rest = path.partition("/")
+        if name not in names or not rest:
+            name, rest = names[0], path
+            if len(names) > 1:
+                hint = f"begin the path with one of {', '.join(names)}"
+                raise UsageError(f"{path[:200]!r} is not inside any of these projects", hint=hint)
+        if name in self._unopened:
+            raise self._unopened[name]
+        return name, rest
+
     def _owner_of(self, target: str) -> tuple[str, str]:
         """Return the project that a path names, and the path in it; "" for what may be in each of them."""
         if "/" not in target or target.startswith("@@"):
@@ -527,6 +572,9 @@ _ANSWERS: Mapping[Kind, Callable[[JoinedProjects, Question], Iterator[Any]]] = {
     "symbols": JoinedProjects._symbols,
     "map": JoinedProjects._map,
     "files": JoinedProjects._files,
+    "lines": JoinedProjects._lines,
+    "texts": JoinedProjects._texts,
+    "outlines": JoinedProjects._outlines,
     "ask": JoinedProjects._ask,
 }
 _OF_EACH: Mapping[Kind, Callable[[JoinedProjects, Question], Any]] = {

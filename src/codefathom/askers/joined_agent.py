@@ -16,6 +16,7 @@ from codefathom.errors import FathomError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, Told
 from codefathom.project.agent_setup import AgentProject, Search, investigate, project_of
+from codefathom.project.answer_setup import texts_for
 from codefathom.search.federation import merge
 from codefathom.types import FoundSymbol, LevelName, RelatedResult, SearchResult, Where
 
@@ -36,18 +37,16 @@ def investigate_several(
     opened, failed = ready(projects)
     failed = {**unopened, **failed}
     first = next(iter(opened))
-    parts = {
-        name: project_of(
-            request._replace(
-                where=projects[name].condition(request.where),
-                pinned=pinned[name],
-                documents=request.documents if name == first else {},
-            ),
-            project,
-            _look(projects[name], request.where),
+    hides = any(project.hides_secrets for project in opened.values())  # the model of the first sees the texts of all
+    parts: dict[str, AgentProject] = {}
+    for name, project in opened.items():
+        own = request._replace(
+            where=project.condition(request.where),
+            pinned=pinned[name],
+            documents=request.documents if name == first else {},
         )
-        for name, project in opened.items()
-    }
+        texts = texts_for(own, project.asker, hides_secrets=hides)
+        parts[name] = project_of(own, texts, _look(project, request.where))
     of_projects = (Note(say.PROJECT_FAILED, {"project": name, "error": str(error)}) for name, error in failed.items())
     degraded: tuple[Told, ...] = (*of_projects, *notes())
     for event in investigate(request, _joined(parts, request, failed)):

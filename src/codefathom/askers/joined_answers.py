@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Generic, Protocol, TypeVar
 
 from codefathom.answer.answer_types import Answer, AnswerRequest, with_hint
-from codefathom.answer.ask import AnswerSources, Text, ask
+from codefathom.answer.ask import AnswerSources, Text
 from codefathom.answer.budget import NameOf
 from codefathom.answer.stages.answer_run import AnswerProject
 from codefathom.answer.stages.select import OutlineFile
@@ -17,11 +17,11 @@ from codefathom.askers.side_by_side import outcomes
 from codefathom.errors import FathomError, FirstRunError, SourceError, UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, Told
-from codefathom.project.answer_setup import ContextSize, packed, prepare
-from codefathom.project.opening import OpenedProject
-from codefathom.project.originals import Lines
-from codefathom.project.texts import naming, with_symbols
+from codefathom.project.answer_setup import AnswerSetup, ContextSize, packed, prepare, texts_for, written
+from codefathom.project.texts import naming
+from codefathom.question.asker import result_of
 from codefathom.question.extents import MOST_ITEMS
+from codefathom.question.question import Question
 from codefathom.search.federation import MergedHits, in_project, merge, questions_for
 from codefathom.search.verdict import of_several
 from codefathom.types import Context, RelatedResult, Rest, SearchResult, Where
@@ -44,31 +44,29 @@ def ask_several(
     pinned = pinned_in(request.pinned, projects)
     opened, failed = ready(projects)
     first = next(iter(opened))
-    parts = {
-        name: prepare(
-            request._replace(pinned=pinned[name], documents=request.documents if name == first else {}),
-            project,
-            _look(projects[name], request.where),
-        )
-        for name, project in opened.items()
-    }
+    hides = any(project.hides_secrets for project in opened.values())  # the models of the first see the texts of all
+    parts: dict[str, AnswerSetup] = {}
+    for name, project in opened.items():
+        own = request._replace(pinned=pinned[name], documents=request.documents if name == first else {})
+        texts = texts_for(own, project.asker, hides_secrets=hides)
+        parts[name] = prepare(own, texts, _look(project, request.where))
     all_pinned = tuple(
         item if item.path in request.documents else item._replace(path=f"{name}/{item.path}")
         for name, part in parts.items()
         for item in part.question.pinned
     )
     kept = {name: projects[name].kept(part.project) for name, part in parts.items()}
-    project = _project(kept, request.documents, {**unopened, **failed}, tuple(notes()))
-    for event in ask(replace(parts[first].question, pinned=all_pinned), project, parts[first].models):
-        yield with_symbols(event, project.name_of, project.on_disk) if isinstance(event, Answer) else event
+    together = _project(kept, request.documents, {**unopened, **failed}, tuple(notes()))
+    question = replace(parts[first].question, pinned=all_pinned)
+    yield from written(AnswerSetup(question, together, parts[first].models))
 
 
-def ready(projects: Mapping[str, KeptProject]) -> tuple[dict[str, OpenedProject], dict[str, FathomError]]:
-    """Return the indexes of projects, up to date, and the errors of the others. Raises the first one without any."""
-    opened, failed = outcomes(lambda project: project.ready(), projects)
-    if not opened:
+def ready(projects: Mapping[str, KeptProject]) -> tuple[dict[str, KeptProject], dict[str, FathomError]]:
+    """Bring projects up to date; return them, and the errors of the others. Raises the first one without any."""
+    refreshed, failed = outcomes(lambda project: project.refresh(), projects)
+    if not refreshed:
         raise next(iter(failed.values()))
-    return opened, failed
+    return {name: projects[name] for name in refreshed}, failed
 
 
 def without_first_runs(
@@ -90,12 +88,12 @@ def without_first_runs(
 
 def context(projects: Mapping[str, KeptProject], result: SearchResult, size: ContextSize) -> Context:
     """Return the files of a result of `as_one` within a window of tokens, as `packed` says."""
-    texts = {name: Lines(project.opened).text_now for name, project in projects.items()}
-    names = {name: naming(project.opened) for name, project in projects.items()}
+    names = {name: naming(project.asker) for name, project in projects.items()}
 
     def text(path: str) -> str | None:
         name, _, rest = path.partition("/")
-        return texts[name](rest)
+        asked_for = Question(kind="texts", files=(rest,), as_of="question")
+        return next((item.text for item in result_of(projects[name].asker, asked_for).texts), None)
 
     def name_of(path: str, start_line: int, end_line: int) -> str:
         name, _, rest = path.partition("/")

@@ -7,25 +7,33 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from codefathom.answer.answer_types import Answer
-from codefathom.answer.ask import ask
 from codefathom.answer.stages.answer_run import AnswerProject
 from codefathom.askers.part import Part
 from codefathom.askers.routes import is_at_or_below
 from codefathom.config.settings import Settings
 from codefathom.errors import SourceError, UsageError
 from codefathom.index.by_path import below_one_of, places_of
-from codefathom.project import agent_setup
-from codefathom.project.answer_setup import prepare, request_of, with_damage
+from codefathom.project.agent_setup import answered
+from codefathom.project.answer_setup import request_of
 from codefathom.project.asking import fitted_map
-from codefathom.project.opening import OpenedProject
-from codefathom.project.texts import with_symbols
+from codefathom.project.location import source_folder
+from codefathom.providers.base import ChatModel
 from codefathom.question.asker import result_of
 from codefathom.question.extents import MOST_ITEMS, limit_of
 from codefathom.question.question import Kind, Question
 from codefathom.search.graph.project_map import MapParts
 from codefathom.stores.conditions import combine
-from codefathom.types import IndexedFile, LevelName, RelatedResult, RunProgress, SearchResult, SomeSymbols, Where
+from codefathom.text.written_place import place_of
+from codefathom.types import (
+    FileLines,
+    IndexedFile,
+    LevelName,
+    RelatedResult,
+    RunProgress,
+    SearchResult,
+    SomeSymbols,
+    Where,
+)
 
 _NOT_ASKED = "give a path inside the searched paths"
 
@@ -39,6 +47,7 @@ class KeptProject:
 
     asker: Part
     places: tuple[str, ...] = ()
+    where: Where | None = None  # that a hit of a search fulfils, besides
     takes_in: bool = True  # what has changed in the places, before each question; False: somebody else has done that
 
     @property
@@ -57,14 +66,23 @@ class KeptProject:
         return self.asker.settings
 
     @property
+    def generation(self) -> int:
+        """See `Part`."""
+        return self.asker.generation
+
+    @property
     def first_run(self) -> RunProgress | None:
         """See `Part`."""
         return self.asker.first_run
 
     @property
-    def opened(self) -> OpenedProject:
+    def hides_secrets(self) -> bool:
         """See `Part`."""
-        return self.asker.opened
+        return self.asker.hides_secrets
+
+    def chat_model(self, name: str) -> ChatModel:
+        """See `Part`."""
+        return self.asker.chat_model(name)
 
     def answer(self, question: Question) -> Iterator[Any]:
         """Yield the events of an answer from these places only; see `Asker`."""
@@ -76,18 +94,18 @@ class KeptProject:
         """See `Part`."""
         self.asker.take_in(files)
 
-    def ready(self) -> OpenedProject:
-        """Return the index, up to date; the next search tells what of the places is not in it."""
+    def refresh(self) -> bool:
+        """See `Part`; the next search tells what of the places is not in the index."""
         if self.places and self.takes_in:
             self.asker.take_in(self.places)
-        return self.asker.ready()
+        return self.asker.refresh()
 
     def close(self) -> None:
         """See `Part`."""
         self.asker.close()
 
     def look(self, query: str, limit: int, level: LevelName = "chunk", where: Where | None = None) -> SearchResult:
-        """Return the best places for an answer, once `ready` has taken in what has changed."""
+        """Return the best places for an answer, once `refresh` has taken in what has changed."""
         question = Question(query, limit=limit, level=level, where=self.condition(where))
         return cast(SearchResult, result_of(self.asker, question))
 
@@ -117,13 +135,13 @@ class KeptProject:
         return lambda path: not inside or any(is_at_or_below(path, place) for place in inside)
 
     def _kept_to(self, files: Sequence[str]) -> Where | None:
-        return below_one_of(places_of(self.opened.recipe.root, files))
+        return below_one_of(places_of(source_folder(self.root, self.settings.source.dir), files))
 
     def _relative(self) -> tuple[str, ...]:
         return tuple(os.path.relpath(place, self.root).replace(os.sep, "/") for place in self.places)
 
     def _search(self, question: Question) -> Iterator[SearchResult]:
-        files, where = question.files or self.places, question.where
+        files, where = question.files or self.places, combine(question.where, self.where)
         if question.files or not self.takes_in:
             where = self.condition(where)
         if question.files and not self.takes_in:
@@ -132,7 +150,7 @@ class KeptProject:
 
     def _symbols(self, question: Question) -> Iterator[SomeSymbols]:
         is_inside, inside = self.contains(), self._relative()
-        self.ready()
+        self.refresh()
         if len(inside) == 1 and not question.path:
             yield from self.asker.answer(replace(question, path=inside[0]))
             return
@@ -141,10 +159,10 @@ class KeptProject:
         yield SomeSymbols(kept[question.offset : question.offset + limit_of(question)], len(kept))
 
     def _related(self, question: Question) -> Iterator[RelatedResult]:
-        self.ready()
+        self.refresh()
         is_inside, target = self.contains(), question.text
         result = result_of(self.asker, replace(question, limit=MOST_ITEMS, offset=0))
-        is_file = self.opened.catalog.document(result.target) is not None
+        is_file = bool(result_of(self.asker, Question(kind="texts", files=(result.target,))).texts)
         if is_file and not target.startswith("@@") and not is_inside(result.target):
             raise UsageError(f"{target!r} is not in the places that are asked about", hint=_NOT_ASKED)
         edges = tuple(edge for edge in result.edges if is_inside(edge.path))
@@ -153,7 +171,7 @@ class KeptProject:
         yield replace(result, edges=edges[question.offset : end], offset=question.offset, rest=rest)
 
     def _map(self, question: Question) -> Iterator[Any]:
-        self.ready()
+        self.refresh()
         folders = question.folders
         kept = tuple(_common(folders, self._relative())) if folders else self._relative()
         if not kept:
@@ -163,13 +181,20 @@ class KeptProject:
         yield parts if question.as_parts else fitted_map(parts, question, self.settings.context.tokenizer_path)
 
     def _context(self, question: Question) -> Iterator[Any]:
-        self.ready()
+        self.refresh()
         yield from self.asker.answer(replace(question, where=self.condition(question.where)))
 
     def _files(self, question: Question) -> Iterator[tuple[IndexedFile, ...]]:
         is_inside = self.contains()
-        self.ready()
+        self.refresh()
         yield tuple(item for item in result_of(self.asker, question) if is_inside(item.path))
+
+    def _lines(self, question: Question) -> Iterator[FileLines]:
+        is_inside, written = self.contains(), question.text
+        if not (is_inside(written) or is_inside(place_of(written).path)):
+            raise SourceError(f"{written!r} is not in the places that are asked about", hint=_NOT_ASKED)
+        self.refresh()
+        yield from self.asker.answer(question)
 
     def _impact(self, question: Question) -> Iterator[Any]:
         raise UsageError("a change is asked about in a whole project", hint="leave out the paths")
@@ -180,19 +205,16 @@ class KeptProject:
             if not is_inside(path):
                 raise SourceError(f"{path!r} is not in the places that are asked about", hint=_NOT_ASKED)
         request = request_of(replace(question, where=self.condition(question.where)))
-        opened = self.ready()
-        if question.as_agent:
-            agent = agent_setup.project_of(
-                request, opened, lambda query, level, n: self.look(query, n, level, question.where)
-            )
-            return with_damage(opened, agent_setup.investigate(request, agent))
-        prepared = prepare(request, opened, lambda query, limit: self.look(query, limit, where=question.where))
-        project = self.kept(prepared.project)
-        events = (
-            with_symbols(event, project.name_of, project.on_disk) if isinstance(event, Answer) else event
-            for event in ask(prepared.question, project, prepared.models)
-        )
-        return with_damage(opened, events)
+        self.refresh()
+
+        def look(query: str, level: LevelName, limit: int) -> SearchResult:
+            return self.look(query, limit, level, question.where)
+
+        return answered(request, self.asker, look, as_agent=question.as_agent, kept=self.kept)
+
+    def _texts(self, question: Question) -> Iterator[Any]:
+        is_inside = self.contains()
+        yield from self.asker.answer(replace(question, files=tuple(filter(is_inside, question.files))))
 
 
 _ANSWERS: Mapping[Kind, Callable[[KeptProject, Question], Iterator[Any]]] = {
@@ -202,6 +224,9 @@ _ANSWERS: Mapping[Kind, Callable[[KeptProject, Question], Iterator[Any]]] = {
     "symbols": KeptProject._symbols,
     "map": KeptProject._map,
     "files": KeptProject._files,
+    "lines": KeptProject._lines,
+    "texts": KeptProject._texts,
+    "outlines": KeptProject._texts,
     "ask": KeptProject._ask,
 }
 

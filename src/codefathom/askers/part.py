@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from codefathom.config.settings import Settings
-from codefathom.question.asker import Asker
+from codefathom.question.asker import Readable
 from codefathom.types import RunProgress
 
-if TYPE_CHECKING:
-    from codefathom.project.opening import OpenedProject
 
-
-class Part(Asker, Protocol):
+class Part(Readable, Protocol):
     """An asker that can be asked together with others, or kept to places. An `Engine` is one.
 
-    Its answers may come from another process. Its index lies on this machine, where contexts and answers in words read
-    the texts of what was found.
+    All that is in its index is asked for by questions: it may lie in another process, or on another machine. The models
+    of an answer in words are called by whoever asks.
     """
 
     @property
@@ -31,22 +27,12 @@ class Part(Asker, Protocol):
         ...
 
     @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        ...
-
-    @property
     def first_run(self) -> RunProgress | None:
         """The progress of a run that makes the index for the first time; None while there is no such run."""
         ...
 
-    @property
-    def opened(self) -> OpenedProject:
-        """The index, open for reading, as it is. Raises IndexingError, MovedError."""
-        ...
-
-    def ready(self) -> OpenedProject:
-        """Return the index, up to date. Raises FathomError."""
+    def refresh(self) -> bool:
+        """Bring the index up to date, as each question does; return whether it is behind. Raises FathomError."""
         ...
 
     def take_in(self, files: Sequence[str]) -> None:

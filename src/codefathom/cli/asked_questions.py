@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from codefathom.cli.filter_arguments import where
-from codefathom.cli.options import ContextOptions, MapOptions, RelatedOptions, SearchOptions, SymbolsOptions
+from codefathom.cli.options import (
+    ContextOptions,
+    ImpactOptions,
+    MapOptions,
+    RelatedOptions,
+    SearchOptions,
+    SymbolsOptions,
+)
+from codefathom.question.extents import MOST_ITEMS
 from codefathom.question.question import Question
 
 
@@ -41,6 +49,12 @@ def symbols_question(options: SymbolsOptions) -> Question:
 def related_question(options: RelatedOptions) -> Question:
     """Return the question of `fathom related`."""
     return Question(options.target, "related", depth=options.depth, limit=options.limit, offset=options.offset)
+
+
+def impact_question(options: ImpactOptions, diff: str | None) -> Question:
+    """Return the question of `fathom impact`, with all items of each list; without a diff, revisions are named."""
+    revisions = options.change if diff is None else "HEAD"  # an empty diff is that of a tree without changes
+    return Question(revisions, "impact", diff=diff or "", depth=options.depth, limit=MOST_ITEMS)
 
 
 def map_question(options: MapOptions) -> Question:

@@ -22,13 +22,13 @@ from codefathom.search.question.query import parse_query
 from codefathom.search.question.ranking_query import analyse
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import is_read_whole, open_file, read
-from codefathom.source.masks import marked
+from codefathom.source.masks import MARK, marked
 from codefathom.source.origin import opened_folders
 from codefathom.source.scan import FileTree, Scan, scan
 from codefathom.stores.conditions import combine, matches, path_fields
 from codefathom.stores.lexical.terms import terms
 from codefathom.system.stopping import check_stopped
-from codefathom.types import Chunk, Document, Hit, Rest, SearchResult, Skipped, Where
+from codefathom.types import Chunk, Document, FileLines, Hit, IndexedFile, Rest, SearchResult, Skipped, Where
 
 USUAL_LIMIT_S = 1.0
 _LINES_BEFORE, _SHOWN_LINES = 2, 20
@@ -114,15 +114,18 @@ class UnindexedFiles:
         )
         return replace(result, weak=is_nothing, unanswerable=is_nothing)
 
-    def lines(self, path: str, start_line: int = 1, end_line: int = 0) -> str:
+    def lines(self, path: str, start_line: int = 1, end_line: int = 0) -> FileLines:
         """Return lines of a file; without `end_line`, up to the last. Raises SourceError, UsageError."""
         document = self._document(self._files[path]) if path in self._files else None
         if document is None:
             raise SourceError(f"no such file here, or it is not indexed: {path!r}", hint="give a relative path")
         lines = document.shown.removesuffix("\n").split("\n")
-        if not 1 <= max(start_line, 1) <= len(lines):
+        if not 1 <= start_line <= len(lines):
             raise UsageError(f"{path} has no line {start_line}", hint=f"it has {len(lines)} lines")
-        return "\n".join(lines[max(start_line, 1) - 1 : end_line or None]) + "\n"
+        text = "\n".join(lines[start_line - 1 : end_line or None]) + "\n"
+        file = IndexedFile(path, document.kept.language, self._files[path].size, len(lines))
+        end = min(end_line or len(lines), len(lines))
+        return FileLines(file, start_line, end, text, has_marks=MARK in text)
 
     @cached_property
     def _scan(self) -> Scan:

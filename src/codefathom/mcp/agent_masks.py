@@ -6,17 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from codefathom.engine import Engine
 from codefathom.errors import FathomError
-from codefathom.mcp.marked_lines import MarkedLines
 from codefathom.source.masks import MARK, MASK, marked, marked_alone
 from codefathom.source.secrets import blank, find
-from codefathom.types import Chunk, SearchResult
+from codefathom.types import Chunk, FileLines, SearchResult
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer
 
 _T = TypeVar("_T")
+_R = TypeVar("_R", SearchResult, FileLines)
 _SIGN = MARK.partition(" ")[0]  # the kind of a secret stands behind it where a model has quoted what it was shown
 _NOTE = f"{{values}} masked. The file has the real value where {MARK} stands here: do not write this mark into a file."
 _NOTE_TOKENS = 60  # of the sentence and of the number, in either form of an answer
@@ -25,7 +24,7 @@ _NOTE_TOKENS = 60  # of the sentence and of the number, in either form of an ans
 class AgentMasks:
     """The marks in the answer of one call. Safe to use from several threads.
 
-    Lines of files get them from `hits` and `lines`, by their whole documents; names, paths and sentences from `of`.
+    Lines of files have them already, see `Question.for_agent`; names, paths and sentences get them from `of`.
     """
 
     def __init__(self, *, shows: bool = False) -> None:
@@ -37,25 +36,10 @@ class AgentMasks:
         """Return the number of tokens that the note leaves of those of an answer."""
         return most - _NOTE_TOKENS if self._has_marks else most
 
-    def hits(self, engine: Engine, result: SearchResult) -> SearchResult:
-        """Return the hits of a project with marks in their lines."""
-        if engine.settings.mcp.secrets == "show":
-            return result
-        lines = MarkedLines(engine.opened)
-        texts = [lines.chunk(hit.chunk) for hit in result.hits]
-        if texts == [hit.chunk.text for hit in result.hits]:
-            return result
-        self._has_marks = True
-        hits = (replace(hit, chunk=replace(hit.chunk, text=text)) for hit, text in zip(result.hits, texts, strict=True))
-        return replace(result, hits=tuple(hits))
-
-    def lines(self, engine: Engine, path: str, start_line: int, text: str) -> str:
-        """Return lines of a file of a project with marks."""
-        if engine.settings.mcp.secrets == "show":
-            return text
-        shown = MarkedLines(engine.opened).lines(path, start_line, text)
-        self._has_marks |= shown != text
-        return shown
+    def shown(self, result: _R) -> _R:
+        """Take note of the marks that a result for an agent has in its lines."""
+        self._has_marks |= result.has_marks
+        return result
 
     def of(self, value: _T) -> _T:
         """Return a result with marks in all its texts but the lines of hits."""
@@ -78,10 +62,6 @@ class AgentMasks:
         )
         self._has_marks |= _SIGN in answer.text
         return shown
-
-    def has_shown(self, text: str) -> None:
-        """Take note of a text that may have marks already."""
-        self._has_marks |= MARK in text
 
     def noted(self, result: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the result of a tool with the number of its marks and what they mean, once."""

@@ -10,12 +10,10 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from codefathom.engine import Engine
-from codefathom.errors import UsageError
-from codefathom.mcp.agent_masks import AgentMasks, masked_text
+from codefathom.mcp.agent_masks import masked_text
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_arguments import where_of
-from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
+from codefathom.mcp.tool_projects import ChosenProjects
 from codefathom.project.location import path_within
 from codefathom.question.asker import Asker, result_of
 from codefathom.question.question import Question
@@ -23,8 +21,7 @@ from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.search.verdict import Verdict
 from codefathom.stores.conditions import combine
 from codefathom.system.stopping import check_stopped
-from codefathom.text.written_place import Place, place_of
-from codefathom.types import Progress, RelatedResult, SearchResult, Where
+from codefathom.types import FileLines, Progress, RelatedResult, SearchResult
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
@@ -34,14 +31,6 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _MOST_REACHED = 1_000  # more than an answer ever has room for
 _MOST_EDGES = 1_000
-
-
-class ReadLines(NamedTuple):
-    """Lines of a file, with its path as it is shown."""
-
-    path: str
-    start_line: int
-    text: str
 
 
 class Outline(NamedTuple):
@@ -55,68 +44,34 @@ class Outline(NamedTuple):
     verdict: Verdict | None  # on the question, where there is one
 
 
-class _PartOfCall:
-    """A project of a search, kept to the paths of the call; what it finds has marks in the place of secrets."""
-
-    first_run = None  # a call waits for no other run: it has chosen what is asked meanwhile
-    folder = ""  # a call names no file of the disk
-
-    def __init__(self, project: Engine | FirstIndex, where: Where | None, masks: AgentMasks) -> None:
-        self._project = project
-        self._where = where
-        self._masks = masks
-
-    @property
-    def root(self) -> str:
-        return self._project.root
-
-    def answer(self, question: Question) -> Iterator[SearchResult]:
-        own = replace(question, where=combine(question.where, self._where))
-        result: SearchResult = result_of(self._project, own)
-        if isinstance(self._project, FirstIndex):
-            self._masks.has_shown("".join(hit.chunk.text for hit in result.hits))
-            yield result
-        else:
-            yield self._masks.hits(self._project, result)
-
-
 def searched(
-    chosen: ChosenProjects, question: Question, paths: Sequence[str], languages: Sequence[str], masks: AgentMasks
+    chosen: ChosenProjects, question: Question, paths: Sequence[str], languages: Sequence[str]
 ) -> SearchResult:
     """Return the best places of all projects; of one whose first index is being made, those that words find.
 
     Raises the error of the first project if there is no result.
     """
-    projects: dict[str, Engine | FirstIndex] = {**chosen.engines, **chosen.indexing}
+    projects: dict[str, Part] = {**chosen.askers, **chosen.indexing}
     if not chosen.is_named:
-        part = _PartOfCall(projects[_only(chosen)], where_of(paths, languages), masks)
-        return cast(SearchResult, result_of(part, question))
+        inside = combine(question.where, where_of(paths, languages))
+        return cast(SearchResult, result_of(projects[_only(chosen)], replace(question, where=inside)))
+    from codefathom.askers.kept import KeptProject
+
     parts = {
-        name: _PartOfCall(projects[name], where_of(own, languages), masks)
+        name: KeptProject(projects[name], where=where_of(own, languages))
         for name, own in _paths_of_each(paths, projects).items()
     }
-    # A search asks nothing else of its parts.
-    return cast(SearchResult, result_of(_joined(cast("Mapping[str, Part]", parts), chosen), question))
+    return cast(SearchResult, result_of(_joined(parts, chosen), question))
 
 
-def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int, masks: AgentMasks) -> ReadLines:
+def lines_of(chosen: ChosenProjects, question: Question) -> FileLines:
     """Return lines of a file; a path may be a handle such as `a/b.py:10-40`. Raises SourceError, UsageError."""
-    name, rest = _owner(chosen, path)
-    if name in chosen.failed:
-        raise chosen.failed[name]
-    shown = f"{name}/" * chosen.is_named
-    if name in chosen.indexing:
-        place = _place(rest, start_line, end_line)
-        text = chosen.indexing[name].files.lines(place.path, place.start_line, place.end_line)
-        masks.has_shown(text)
-        return ReadLines(shown + place.path, place.start_line, text)
-    engine = chosen.engines[name]
-    engine.refresh()
-    is_path = engine.opened.catalog.documents_at({rest}) != []
-    place = Place(rest, start_line, end_line) if is_path else _place(rest, start_line, end_line)
-    start = max(place.start_line, 1)
-    text = masks.lines(engine, place.path, start, engine.files.lines(place.path, start, place.end_line).text)
-    return ReadLines(shown + place.path, start, text)
+    projects: dict[str, Part] = {**chosen.askers, **chosen.indexing}
+    if chosen.is_named:
+        return cast(FileLines, result_of(_joined(projects, chosen), question))
+    only = projects[_only(chosen)]
+    only.refresh()
+    return cast(FileLines, result_of(only, question))
 
 
 def related(chosen: ChosenProjects, target: str, offset: int) -> RelatedResult:
@@ -135,9 +90,9 @@ def mapped(chosen: ChosenProjects, question: Question) -> Outline:
     """Return one map of all projects within a budget of tokens."""
     if not chosen.is_named:
         return _outline(result_of(_asker(chosen), question))
-    below = _paths_of_each(question.folders, chosen.engines)
+    below = _paths_of_each(question.folders, chosen.askers)
     kept = tuple(dict.fromkeys(folder for names in below.values() for folder in names if folder != "."))
-    projects = _joined({name: chosen.engines[name] for name in below}, chosen)
+    projects = _joined({name: chosen.askers[name] for name in below}, chosen)
     return _outline(result_of(projects, replace(question, folders=kept)))
 
 
@@ -157,7 +112,7 @@ def answered(chosen: ChosenProjects, question: str, control: CallControl) -> Ans
 
 def _asker(chosen: ChosenProjects) -> Asker:
     """Return the asker of a call: its only project, or all that it names as one. Raises the error of the only one."""
-    return _joined(chosen.engines, chosen) if chosen.is_named else chosen.engines[_only(chosen)]
+    return _joined(chosen.askers, chosen) if chosen.is_named else chosen.askers[_only(chosen)]
 
 
 def _joined(parts: Mapping[str, Part], chosen: ChosenProjects) -> Asker:
@@ -186,22 +141,7 @@ def _only(chosen: ChosenProjects) -> str:
     """Return the name of the only project. Raises its error if it could not be opened."""
     for error in chosen.failed.values():
         raise error
-    return next(iter({**chosen.engines, **chosen.indexing}))
-
-
-def _owner(chosen: ChosenProjects, path: str) -> tuple[str, str]:
-    """Return the project of a path, and the path in it. Raises UsageError where it begins with none of them."""
-    if not chosen.is_named:
-        return _only(chosen), path
-    name, _, rest = path.partition("/")
-    names = (*chosen.engines, *chosen.indexing, *chosen.failed)
-    if name in names and rest:
-        return name, rest
-    if len(names) == 1:
-        return names[0], path
-    raise UsageError(
-        f"{path[:200]!r} is not inside any of these projects", hint=f"begin the path with one of {', '.join(names)}"
-    )
+    return next(iter({**chosen.askers, **chosen.indexing}))
 
 
 _WITH_PATHS = ("path", "target", "paths", "files")
@@ -209,8 +149,8 @@ _WITH_PATHS = ("path", "target", "paths", "files")
 
 def with_own_paths(arguments: Mapping[str, Any], chosen: ChosenProjects) -> Mapping[str, Any]:
     """Return arguments in which a whole path of the disk inside a project is written as an answer would write it."""
-    roots = {name: engine.root for name, engine in chosen.engines.items()}
-    roots |= {name: first.files.root for name, first in chosen.indexing.items()}
+    projects: dict[str, Part] = {**chosen.askers, **chosen.indexing}
+    roots = {name: asker.root for name, asker in projects.items()}
 
     def own(value: Any) -> Any:
         return _own_path(value, roots, chosen.is_named) if isinstance(value, str) else value
@@ -227,11 +167,6 @@ def _own_path(path: str, roots: Mapping[str, str], is_named: bool) -> str:
         return path
     name = max(places, key=lambda name: len(roots[name]))  # the innermost
     return f"{name}/" * is_named + places[name]
-
-
-def _place(path: str, start_line: int, end_line: int) -> Place:
-    place = place_of(path)
-    return Place(place.path, start_line or place.start_line, end_line or place.end_line)
 
 
 def _paths_of_each(paths: Sequence[str], names: Collection[str]) -> dict[str, tuple[str, ...]]:

@@ -55,7 +55,7 @@ class ProjectSession:
         Raises what made it fail, and StoppedError once the caller has left: then, if nobody else waits, it ends, too.
         """
         if not self._is_ready_in_time(control):
-            return FirstIndex(self._files or self._engine.unindexed, self._step)
+            return FirstIndex(self._files or self._engine.unindexed, self._engine.settings, self._step)
         if self._problem is not None:
             raise self._problem
         return self._engine

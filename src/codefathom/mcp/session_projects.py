@@ -53,8 +53,8 @@ class SessionProjects:
         if not states:
             raise next(iter((failed | broken).values()))
         indexing = {name: state for name, state in states.items() if isinstance(state, FirstIndex)}
-        engines = {name: state for name, state in states.items() if isinstance(state, Engine)}
-        yield ChosenProjects(engines, indexing, failed | broken, is_named)
+        askers = {name: state for name, state in states.items() if isinstance(state, Engine)}
+        yield ChosenProjects(askers, indexing, failed | broken, is_named)
 
     def owner(self, path: str) -> str:
         """See `ToolProjects`."""

@@ -93,9 +93,10 @@ class ToolCalls:
             level=choice(arguments, "level", "", {"": None, **{name: name for name in LEVELS}}),
             mode=choice(arguments, "mode", "auto", MODES),
             min_score=share(arguments, "min_score"),
+            for_agent=True,
         )
         paths, languages = texts(arguments, "paths"), texts(arguments, "languages")
-        result = call.masks.of(searched(call.chosen, question, paths, languages, call.masks))
+        result = call.masks.of(call.masks.shown(searched(call.chosen, question, paths, languages)))
         step = _step(call.chosen) if call.chosen.indexing else None
         most = call.masks.room(call.most)
         return search_result(result, cursor, most, is_limited="limit" in arguments, indexing=step)
@@ -105,8 +106,9 @@ class ToolCalls:
         path = text_of(arguments, "path")
         start = number(arguments, "start_line", 0, 0, 9_999_999)
         end = number(arguments, "end_line", 0, 0, 9_999_999)
+        question = Question(path, "lines", start_line=start, end_line=end, for_agent=True)
         try:
-            excerpt = lines_of(call.chosen, path, start, end, call.masks)
+            excerpt = lines_of(call.chosen, question)
         except SourceError as error:
             # A hit of an earlier question to other projects begins with the name of one of them.
             owner = "" if texts(arguments, "projects") else self._projects.owner(path)
@@ -114,10 +116,11 @@ class ToolCalls:
                 raise
             try:
                 with self._projects.chosen([owner], call.control) as chosen:
-                    excerpt = lines_of(chosen, path, start, end, call.masks)
+                    excerpt = lines_of(chosen, question)
             except SourceError:
                 raise error from None
-        shown_path, most = call.masks.of(excerpt.path), call.masks.room(call.most)
+        shown_path = call.masks.of(call.masks.shown(excerpt).file.path)
+        most = call.masks.room(call.most)
         lines = [cut(line, most // 4) for line in excerpt.text.removesuffix("\n").split("\n")]
         kept = len(lines)
         while kept and not fits(lines_result(shown_path, lines, excerpt.start_line, kept), most):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 from codefathom.agent.loop import AgentLimits, Briefing, Event, Final, ToolObservation, run
 from codefathom.agent.report import report, shown_sources
@@ -16,17 +18,18 @@ from codefathom.answer.budget import Material, NameOf, merged, pack, shares, sho
 from codefathom.answer.cite import texts_now
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.answer.stages import extract
+from codefathom.answer.stages.answer_run import AnswerProject
 from codefathom.answer.stream import ending
 from codefathom.answer.tokens import counter
 from codefathom.config.settings import Settings
 from codefathom.config.windows import window
 from codefathom.errors import FathomError, SettingsError, UsageError
-from codefathom.project.answer_setup import answer, with_damage
-from codefathom.project.opening import OpenedProject
+from codefathom.project.answer_setup import near, prepare, texts_for, written
 from codefathom.project.roles import model_of
 from codefathom.project.texts import Texts, with_symbols
 from codefathom.providers.base import ChatModel, Delta
-from codefathom.search.graph.related import related
+from codefathom.question.asker import Readable, result_of
+from codefathom.question.question import Question
 from codefathom.search.question.query import check_length
 from codefathom.types import FoundSymbol, LevelName, RelatedResult, SearchResult
 
@@ -56,18 +59,36 @@ class AgentProject:
 
 
 def answered(
-    request: AnswerRequest, opened: OpenedProject, look: Search, *, as_agent: bool
+    request: AnswerRequest,
+    asker: Readable,
+    look: Search,
+    *,
+    as_agent: bool,
+    kept: Callable[[AnswerProject], AnswerProject] = lambda project: project,
 ) -> Iterator[Event | AnswerSources | Text | Answer]:
     """Return the events of an answer, or with `as_agent` of what an agent does; a damaged index is told.
 
-    What is wrong with the request is raised at once, not with the first event.
+    What is wrong with the request is raised at once, not with the first event. `kept` leaves out of the project what
+    the answer must not rest on.
     """
+    texts = texts_for(request, asker)
     if as_agent:
-        return with_damage(opened, investigate(request, project_of(request, opened, look)))
-    return with_damage(opened, answer(request, opened, lambda query, limit: look(query, "chunk", limit)))
+        return _told(investigate(request, project_of(request, texts, look)), texts)
+    setup = prepare(request, texts, lambda query, limit: look(query, "chunk", limit))
+    return written(setup._replace(project=kept(setup.project)), lambda: texts.problems)
 
 
-def project_of(request: AnswerRequest, opened: OpenedProject, search: Search) -> AgentProject:
+def _told(events: Iterator[Event | Text | Answer], texts: Texts) -> Iterator[Event | Text | Answer]:
+    """Pass on the events of an agent; its answer says what of the index is damaged."""
+    with closing(cast("Generator[Event | Text | Answer]", events)):
+        for event in events:
+            if isinstance(event, Answer):
+                yield replace(event, problems=tuple(dict.fromkeys((*event.problems, *texts.problems))))
+            else:
+                yield event
+
+
+def project_of(request: AnswerRequest, texts: Texts, search: Search) -> AgentProject:
     """Return a project as the tools see it: pinned texts, and the indexed files that pass the filter.
 
     Raises UsageError for an empty question, SourceError for a path that is not indexed, and SettingsError without a
@@ -76,12 +97,12 @@ def project_of(request: AnswerRequest, opened: OpenedProject, search: Search) ->
     if not request.text.strip():
         raise UsageError("the question is empty", hint='such as fathom ask --agent "where are orders priced"')
     check_length(request.text)
-    chosen = model_of("agent", opened)
+    asker = texts.asker
+    chosen = model_of("agent", asker.settings, asker.chat_model)
     if chosen is None:
         raise SettingsError("an agent needs a language model", hint="set FATHOM_LLM__MODEL, such as ollama:qwen3:8b")
-    texts = Texts(opened, request.documents, for_agent=request.for_agent)
     return AgentProject(
-        opened.place.settings,
+        asker.settings,
         chosen,
         _visible(texts, search, request),
         texts.indexed,
@@ -89,7 +110,7 @@ def project_of(request: AnswerRequest, opened: OpenedProject, search: Search) ->
         texts.name_of,
         texts.pinned(request.pinned),
         texts.recorded,
-        opened.catalog.generation,
+        asker.generation,
     )
 
 
@@ -190,23 +211,21 @@ def _limits(settings: Settings, name: str) -> AgentLimits:
 
 
 def _visible(texts: Texts, search: Search, request: AnswerRequest) -> ToolProject:
-    catalog = texts.opened.catalog
     paths = list(dict.fromkeys([*texts.files_of(request.pinned), *texts.paths(request.where)]))
     visible = frozenset(paths)
 
     def of_symbols(name: str) -> list[FoundSymbol]:
-        return [
-            texts.of_symbol(symbol) for symbol in catalog.symbols(name, limit=_MOST_SYMBOLS) if symbol.path in visible
-        ]
+        named = result_of(texts.asker, Question(name, "symbols", limit=_MOST_SYMBOLS)).symbols
+        return [texts.of_symbol(symbol) for symbol in named if symbol.path in visible]
 
-    def near(target: str) -> RelatedResult:
-        result = related(catalog, target)
+    def near_visible(target: str) -> RelatedResult:
+        result = near(texts.asker, target)
         return replace(result, edges=tuple(edge for edge in result.edges if edge.path in visible))
 
     return ToolProject(
         search=lambda question, level, limit: texts.of_hits(search(question, level, limit)),
         text=lambda path: (texts.indexed(path) or None) if path in visible else None,
         symbols=of_symbols,
-        related=near,
+        related=near_visible,
         paths=lambda: paths,
     )

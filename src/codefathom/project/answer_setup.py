@@ -19,21 +19,22 @@ from codefathom.answer.stages.select import OutlineFile
 from codefathom.answer.tokens import counter
 from codefathom.config.settings import ContextSettings, Settings
 from codefathom.config.windows import answer_window, check_room, filter_level, window
-from codefathom.errors import UsageError
+from codefathom.errors import DamagedError, UsageError
 from codefathom.facts import reasons as say
-from codefathom.facts.reasons import Note
+from codefathom.facts.reasons import Note, Told
 from codefathom.project.damage import damage_of, reading
+from codefathom.project.opened_asker import OpenedAsker
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.roles import model_of
 from codefathom.project.texts import Texts, naming, with_symbols
 from codefathom.providers.base import Message
+from codefathom.question.asker import Asker, Readable, result_of
 from codefathom.question.extents import MOST_HITS, check_count
 from codefathom.question.question import Question
-from codefathom.search.graph.related import related
 from codefathom.search.question.query import check_length
 from codefathom.search.verdict import handed_on, note_of
-from codefathom.types import Context, SearchResult
+from codefathom.types import Context, RelatedResult, SearchResult
 
 _Step = TypeVar("_Step")
 
@@ -53,26 +54,29 @@ class AnswerSetup(NamedTuple):
     models: Models
 
 
-def prepare(request: AnswerRequest, opened: OpenedProject, search: Callable[[str, int], SearchResult]) -> AnswerSetup:
+def prepare(request: AnswerRequest, texts: Texts, search: Callable[[str, int], SearchResult]) -> AnswerSetup:
     """Return the arguments of `answer.ask.ask`. Raises UsageError, SourceError and SettingsError."""
-    texts = Texts(opened, request.documents, for_agent=request.for_agent)
-    return AnswerSetup(_question(request, texts), _project(texts, search), models(opened))
+    return AnswerSetup(_question(request, texts), _project(texts, search), models(texts.asker))
 
 
-def answer(
-    request: AnswerRequest, opened: OpenedProject, search: Callable[[str, int], SearchResult]
+def texts_for(request: AnswerRequest, asker: Readable, *, hides_secrets: bool = False) -> Texts:
+    """Return the texts of a project, with the documents of a request, as its answer may show them."""
+    return Texts(asker, request.documents, for_agent=request.for_agent, hides_secrets=hides_secrets)
+
+
+def written(
+    setup: AnswerSetup, problems: Callable[[], Sequence[Told]] = tuple
 ) -> Iterator[AnswerSources | Text | Answer]:
     """Yield the sources, the answer in checked pieces, and the whole answer last; closing it ends the model's call.
 
-    Raises UsageError, SourceError and SettingsError. A model that fails is told in `Answer.failure`.
+    `problems` are asked for at the end. A model that fails is told in `Answer.failure`.
     """
-    prepared = prepare(request, opened, search)
-    for event in ask(*prepared):
-        yield (
-            with_symbols(event, prepared.project.name_of, prepared.project.on_disk)
-            if isinstance(event, Answer)
-            else event
-        )
+    for event in ask(*setup):
+        if isinstance(event, Answer):
+            named = with_symbols(event, setup.project.name_of, setup.project.on_disk)
+            yield replace(named, problems=tuple(dict.fromkeys((*named.problems, *problems()))))
+        else:
+            yield event
 
 
 def with_damage(opened: OpenedProject, events: Iterator[_Step | Answer]) -> Iterator[_Step | Answer]:
@@ -144,7 +148,7 @@ def for_prompt(result: SearchResult, *, anyway: bool) -> SearchResult:
 
 def context(opened: OpenedProject, result: SearchResult, size: ContextSize) -> Context:
     """Return the files of a prompt within a window of tokens."""
-    return packed(opened.place.settings, result, size, Lines(opened).text_now, naming(opened))
+    return packed(opened.place.settings, result, size, Lines(opened).text_now, naming(OpenedAsker(opened)))
 
 
 def packed(
@@ -191,9 +195,9 @@ def _as_now(
     return replace(result, hits=hits, problems=(*result.problems, *notes)), texts
 
 
-def models(opened: OpenedProject) -> Models:
+def models(asker: Readable) -> Models:
     """Return the models of the answering roles; none where none is configured."""
-    return Models(*(model_of(role, opened) for role in Models._fields))
+    return Models(*(model_of(role, asker.settings, asker.chat_model) for role in Models._fields))
 
 
 def recent(history: Sequence[Message], settings: Settings) -> tuple[Message, ...]:
@@ -209,7 +213,7 @@ def _question(request: AnswerRequest, texts: Texts) -> AnswerQuestion:
     if not request.text.strip():
         raise UsageError("the question is empty", hint='such as fathom ask "where are orders priced"')
     check_length(request.text)
-    settings = texts.opened.place.settings
+    settings = texts.asker.settings
     check_room(settings)
     most, count = answer_window(settings), counter(settings.context.tokenizer_path)
     max_input_tokens = settings.select.max_input_tokens or window(settings)
@@ -253,18 +257,21 @@ def _project(texts: Texts, search: Callable[[str, int], SearchResult]) -> Answer
         text=texts.indexed,
         on_disk=texts.on_disk,
         name_of=texts.name_of,
-        related=lambda path: related(texts.opened.catalog, path),
-        outline=lambda candidates: _outline(candidates, texts.opened),
+        related=lambda path: near(texts.asker, path),
+        outline=lambda candidates: _outline(candidates, texts.asker),
     )
 
 
-def _outline(candidates: Sequence[str], opened: OpenedProject) -> list[OutlineFile]:
-    documents = [document.path for document in opened.catalog.documents()]
-    paths = documents if len(documents) <= _SMALL_PROJECT else list(candidates)
-    purposes = opened.purposes(paths)
-    return [
-        OutlineFile(
-            path, tuple(symbol.qualified_name for symbol in opened.catalog.symbols_of(path)), purposes.get(path, "")
-        )
-        for path in paths
-    ]
+def near(asker: Asker, target: str) -> RelatedResult:
+    """Return the connections of a file or symbol; those of a damaged index are not known."""
+    try:
+        return cast(RelatedResult, result_of(asker, Question(target, "related")))
+    except DamagedError:  # the answer tells it
+        return RelatedResult(target, (), "")
+
+
+def _outline(candidates: Sequence[str], asker: Asker) -> list[OutlineFile]:
+    documents = [file.path for file in result_of(asker, Question("", "files"))]
+    paths = documents if len(documents) <= _SMALL_PROJECT else candidates
+    outlines = result_of(asker, Question(kind="outlines", files=tuple(paths), with_purposes=True))
+    return [OutlineFile(path, tuple(one.qualified_name for one in symbols), why) for path, symbols, why in outlines]

@@ -14,7 +14,7 @@ from codefathom.errors import UsageError
 from codefathom.facts.languages import is_extracted
 from codefathom.facts.reasons import LEFT_OUT, Note
 from codefathom.project.current_index import CurrentIndex
-from codefathom.project.damage import made_meanwhile, reading, state_of
+from codefathom.project.damage import damage_of, made_meanwhile, reading, state_of
 from codefathom.project.opening import OpenedProject, fusion
 from codefathom.question.extents import (
     MOST_HITS,
@@ -33,12 +33,16 @@ from codefathom.search.request import SearchRequest
 from codefathom.search.verdict import of_several
 from codefathom.source.masks import MASK
 from codefathom.stores.conditions import combine
+from codefathom.text.printable import is_text
+from codefathom.text.written_place import Place, place_of
 from codefathom.types import (
     FUNCTION_KINDS,
     LEVELS,
     MODES,
     ConsultedFile,
     Context,
+    FileLines,
+    FileOutline,
     Filter,
     Hit,
     IndexedFile,
@@ -46,12 +50,14 @@ from codefathom.types import (
     RelatedResult,
     SearchResult,
     SomeSymbols,
+    SomeTexts,
     Where,
 )
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import AnswerRequest
     from codefathom.project.browsing import Files
+    from codefathom.project.opened_asker import OpenedAsker
     from codefathom.search.graph.impact import Impact
     from codefathom.search.graph.project_map import MapParts, ProjectMap
 
@@ -80,6 +86,7 @@ def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: 
         notes = (*index.take_notes(), *state_of(opened))
         hits = _with_places(opened.marked(_as_in_files(result.hits, opened)), opened)
         _tell(hits, on_file)
+        hits, has_marks = _shown_to_agents(hits, opened) if question.for_agent else (hits, False)
         settings = index.settings
         return SearchResult(
             query=question.text,
@@ -98,6 +105,7 @@ def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: 
             scale=" ".join((result.mode, opened.views.model, settings.search.ranking, settings.rerank.model)),
             offset=request.offset,
             rest=result.rest,
+            has_marks=has_marks,
         )
 
 
@@ -189,7 +197,42 @@ def _symbols(index: CurrentIndex, question: Question) -> Iterator[SomeSymbols]:
 
 
 def _files(index: CurrentIndex, question: Question) -> Iterator[tuple[IndexedFile, ...]]:
-    yield files_of(index.believed(index.opened)).listed(question.text)
+    yield _as_it_is(index).files(question)
+
+
+def _texts(index: CurrentIndex, question: Question) -> Iterator[SomeTexts]:
+    texts = _as_it_is(index).texts(question)
+    yield texts._replace(problems=damage_of(index.last_opened))
+
+
+def _outlines(index: CurrentIndex, question: Question) -> Iterator[tuple[FileOutline, ...]]:
+    yield _as_it_is(index).outlines(question)
+
+
+def _as_it_is(index: CurrentIndex) -> OpenedAsker:
+    from codefathom.project.opened_asker import OpenedAsker
+
+    return OpenedAsker(index.believed(index.opened))
+
+
+def _lines(index: CurrentIndex, question: Question) -> Iterator[FileLines]:
+    index.refresh()
+    opened = index.believed()
+    place = _place(question, opened)
+    lines = files_of(opened).lines(place.path, max(place.start_line, 1), place.end_line)
+    if question.for_agent and opened.place.settings.mcp.secrets == "mask":
+        from codefathom.project.marked_lines import MarkedLines
+
+        shown = MarkedLines(opened).lines(place.path, lines.start_line, lines.text)
+        lines = lines._replace(text=shown, has_marks=shown != lines.text)
+    yield lines
+
+
+def _place(question: Question, opened: OpenedProject) -> Place:
+    """Return the place that a question for lines names: a path as it is, else one with its lines."""
+    is_path = is_text(question.text) and opened.catalog.documents_at({question.text}) != []
+    place = Place(question.text) if is_path else place_of(question.text)
+    return Place(place.path, question.start_line or place.start_line, question.end_line or place.end_line)
 
 
 def _related(index: CurrentIndex, question: Question) -> Iterator[RelatedResult]:
@@ -219,7 +262,10 @@ def _impact(index: CurrentIndex, question: Question) -> Iterator[Impact]:
 def _map(index: CurrentIndex, question: Question) -> Iterator[MapParts | ProjectMap]:
     check_offset(question.offset)
     parts = map_parts(index, question)
-    yield parts if question.as_parts else fitted_map(parts, question, index.settings.context.tokenizer_path)
+    if question.as_parts:
+        yield parts if question.limit is None else parts.first(question.limit)
+        return
+    yield fitted_map(parts, question, index.settings.context.tokenizer_path)
 
 
 def _context(index: CurrentIndex, question: Question) -> Iterator[Context]:
@@ -236,6 +282,7 @@ def _context(index: CurrentIndex, question: Question) -> Iterator[Context]:
 def _ask(index: CurrentIndex, question: Question) -> Iterator[Any]:
     """Return sources, text and answer, or what an agent does. What is wrong with the question is raised at once."""
     from codefathom.project import agent_setup, answer_setup
+    from codefathom.project.opened_asker import OpenedAsker
 
     request = answer_setup.request_of(question)
     opened = _ready_for(index, request)
@@ -243,7 +290,9 @@ def _ask(index: CurrentIndex, question: Question) -> Iterator[Any]:
     def look(query: str, level: LevelName, limit: int) -> SearchResult:
         return search(index, Question(query, limit=limit, level=level, where=question.where))
 
-    return agent_setup.answered(request, opened, look, as_agent=question.as_agent)
+    with reading(opened):
+        events = agent_setup.answered(request, OpenedAsker(opened), look, as_agent=question.as_agent)
+    return answer_setup.with_damage(opened, events)
 
 
 def _ready_for(index: CurrentIndex, request: AnswerRequest) -> OpenedProject:
@@ -261,6 +310,9 @@ _ANSWERS: Mapping[Kind, Callable[[CurrentIndex, Question], Iterator[Any]]] = {
     "symbols": _symbols,
     "map": _map,
     "files": _files,
+    "lines": _lines,
+    "texts": _texts,
+    "outlines": _outlines,
     "ask": _ask,
 }
 
@@ -333,6 +385,15 @@ def _as_in_files(hits: Sequence[Hit], opened: OpenedProject) -> tuple[Hit, ...]:
     from codefathom.project.originals import Lines
 
     return Lines(opened).hits(hits)
+
+
+def _shown_to_agents(hits: tuple[Hit, ...], opened: OpenedProject) -> tuple[tuple[Hit, ...], bool]:
+    """Return hits as agents may see them, and whether there are marks in them."""
+    if opened.place.settings.mcp.secrets == "show":
+        return hits, False
+    from codefathom.project.marked_lines import MarkedLines
+
+    return MarkedLines(opened).hits(hits)
 
 
 def _with_places(hits: tuple[Hit, ...], opened: OpenedProject) -> tuple[Hit, ...]:

@@ -15,18 +15,7 @@ from codefathom.stores.catalog.records import StoredDocument
 from codefathom.stores.folder import Folder
 from codefathom.text.kept_names import KEPT_TEXTS, is_kept_text
 from codefathom.text.printable import is_text
-from codefathom.types import FoundSymbol, IndexedFile, Symbol
-
-
-class FileLines(NamedTuple):
-    """Lines of a file, as they are now."""
-
-    file: IndexedFile
-    start_line: int
-    end_line: int
-    text: str
-    stale: bool = False  # the file has changed since it was indexed: what the index says of it is of then
-
+from codefathom.types import FileLines, FoundSymbol, IndexedFile, Symbol
 
 _MAX_NAMED = 10  # folders in a message
 

@@ -90,6 +90,10 @@ class CurrentIndex:
         """The index as it was opened last, without a look whether it was replaced: `refresh` has looked."""
         return self._opened or self.opened
 
+    def wait_s(self, wait_s: float | None) -> float:
+        """Return the time for which another writer is waited for; without one, `index.wait_s`."""
+        return self.settings.index.wait_s if wait_s is None else wait_s
+
     @property
     def lacks_views(self) -> bool:
         """True if a run has completed the index, but not with these settings, or a part of it was lost."""
@@ -215,8 +219,7 @@ class CurrentIndex:
         """Bring the index up to date with the tree, and with its store; see `Engine.index_events`."""
         from codefathom.project.stores.settled import with_settled_store
 
-        wait_s = self.settings.index.wait_s if wait_s is None else wait_s
-        run = partial(self.run, full=full, retry=retry, wait_s=wait_s, keep_rules=keep_rules)
+        run = partial(self.run, full=full, retry=retry, wait_s=self.wait_s(wait_s), keep_rules=keep_rules)
         self._reach_model()
         yield from again_when_damaged(
             lambda: with_settled_store(self.opened.with_models(run(), retry=retry), self.opened), self.close
@@ -267,7 +270,7 @@ class CurrentIndex:
         opened = self.opened
         if not opened.is_known or not opened.catalog.generation:
             self.report_of(self.whole_run(full=False, retry=True, wait_s=wait_s, keep_rules=False))
-        with self.writing(self.settings.index.wait_s if wait_s is None else wait_s) as stages:
+        with self.writing(self.wait_s(wait_s)) as stages:
             report = take_in(stages, places, by_path)
             self._looked_at = float("-inf")
             return report

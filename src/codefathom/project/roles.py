@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 ROLES = ("answer", "select", "judge", "excerpt", "agent")
 
 
-def model_of(role: str, opened: OpenedProject) -> ChatModel | None:
+def model_of(role: str, settings: Settings, chat_model: Callable[[str], ChatModel]) -> ChatModel | None:
     """Return the model of a role, None when none is configured. Raises SettingsError."""
-    name = opened.place.settings.llm.of(role)
-    return opened.chat_model(name) if name else None
+    name = settings.llm.of(role)
+    return chat_model(name) if name else None
 
 
 def masks_secrets(place: Location) -> bool:

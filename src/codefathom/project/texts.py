@@ -10,19 +10,12 @@ from types import MappingProxyType
 from codefathom.answer.answer_types import Answer, Citation, Source
 from codefathom.answer.budget import Material, NameOf, lines_of
 from codefathom.errors import SourceError
-from codefathom.facts.languages import is_extracted
-from codefathom.facts.reasons import Note
-from codefathom.index.plan import with_found_encoding
-from codefathom.project.opening import OpenedProject
-from codefathom.project.originals import Lines
-from codefathom.project.roles import masks_secrets
+from codefathom.facts.reasons import Note, Told
+from codefathom.question.asker import Asker, Readable, result_of
+from codefathom.question.question import AsOf, Question
 from codefathom.source.document_places import Places
-from codefathom.source.documents import text_of
-from codefathom.source.origin import tree_of
-from codefathom.source.secrets import blank, mask
-from codefathom.text.expressions import deadline
-from codefathom.text.kept_names import is_kept_text
-from codefathom.types import Chunk, FoundSymbol, SearchResult, Where
+from codefathom.source.secrets import mask
+from codefathom.types import Chunk, FoundSymbol, SearchResult, Symbol, Where
 
 
 class Texts:
@@ -34,41 +27,37 @@ class Texts:
 
     def __init__(
         self,
-        opened: OpenedProject,
+        asker: Readable,
         documents: Mapping[str, str] = MappingProxyType({}),
         *,
         for_agent: bool = False,
+        hides_secrets: bool = False,
     ) -> None:
-        """`for_agent`: what a model makes of them goes to the model of an agent, wherever the first one runs."""
-        self.opened = opened
-        self.name_of = naming(opened)
+        """`for_agent`: what a model makes of them goes to the model of an agent, wherever the first one runs.
+
+        `hides_secrets`: the models of another project, which are on other machines, see them, too.
+        """
+        self.asker = asker
+        self.name_of = naming(asker)
         self.documents = documents
-        self._masks = masks_secrets(opened.place) or (for_agent and opened.place.settings.mcp.secrets == "mask")
-        self._lines = Lines(opened)
+        self.problems: tuple[Told, ...] = ()  # what of the index was damaged
+        agents_see_none = for_agent and asker.settings.mcp.secrets == "mask"
+        self._masks = hides_secrets or agents_see_none or asker.hides_secrets
         self._indexed: dict[str, str] = {}
 
     def indexed(self, path: str) -> str:
         """Return the text of a document, "" when there is none."""
         if path not in self._indexed:
-            self._indexed[path] = self._masked(self.documents.get(path) or self._lines.text(path), path)
+            self._indexed[path] = self._masked(self.documents.get(path) or self._read(path, "index") or "", path)
         return self._indexed[path]
 
     def recorded(self, text: str) -> str:
         """Return a text as a record of an answer may hold it, which may be kept longer than the answer."""
-        return text if self.opened.recipe.keeps_secrets and not self._masks else mask(text).text
+        return text if self.asker.settings.source.secrets == "keep" and not self._masks else mask(text).text
 
     def on_disk(self, path: str) -> str | None:
         """Return the text as it is now, None when it is gone; comparable with `indexed`."""
-        if path in self.documents:
-            return self._masked(self.documents[path], path)
-        if is_kept_text(path):
-            is_there = self.opened.catalog.document(path) is not None
-            return self._masked(self._lines.text(path), path) if is_there else None
-        if is_extracted(path) and self._lines.is_unchanged(path):  # the same bytes give the same text
-            return self._masked(self._lines.text(path), path)
-        text = _on_disk(path, self.opened)
-        if text is not None and not self._lines.shown(path).is_whole:
-            text = blank(text, path)
+        text = self.documents[path] if path in self.documents else self._read(path, "now")
         return None if text is None else self._masked(text, path)
 
     def pinned(self, paths: Sequence[str]) -> tuple[Material, ...]:
@@ -81,7 +70,7 @@ class Texts:
         files: dict[str, None] = {}
         for path in paths:
             folder = f"{path.rstrip('/')}/" if path not in ("", ".") else ""
-            inside = [path] if self.opened.catalog.text(path) else self._below(folder)
+            inside = [path] if self._read(path, "index") else self._inside(Question(folder, "files"))
             if not inside:
                 raise SourceError(
                     f"{path!r} is not in the index",
@@ -90,19 +79,9 @@ class Texts:
             files |= dict.fromkeys(inside)
         return tuple(files)
 
-    def _below(self, folder: str) -> list[str]:
-        return [document.path for document in self.opened.catalog.documents() if document.path.startswith(folder)]
-
     def paths(self, where: Where | None) -> list[str]:
         """Return the documents that were given, then the indexed ones with lines that fulfil a condition."""
-        catalog = self.opened.catalog
-        indexed = [document.path for document in catalog.documents()]
-        if where is not None:
-            with deadline(self.opened.place.settings.search.expression_timeout_s):
-                chunks = catalog.chunks(catalog.matching(where))
-            inside = {chunk.path for chunk in chunks.values()}
-            indexed = [path for path in indexed if path in inside]
-        return [*self.documents, *indexed]
+        return [*self.documents, *self._inside(Question("", "files", where=where))]
 
     def of_hits(self, result: SearchResult) -> SearchResult:
         """Return hits with the lines of these texts."""
@@ -113,6 +92,15 @@ class Texts:
     def of_symbol(self, item: FoundSymbol) -> FoundSymbol:
         """Return a symbol whose signature is a part of these texts."""
         return replace(item, symbol=replace(item.symbol, signature=self._masked(item.symbol.signature, "")))
+
+    def _inside(self, question: Question) -> list[str]:
+        return [file.path for file in result_of(self.asker, question)]
+
+    def _read(self, path: str, as_of: AsOf) -> str | None:
+        """Return the text of a document, None when it is not there."""
+        texts, problems = result_of(self.asker, Question(kind="texts", files=(path,), as_of=as_of))
+        self.problems = tuple(dict.fromkeys((*self.problems, *problems)))
+        return texts[0].text if texts else None
 
     def _masked(self, text: str, path: str) -> str:
         return mask(text, path).text if self._masks else text
@@ -125,9 +113,14 @@ class Texts:
         return replace(chunk, text=text)
 
 
-def naming(opened: OpenedProject) -> NameOf:
+def naming(asker: Asker) -> NameOf:
     """Return a function that names the definition that lines lie in, else the first that begins in them."""
-    symbols_of = cache(opened.catalog.symbols_of)  # outer before inner
+
+    @cache
+    def symbols_of(path: str) -> tuple[Symbol, ...]:  # outer before inner
+        (outline,) = result_of(asker, Question(kind="outlines", files=(path,)))
+        symbols: tuple[Symbol, ...] = outline.symbols
+        return symbols
 
     def name_of(path: str, start_line: int, end_line: int) -> str:
         symbols = symbols_of(path)
@@ -159,10 +152,3 @@ def with_symbols(answer: Answer, name_of: NameOf, on_disk: Callable[[str], str |
             for item in answer.sources
         ),
     )
-
-
-def _on_disk(path: str, opened: OpenedProject) -> str | None:
-    """Read a file as the index would; None when it is gone, or no longer a text."""
-    recipe = with_found_encoding(opened.recipe, opened.catalog)
-    data = tree_of(recipe.tree, recipe.rules).content(path)
-    return None if data is None else text_of(path, data, recipe.assumed_encoding)

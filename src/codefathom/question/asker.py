@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from codefathom.question.question import Question
+
+if TYPE_CHECKING:
+    from codefathom.config.settings import Settings
+    from codefathom.providers.base import ChatModel
 
 
 class Asker(Protocol):
@@ -17,6 +21,29 @@ class Asker(Protocol):
 
     def answer(self, question: Question) -> Iterator[Any]:
         """Yield the events of an answer, the result last."""
+        ...
+
+
+class Readable(Asker, Protocol):
+    """An asker whose texts are read for an answer in words."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        ...
+
+    @property
+    def generation(self) -> int:
+        """Number of changes of the index."""
+        ...
+
+    @property
+    def hides_secrets(self) -> bool:
+        """True if no secret may be in the texts of an answer, since its models are on other machines."""
+        ...
+
+    def chat_model(self, name: str) -> ChatModel:
+        """Return a language model, the same each time. Raises SettingsError."""
         ...
 
 

@@ -15,21 +15,30 @@ from codefathom.types import LevelName, Mode, Where
 if TYPE_CHECKING:
     from codefathom.providers.base import Message
 
-Kind = Literal["search", "context", "related", "impact", "symbols", "map", "files", "ask"]
+Kind = Literal["search", "context", "related", "impact", "symbols", "map", "files", "lines", "texts", "outlines", "ask"]
+# Which text of a file: the indexed one, that of now for a question, or the bytes of this moment, for citations.
+AsOf = Literal["index", "question", "now"]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """One question of any kind; options that a kind does not have are left as they are."""
 
-    text: str = ""  # words, path or `@@name` (related), revisions (impact), part of a name (symbols), folder (files)
+    # Words, path or `@@name` (related), revisions (impact), part of a name (symbols), folder (files), path or place
+    # such as `a.py:10-20` (lines).
+    text: str = ""
     kind: Kind = "search"
     # Where: in the whole project, unless one of these keeps the question to a part of it.
-    files: tuple[str, ...] = ()  # only in these files and folders, with what has changed in them; of a map: in work
+    # Only in these files and folders, with what has changed in them. Of a map: in work. Of texts and outlines: which.
+    files: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()  # of a map
     where: Where | None = None  # a filter
     path: str = ""  # of symbols: a file or folder
     symbol_kind: str = ""  # of symbols
+    start_line: int = 0  # of lines; 0: as the text says, else the first
+    end_line: int = 0  # of lines; 0: as the text says, else the last
+    as_of: AsOf = "index"  # of texts
+    with_purposes: bool = False  # of outlines
     # How.
     level: LevelName | None = None
     mode: Mode | None = None
@@ -50,5 +59,6 @@ class Question:
     as_command: bool = False  # one shell command instead of a text
     as_agent: bool = False  # let the model look for itself with tools
     history: tuple[Message, ...] = ()  # the turns before
-    for_agent: bool = False  # whose model reads the answer: no secret goes into it, as `mcp.secrets` says
+    # An agent's model reads the answer: marks stand in the place of secrets in lines of files, as `mcp.secrets` says.
+    for_agent: bool = False
     on_step: Callable[[Any], None] | None = field(default=None, compare=False)  # takes each `AnswerStep`

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +28,7 @@ from codefathom.config.settings import (
 from codefathom.errors import ProviderError, SettingsError, SourceError, UsageError
 from codefathom.facts.reasons import NOT_FOUND, Note
 from codefathom.project import answer_setup
+from codefathom.project.answer_setup import AnswerSetup
 from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
 from codefathom.testing import ScriptedChat
 from codefathom.types import Prices, SearchResult
@@ -46,6 +47,10 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return project
 
 
+def prepared(request: AnswerRequest, engine: Engine, look: Callable[[str, int], SearchResult]) -> AnswerSetup:
+    return answer_setup.prepare(request, answer_setup.texts_for(request, engine), look)
+
+
 def events_of(
     project: Path, models: Models, request: AnswerRequest, settings: Settings | None = None
 ) -> list[AnswerSources | Text | Answer]:
@@ -55,7 +60,7 @@ def events_of(
         def look(query: str, limit: int) -> SearchResult:
             return engine.search(query, limit=limit)
 
-        question, access, _ = answer_setup.prepare(request, engine.opened, look)
+        question, access, _ = prepared(request, engine, look)
         return list(ask(question, access, models))
 
 
@@ -448,7 +453,7 @@ def test_an_answer_without_a_place_says_so(shop: Path) -> None:
 def test_a_model_selects_and_judges_where_there_is_one(shop: Path, llm: LlmSettings, level: int, expected: int) -> None:
     settings = Settings(llm=llm, select=SelectSettings(filter_level=level))
     with Engine.open(str(shop), settings=settings) as engine:
-        question, *_ = answer_setup.prepare(AnswerRequest(QUESTION), engine.opened, lambda *_: None)  # type: ignore[arg-type,return-value]
+        question, *_ = prepared(AnswerRequest(QUESTION), engine, lambda *_: None)  # type: ignore[arg-type,return-value]
     assert question.filter_level == expected
 
 
@@ -503,7 +508,7 @@ def test_each_role_may_have_a_model_of_its_own(shop: Path) -> None:
     llm = LlmSettings(model="ollama:m", excerpt="ollama:small")
     with Engine.open(str(shop), settings=Settings(llm=llm)) as engine:
         engine.index()
-        models = answer_setup.models(engine.opened)
+        models = answer_setup.models(engine)
     named = [model.name for model in models if model]
     assert named == ["ollama:m", "ollama:m", "ollama:m", "ollama:small"]
     assert models.answer is models.judge  # one connection, one pace
@@ -515,7 +520,7 @@ def test_the_window_is_kept(shop: Path) -> None:
     found, *_ = events_of(shop, Models(answer=model), AnswerRequest(QUESTION), settings)
     assert isinstance(found, AnswerSources)
     with Engine.open(str(shop), settings=settings) as engine:
-        count = answer_setup.prepare(AnswerRequest(QUESTION), engine.opened, lambda *_: None).question.count  # type: ignore[arg-type,return-value]
+        count = prepared(AnswerRequest(QUESTION), engine, lambda *_: None).question.count  # type: ignore[arg-type,return-value]
     assert 0 < sum(count(source.text) for source in found.sources) <= 270
 
 
@@ -684,8 +689,8 @@ def test_closing_the_events_ends_the_models_call(shop: Path) -> None:
 
     with Engine.open(str(shop)) as engine:
         engine.index()
-        question, project, _ = answer_setup.prepare(
-            AnswerRequest(QUESTION), engine.opened, lambda query, limit: engine.search(query, limit=limit)
+        question, project, _ = prepared(
+            AnswerRequest(QUESTION), engine, lambda query, limit: engine.search(query, limit=limit)
         )
         events = ask(question, project, Models(answer=Endless()))  # type: ignore[arg-type]
         assert isinstance(next(events), AnswerSources)

@@ -42,6 +42,7 @@ from codefathom.index.purposes import (
 )
 from codefathom.project import answer_setup
 from codefathom.project.location import Location
+from codefathom.project.opened_asker import OpenedAsker
 from codefathom.project.opening import OpenedProject
 from codefathom.project.roles import leaving
 from codefathom.providers.base import Ask, Reply
@@ -423,7 +424,8 @@ def test_purposes_are_seen_whichever_model_gave_them(project: Project, settings:
     project.settings = settings
     with project.opened() as opened:
         request = AnswerRequest("where is the sum")
-        _, access, _ = answer_setup.prepare(request, opened, lambda *_: pytest.fail("nothing is searched"))
+        texts = answer_setup.texts_for(request, OpenedAsker(opened))
+        _, access, _ = answer_setup.prepare(request, texts, lambda *_: pytest.fail("nothing is searched"))
         listed = {file.path: file.purpose for file in access.outline([])}
     assert listed == {"cart.py": "About cart.py.", "till.py": "About till.py."}
 

@@ -10,6 +10,7 @@ import pytest
 from codefathom import Engine
 from codefathom.answer.answer_types import Answer, Citation, Source
 from codefathom.config.settings import LlmSettings, Settings
+from codefathom.project.opened_asker import OpenedAsker
 from codefathom.project.opening import OpenedProject
 from codefathom.project.texts import Texts, with_symbols
 from codefathom.providers.base import NO_USAGE
@@ -51,7 +52,7 @@ def opened(root: Path, base_url: str) -> Iterator[OpenedProject]:
 @pytest.mark.parametrize(("base_url", "is_there"), [("http://10.1.2.3/v1", False), ("http://localhost/v1", True)])
 def test_secrets_are_seen_by_models_on_this_machine_only(project: Path, base_url: str, is_there: bool) -> None:
     for index in opened(project, base_url):
-        texts = Texts(index, {"note": f"key {KEY}"})
+        texts = Texts(OpenedAsker(index), {"note": f"key {KEY}"})
         (symbol,) = index.catalog.symbols("TOKEN")
         seen = (texts.indexed("cart.py"), texts.on_disk("cart.py"), texts.indexed("note"))
         assert [KEY in (text or "") for text in seen] == [is_there] * len(seen)
@@ -61,7 +62,7 @@ def test_secrets_are_seen_by_models_on_this_machine_only(project: Path, base_url
 
 def test_what_a_model_was_shown_is_compared_with_the_file_as_it_was_shown(project: Path) -> None:
     for index in opened(project, "http://localhost/v1"):
-        texts = Texts(index)
+        texts = Texts(OpenedAsker(index))
         (project / "cart.py").write_text("# new\n" + TEXT)
         shown, now = texts.indexed("cart.py"), texts.on_disk("cart.py")
         assert MASK * len(KEY) in shown
@@ -74,7 +75,7 @@ def test_what_a_model_was_shown_is_compared_with_the_file_as_it_was_shown(projec
 )
 def test_lines_are_named_after_the_definition_around_them(project: Path, lines: tuple[int, int], name: str) -> None:
     for index in opened(project, ""):
-        texts = Texts(index)
+        texts = Texts(OpenedAsker(index))
         assert texts.name_of("cart.py", *lines) == name
         assert texts.name_of("nowhere.py", *lines) == ""
 

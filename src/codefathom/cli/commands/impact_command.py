@@ -6,12 +6,14 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
+from codefathom.cli.asked_questions import impact_question
 from codefathom.cli.display.output import Style
 from codefathom.cli.display.render import related_text
 from codefathom.cli.extra_documents import documents
 from codefathom.cli.face import Face
 from codefathom.cli.options import ImpactOptions
 from codefathom.cli.token_budget import ItemList, more_note, write_items
+from codefathom.question.asker import result_of
 from codefathom.search.graph.impact import ChangedSymbol, Impact
 from codefathom.search.graph.impact_part import first_items, left_out, n_items, next_offset, page_of
 from codefathom.shapes import impact_shape, to_json
@@ -19,7 +21,6 @@ from codefathom.text.printable import show_line, show_name
 from codefathom.types import RelatedResult, Rest
 
 _STDIN = "-"
-_ALL = 1_000_000  # items of a list
 _MARKS = {"added": "+", "removed": "-", "changed": "~"}
 _LISTS = {"changes": "symbols", "reached": "places", "tests": "tests", "unseen": "notes"}
 
@@ -28,10 +29,7 @@ def run(options: ImpactOptions, face: Face) -> int:
     """Print symbols, places and tests. Return 1 only where --fail-on asks for it."""
     diff = _diff(options.change, face)
     with face.open() as engine:
-        if diff is None:
-            impact = engine.impact(options.change, depth=options.depth, limit=_ALL)
-        else:
-            impact = engine.impact(diff=diff, depth=options.depth, limit=_ALL)
+        impact: Impact = result_of(engine, impact_question(options, diff))
     face.note_indexing()
     _write(impact, options, face)
     face.notes([*impact.unseen, impact.completeness.rstrip(".")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from codefathom.engine import Engine
+from codefathom.askers.part import Part
 from codefathom.errors import FathomError, FirstRunError, UsageError
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
@@ -36,14 +36,14 @@ class ServedProjects:
     def chosen(self, names: Sequence[str], control: CallControl) -> Iterator[ChosenProjects]:
         """See `ToolProjects`."""
         visible = self._state.projects.listed(self._caller)
-        engines: dict[str, Engine] = {}
+        askers: dict[str, Part] = {}
         indexing: dict[str, FirstIndex] = {}
         failed: dict[str, FathomError] = {}
         with ExitStack() as stack:
             for project in resolve_projects(names or self._owners(), visible):
                 try:
-                    asker = stack.enter_context(asker_for(self._state, project.id, self._caller, self._lease))
-                    engines[project.id] = asker.as_engine()
+                    asker = asker_for(self._state, project.id, self._caller, self._lease)
+                    askers[project.id] = stack.enter_context(asker)
                 except (NotIndexedError, FirstRunError) as error:
                     if (first := self._first_index(project, stack)) is None:
                         failed[project.id] = error
@@ -52,7 +52,7 @@ class ServedProjects:
                         control.on_progress(first.step)
                 except FathomError as error:
                     failed[project.id] = error
-            yield ChosenProjects(engines, indexing, failed, is_named=len(visible) > 1)
+            yield ChosenProjects(askers, indexing, failed, is_named=len(visible) > 1)
 
     def owner(self, path: str) -> str:
         """See `ToolProjects`."""
@@ -69,7 +69,7 @@ class ServedProjects:
         if job is None or not project.is_here:
             return None
         engine = stack.enter_context(self._state.projects.lease(project.id, self._caller))
-        return FirstIndex(engine.unindexed, Progress(job.step.phase, job.step.current, job.step.total))
+        return FirstIndex(engine.unindexed, engine.settings, Progress(job.step.phase, job.step.current, job.step.total))
 
 
 def resolve_projects(names: Sequence[str], visible: Sequence[ServedProject]) -> list[ServedProject]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
 
@@ -14,12 +14,13 @@ from codefathom.mcp.agent_masks import AgentMasks, masked_text
 from codefathom.mcp.tool_arguments import most_tokens, named, text_of, texts
 from codefathom.mcp.tool_calls import ToolResult
 from codefathom.mcp.tool_results import answer_result, refusal_result
+from codefathom.question.question import Question
 from codefathom.server.answers.answer_runs import AnswerError, AnswerTask
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.sse import events_after
 from codefathom.server.mcp.served_projects import resolve_projects
-from codefathom.server.requests.questions import ClientQuestion, begin
+from codefathom.server.requests.questions import ClientCall, begin
 from codefathom.server.state import ServerState
 
 # How far it is, of how much if that is known, and with what.
@@ -43,9 +44,10 @@ async def answered(state: ServerState, caller: Caller, arguments: Mapping[str, A
     try:
         arguments = named("ask", arguments)
         most = most_tokens(arguments)
-        question = _question(state, caller, arguments)
+        question = Question(text_of(arguments, "question"), "ask", for_agent=True)
+        call = _call(state, caller, arguments)
         with CancelScope(shield=True):  # one that has begun has to have a reader
-            task = await to_thread.run_sync(begin, state, caller, question)
+            task = await to_thread.run_sync(begin, state, caller, question, call)
             task.attach()
         try:
             await _follow(task, report)
@@ -55,22 +57,22 @@ async def answered(state: ServerState, caller: Caller, arguments: Mapping[str, A
             raise AnswerError(task.problem)
         if task.answer is None:
             raise RequestError("the answer was stopped", hint="ask the question again")
-        masks = AgentMasks(shows=not _masks_secrets(state, question))
+        masks = AgentMasks(shows=not _masks_secrets(state, call.projects))
         answer = masks.answer(task.answer)
         return masks.noted(answer_result(answer, masks.room(most)))
     except FathomError as error:
         return refusal_result(error)
 
 
-def _question(state: ServerState, caller: Caller, arguments: Mapping[str, Any]) -> ClientQuestion:
+def _call(state: ServerState, caller: Caller, arguments: Mapping[str, Any]) -> ClientCall:
     visible = state.projects.listed(caller)
     projects = resolve_projects(texts(arguments, "projects"), visible)
     names = tuple(project.id for project in projects)
-    return ClientQuestion(text_of(arguments, "question"), names, names_paths=len(visible) > 1, for_agent=True)
+    return ClientCall(names, names_paths=len(visible) > 1)
 
 
-def _masks_secrets(state: ServerState, question: ClientQuestion) -> bool:
-    projects = [state.projects.get(name) for name in question.projects]
+def _masks_secrets(state: ServerState, names: Sequence[str]) -> bool:
+    projects = [state.projects.get(name) for name in names]
     return any(state.projects.settings_of(project).mcp.secrets == "mask" for project in projects)
 
 

@@ -14,10 +14,9 @@ from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.facts.reasons import LEFT_OUT, Note
 from codefathom.project import agent_setup, answer_setup
-from codefathom.project.browsing import FileLines
-from codefathom.project.opening import OpenedProject
+from codefathom.providers.base import ChatModel
 from codefathom.question.asker import result_of
-from codefathom.question.question import Question
+from codefathom.question.question import Kind, Question
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.http.problem_json import ForbiddenError, bringing_up, taking_in
 from codefathom.server.http.time_spent import slow_error, spending_on
@@ -38,6 +37,8 @@ from codefathom.types import (
     SearchResult,
 )
 
+# Lines are those of now in any case; the others come in the course of an answer, which was brought up to date before.
+_AS_IT_IS: tuple[Kind, ...] = ("lines", "texts", "outlines")
 Change: TypeAlias = Callable[[Settings], Settings]
 
 
@@ -97,12 +98,13 @@ class AskerElsewhere:
 
     def _in_words(self, question: Question) -> Iterator[Any]:
         request = answer_setup.request_of(question)
+        self.refresh()
 
         def look(query: str, level: LevelName, limit: int) -> SearchResult:
             own = Question(query, limit=limit, level=level, where=question.where)
             return cast(SearchResult, result_of(self, own))
 
-        return agent_setup.answered(request, self.ready(), look, as_agent=question.as_agent)
+        return agent_setup.answered(request, self, look, as_agent=question.as_agent)
 
     def _told(self, engine: Engine, question: Question) -> Iterator[Any]:
         with span(question.kind, project=self.name) as under_way:
@@ -124,7 +126,7 @@ class AskerElsewhere:
             version=engine.version if isinstance(engine, ServedEngine) else 0,
             settings=engine.settings,
             question=question,
-            changed=self.change(engine.settings) if self.change is not None else None,
+            changed=self.settings if self.change is not None else None,
             limit_s=left_s(self.state, self.lease.until),
             most_opened=self.state.config.opened_projects,
             revision=place.revision if isinstance(place.revision, Revision) else None,
@@ -145,7 +147,7 @@ class AskerElsewhere:
     @property
     def settings(self) -> Settings:
         """The settings in force."""
-        return self._own.settings
+        return self.engine.settings if self.change is None else self.change(self.engine.settings)
 
     @property
     def generation(self) -> int:
@@ -158,18 +160,17 @@ class AskerElsewhere:
         return self.engine.first_run
 
     @property
-    def opened(self) -> OpenedProject:
-        """The opened index."""
-        return self._own.opened
+    def hides_secrets(self) -> bool:
+        """True if no secret may be in the texts of an answer."""
+        return self.engine.hides_secrets
+
+    def chat_model(self, name: str) -> ChatModel:
+        """Return a language model, which is called in this process."""
+        return self.engine.chat_model(name)
 
     def refresh(self) -> bool:
         """Bring the index up to date; return whether it is behind."""
         return self.engine.refresh()
-
-    def ready(self) -> OpenedProject:
-        """Return the index, up to date."""
-        self.refresh()
-        return self._own.ready()
 
     def take_in(self, files: Sequence[str]) -> None:
         """Take in what has changed in these files and folders; see `Engine.take_in`."""
@@ -177,32 +178,6 @@ class AskerElsewhere:
 
     def close(self) -> None:
         """Leave the index open: the server closes it."""
-
-    @property
-    def _own(self) -> Engine:
-        return self.engine if self.change is None else self.engine.with_settings(self.change(self.engine.settings))
-
-    # ---- what the tools of agents ask an engine for beside its answers
-
-    def as_engine(self) -> Engine:
-        """Return this for those who ask an engine nothing but what this class has."""
-        return cast(Engine, self)
-
-    @property
-    def files(self) -> FilesElsewhere:
-        """See `Engine`."""
-        return FilesElsewhere(self)
-
-
-class FilesElsewhere:
-    """Lines of files, as the tools of agents ask for them."""
-
-    def __init__(self, asker: AskerElsewhere) -> None:
-        self._asker = asker
-
-    def lines(self, path: str, start_line: int = 1, end_line: int = 0) -> FileLines:
-        """See `Files`."""
-        return cast(FileLines, self._asker.look(Look("lines", path, start_line=start_line, end_line=end_line)))
 
 
 @dataclass(frozen=True)
@@ -222,7 +197,8 @@ class ProjectElsewhere(AskerElsewhere):
         if question.kind == "impact" and not question.diff:
             _check_history(self.state, self.caller, self.name)
             question = replace(question, text=checked_range(question.text or "HEAD"))
-        self.refresh()
+        if question.kind not in _AS_IT_IS:
+            self.refresh()
         yield from super()._events(question)
 
     def refresh(self) -> bool:
@@ -254,7 +230,7 @@ class ProjectElsewhere(AskerElsewhere):
                 *_, result = self._told(engine, kept)
                 return cast(SearchResult, result)
 
-            is_usual = self.change is None or self.change(engine.settings) == engine.settings
+            is_usual = self.settings == engine.settings
             result = self.state.cache.get_or_make(key, look, keep=is_kept) if is_usual else look()
             # Also where nothing is known to have changed: a change of this moment is taken in some seconds later.
             hits = engine.marked(result.hits)

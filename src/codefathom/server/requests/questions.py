@@ -17,7 +17,7 @@ from codefathom.config.settings import NOTHING, Settings
 from codefathom.errors import FathomError, FirstRunError, UsageError
 from codefathom.facts.reasons import NOT_ASKED, Note
 from codefathom.project.answer_setup import recent
-from codefathom.providers.base import NO_USAGE, Message
+from codefathom.providers.base import NO_USAGE
 from codefathom.question.question import Question
 from codefathom.search.question.query import check_length, unwrap
 from codefathom.server.answers.answer_events import AnswerRoots, EngineEvent
@@ -35,123 +35,113 @@ from codefathom.server.state import ServerState
 
 
 @dataclass(frozen=True, slots=True)
-class ClientQuestion:
-    """A question, its projects and its conversation."""
+class OwnSettings:
+    """What a client sets for one answer; None: as the settings say."""
 
-    text: str
+    thorough: bool = False  # let the model choose and judge the sources first
+    top_k: int | None = None  # candidates that are ranked
+    max_tokens: int | None = None  # of what a model writes
+    rounds: int | None = None  # of an agent
+
+    def check(self, settings: Settings) -> None:
+        """Raise UsageError for more rounds than the settings allow: each costs."""
+        if self.rounds is not None and self.rounds > (most := settings.agent.rounds):
+            raise UsageError(
+                f"on this server an agent may work for {most} rounds, not {self.rounds}",
+                hint=f"give max_iterations of at most {most}, or leave it out; the setting is agent.rounds",
+            )
+
+    def applied(self, settings: Settings) -> Settings:
+        """Return settings with these values."""
+        rerank, agent, answer = settings.rerank, settings.agent, settings.answer
+        select = settings.select
+        if self.thorough:
+            select = select._replace(filter_level=2)
+        if self.top_k is not None:
+            rerank = rerank._replace(candidates=self.top_k, top_n=min(rerank.top_n, self.top_k))
+        if self.rounds is not None:
+            agent = agent._replace(rounds=self.rounds)
+        if self.max_tokens is not None:
+            answer = answer._replace(max_tokens=min(answer.max_tokens, self.max_tokens))
+        return settings._replace(rerank=rerank, agent=agent, answer=answer, select=select)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCall:
+    """Of whom a client asks a question in words, within which limits, and in which conversation.
+
+    The question itself is a `Question`, whose turns come before it besides those of the conversation.
+    """
+
     projects: tuple[str, ...] = ()  # none: those of the conversation, else all
     paths: tuple[str, ...] = ()  # instead of projects, see `served_places`
-    agent: bool = False  # let the model look for itself
     limits: Limits = field(default_factory=Limits)
-    pinned: tuple[str, ...] = ()
-    history: tuple[Message, ...] = ()  # turns before, besides those of the conversation
+    own: OwnSettings = OwnSettings()
     conversation_id: str = ""
     keep: bool = False  # begin a conversation where none is named
-    thorough: bool = False  # let the model choose and judge the sources first
-    top_k: int | None = None  # candidates that are ranked, None: as the settings say
-    anyway: bool = False  # answer also where most likely nothing here does
-    max_tokens: int | None = None  # of what a model writes, None: as the settings say
     names_paths: bool = False  # with their project, also where only one is asked
-    rounds: int | None = None  # of an agent, None: as many as the settings allow
-    for_agent: bool = False  # that asked at /mcp; see `AnswerRequest`
 
 
-def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> AnswerTask:
+def begin(state: ServerState, caller: Caller, question: Question, call: ClientCall) -> AnswerTask:
     """Begin to answer. Raises FathomError for what can be said before: an unknown project, no index, no question."""
     check_length(question.text)
     text, only_contexts = unwrap(question.text)
     if not text.strip():
         raise UsageError("the question is empty", hint="ask a question, such as: where are orders priced?")
     conversation = None
-    if question.conversation_id:
-        conversation = conversation_of(state, caller, question.conversation_id)
-    places = served_places(state.projects, state.config, caller, question.paths) if question.paths else None
+    if call.conversation_id:
+        conversation = conversation_of(state, caller, call.conversation_id)
+    places = served_places(state.projects, state.config, caller, call.paths) if call.paths else None
     if places is None:
-        named = question.projects or (conversation.projects if conversation else ())
+        named = call.projects or (conversation.projects if conversation else ())
         projects, left_out = _projects(state, caller, named)
     elif not places.projects and not places.unserved and not places.loose:
         raise no_project(places)
     else:
         projects, left_out = _usable(state, caller, tuple(places.projects), places.unserved, bool(places.loose))
-    if question.agent and only_contexts:
+    if question.as_agent and only_contexts:
         raise UsageError("an agent always writes an answer", hint="do not set only_contexts")
     turns = (*(history(conversation) if conversation else ()), *question.history)
     lease = SearchLease(SearchEnd(), inf)
     with _askers(state, caller, projects, lease) as askers:
         # The folders of loose files are not known yet.
-        where = question.limits.where_in(askers.values() if places is None or not places.loose else ())
+        where = call.limits.where_in(askers.values() if places is None or not places.loose else ())
         first = askers[projects[0]].settings if projects else state.projects.settings_outside()
-    _check_rounds(question, first)
+    call.own.check(first)
     turns = recent(turns, first)
-    if conversation is None and question.keep:
+    if conversation is None and call.keep:
         conversation = state.conversations.begin(projects, caller.name, text)
 
     def answered(source: AskerElsewhere | JoinedProjects, on_step: OnStep) -> Iterator[EngineEvent]:
         if places is not None and isinstance(source, JoinedProjects):
             yield AnswerRoots(source.roots)
-        asked_for = Question(
-            text,
-            "ask",
-            where=where,
-            pinned=question.pinned,
-            history=tuple(turns),
-            anyway=question.anyway,
-            on_step=on_step,
-            for_agent=question.for_agent,
-            as_agent=question.agent,
+        events: Iterator[EngineEvent] = source.answer(
+            replace(question, text=text, where=where, history=tuple(turns), on_step=on_step)
         )
-        events: Iterator[EngineEvent] = source.answer(asked_for)
         # What paths leave out is told by the projects themselves.
         events = _noted(events, left_out) if left_out and places is None else events
         with closing(cast("Generator[EngineEvent, None, None]", events)):
             yield from _contexts(text, events) if only_contexts else events
 
-    is_joined = places is not None or len(projects) > 1 or question.names_paths
+    is_joined = places is not None or len(projects) > 1 or call.names_paths
     names = (*projects, *([places.loose_name] if places is not None and places.loose else []))
-    asker = AskedBy(text, caller.name, conversation.id if conversation else "", names, question.agent, is_joined)
-
-    def change(settings: Settings) -> Settings:
-        return _settings(settings, question)
+    asker = AskedBy(text, caller.name, conversation.id if conversation else "", names, question.as_agent, is_joined)
 
     @contextmanager
     def source() -> Iterator[AskerElsewhere | JoinedProjects]:
         if places is not None:
-            with at_paths(state, caller, places, lease, change) as projects_there:
+            with at_paths(state, caller, places, lease, call.own.applied) as projects_there:
                 yield projects_there.joined
             return
-        with _askers(state, caller, projects, lease, change) as chosen:
+        with _askers(state, caller, projects, lease, call.own.applied) as chosen:
             yield JoinedProjects(chosen, here=None) if is_joined else chosen[projects[0]]
 
     try:
         return state.answers.begin(asker, lambda on_step: _opened(source, lambda opened: answered(opened, on_step)))
     except BusyError:
-        if not question.conversation_id and asker.conversation_id:  # nothing was said in the one just begun
+        if not call.conversation_id and asker.conversation_id:  # nothing was said in the one just begun
             state.conversations.delete(asker.conversation_id, caller.name)
         raise
-
-
-def _check_rounds(question: ClientQuestion, settings: Settings) -> None:
-    """Raise UsageError for more rounds than the settings allow: each costs."""
-    if question.rounds is not None and question.rounds > (most := settings.agent.rounds):
-        raise UsageError(
-            f"on this server an agent may work for {most} rounds, not {question.rounds}",
-            hint=f"give max_iterations of at most {most}, or leave it out; the setting is agent.rounds",
-        )
-
-
-def _settings(settings: Settings, question: ClientQuestion) -> Settings:
-    """Return the settings, with the values that the question overrides."""
-    rerank, agent, answer = settings.rerank, settings.agent, settings.answer
-    select = settings.select
-    if question.thorough:
-        select = select._replace(filter_level=2)
-    if question.top_k is not None:
-        rerank = rerank._replace(candidates=question.top_k, top_n=min(rerank.top_n, question.top_k))
-    if question.rounds is not None:
-        agent = agent._replace(rounds=question.rounds)
-    if question.max_tokens is not None:
-        answer = answer._replace(max_tokens=min(answer.max_tokens, question.max_tokens))
-    return settings._replace(rerank=rerank, agent=agent, answer=answer, select=select)
 
 
 def conversation_of(state: ServerState, caller: Caller, conversation_id: str) -> Conversation:

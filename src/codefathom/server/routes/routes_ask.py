@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Path, Request
@@ -12,6 +13,7 @@ from starlette.responses import Response
 from codefathom.answer.answer_types import Answer
 from codefathom.errors import SettingsError
 from codefathom.providers.base import Message
+from codefathom.question.question import Question
 from codefathom.server.answers.answer_events import details_of
 from codefathom.server.answers.answer_runs import AnswerError, AnswerTask
 from codefathom.server.http.auth import Caller
@@ -19,7 +21,7 @@ from codefathom.server.http.event_responses import EventStream, ReadingHere, Str
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.sse import follow
 from codefathom.server.requests.asker_elsewhere import chosen_projects, indexed
-from codefathom.server.requests.questions import ClientQuestion, begin
+from codefathom.server.requests.questions import ClientCall, OwnSettings, begin
 from codefathom.server.routes.routes_search import limits_of, scope_of
 from codefathom.server.schemas.ask_schemas import AnswerOut, AskIn, FinalAnswerOut, FinalSourceOut, QueryIn
 from codefathom.server.state import CallerHere, ServerState
@@ -51,7 +53,7 @@ def router(state: ServerState) -> APIRouter:
 def _add_answering(routes: APIRouter, state: ServerState) -> None:
     @routes.post("/ask", summary="Answer a question")
     async def ask(body: AskIn, caller: CallerHere, request: Request) -> AnswerOut:
-        task = request.state.answer = await run_in_threadpool(begin, state, caller, question_of(body))
+        task = request.state.answer = await run_in_threadpool(begin, state, caller, question_of(body), call_of(body))
         return answer_out(task, await whole(task, request))
 
     @routes.post(
@@ -61,7 +63,7 @@ def _add_answering(routes: APIRouter, state: ServerState) -> None:
         responses=_STREAMED,
     )
     def ask_stream(body: AskIn, caller: CallerHere, reading: ReadingHere, request: Request) -> Response:
-        return _stream(_begun(state, caller, question_of(body), reading, request), reading)
+        return _stream(_begun(state, caller, (question_of(body), call_of(body)), reading, request), reading)
 
 
 def _add_agent(routes: APIRouter, state: ServerState) -> None:
@@ -72,14 +74,16 @@ def _add_agent(routes: APIRouter, state: ServerState) -> None:
         responses=_STREAMED,
     )
     def ask_agent(body: AskIn, caller: CallerHere, reading: ReadingHere, request: Request) -> Response:
-        return _stream(_begun(state, caller, question_of(body, agent=True), reading, request), reading)
+        question = replace(question_of(body), as_agent=True)
+        return _stream(_begun(state, caller, (question, call_of(body)), reading, request), reading)
 
     @routes.post("/query", summary="Let the model search the project itself, and return its final answer")
     async def query(body: QueryIn, caller: CallerHere, request: Request) -> FinalAnswerOut:
         projects = (body.project_id,) if body.project_id else ()
+        own = OwnSettings(rounds=body.max_iterations)
         await run_in_threadpool(_check_model, state, caller, projects, body.model)
-        question = ClientQuestion(body.question, projects, agent=True, rounds=body.max_iterations)
-        task = request.state.answer = await run_in_threadpool(begin, state, caller, question)
+        question, call = Question(body.question, "ask", as_agent=True), ClientCall(projects, own=own)
+        task = request.state.answer = await run_in_threadpool(begin, state, caller, question, call)
         return _final(await whole(task, request))
 
 
@@ -98,23 +102,17 @@ def _add_running(routes: APIRouter, state: ServerState) -> None:
         state.answers.find(answer_id, caller.name).stop()
 
 
-def question_of(body: AskIn, *, agent: bool = False) -> ClientQuestion:
+def question_of(body: AskIn) -> Question:
     """Return the question in the body of a request."""
+    history = tuple(Message(turn.role, turn.content) for turn in body.history)
+    return Question(body.query, "ask", pinned=tuple(body.pinned), history=history, anyway=body.anyway)
+
+
+def call_of(body: AskIn) -> ClientCall:
+    """Return whom the body of a request asks, and within which limits."""
     scope = scope_of(body)
-    return ClientQuestion(
-        text=body.query,
-        projects=scope.names,
-        paths=scope.paths,
-        agent=agent,
-        limits=limits_of(body),
-        pinned=tuple(body.pinned),
-        history=tuple(Message(turn.role, turn.content) for turn in body.history),
-        conversation_id=body.conversation_id,
-        keep=body.keep,
-        thorough=body.thorough,
-        top_k=body.top_k,
-        anyway=body.anyway,
-    )
+    own = OwnSettings(thorough=body.thorough, top_k=body.top_k)
+    return ClientCall(scope.names, scope.paths, limits_of(body), own, body.conversation_id, body.keep)
 
 
 async def whole(task: AnswerTask, request: Request) -> Answer:
@@ -160,13 +158,13 @@ def answer_out(task: AnswerTask, answer: Answer) -> AnswerOut:
 
 
 def _begun(
-    state: ServerState, caller: Caller, question: ClientQuestion, reading: StreamReading, request: Request
+    state: ServerState, caller: Caller, call: tuple[Question, ClientCall], reading: StreamReading, request: Request
 ) -> AnswerTask:
     """Return the answer that the client was reading, or a new one."""
     answer_id = reading.last_event_id.strip().rpartition(".")[0]
     if answer_id:
         return state.answers.find(answer_id, caller.name)
-    task: AnswerTask = begin(state, caller, question)
+    task: AnswerTask = begin(state, caller, *call)
     request.state.answer = task
     return task
 

@@ -35,7 +35,7 @@ from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import ClientHere, ServerState
 from codefathom.shapes import map_shape, rest_shape
-from codefathom.types import FoundSymbol, IndexedFile, Related, RelatedResult, Rest, SomeSymbols
+from codefathom.types import FileLines, FoundSymbol, IndexedFile, Related, RelatedResult, Rest, SomeSymbols
 
 ProjectId: TypeAlias = Annotated[
     str, Query(max_length=200, examples=["shop"], description="may be left out where there is only one project")
@@ -177,7 +177,10 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
             if not path:
                 raise UsageError("no file is named", hint="give its path in the project as path or file_path")
             with asker_for(state, name, client.caller, lease) as asker:
-                excerpt = asker.look(Look("lines", _inside(path, asker), start_line=start_line, end_line=end_line))
+                # From the first line on is what a place such as `a.py:10-20` says better.
+                start = start_line if start_line > 1 else 0
+                question = Question(_inside(path, asker), "lines", start_line=start, end_line=end_line)
+                excerpt: FileLines = result_of(asker, question)
             return FileLinesOut(
                 **excerpt.file._asdict(),
                 project_id=name,
@@ -254,9 +257,10 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
             name = project_id or _only_project(state, client.caller)
             with asker_for(state, name, client.caller, lease) as asker:
                 most = offset + max_tokens  # each part has at least one token
-                question = Question(wish.query, "map", files=tuple(wish.files), folders=tuple(wish.folders))
-                asker.refresh()
-                parts: MapParts = asker.look(Look("map_parts", question=question, limit=most))
+                question = Question(
+                    wish.query, "map", files=wish.files, folders=wish.folders, limit=most, as_parts=True
+                )
+                parts: MapParts = result_of(asker, question)
                 content = parts.behind(offset)
                 count = counter(asker.settings.context.tokenizer_path)
 

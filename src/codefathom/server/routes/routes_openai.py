@@ -18,13 +18,14 @@ from codefathom.answer.answer_types import Answer
 from codefathom.answer.tokens import estimate
 from codefathom.errors import UsageError
 from codefathom.providers.base import Message
+from codefathom.question.question import Question
 from codefathom.server.answers.answer_events import details_of
 from codefathom.server.answers.answer_runs import AnswerTask
 from codefathom.server.http.error_responses import openai_error
 from codefathom.server.http.event_responses import MEDIA_TYPE, EventStream
 from codefathom.server.http.problem_json import problem
 from codefathom.server.http.sse import HEARTBEAT, events_after
-from codefathom.server.requests.questions import ClientQuestion, begin
+from codefathom.server.requests.questions import ClientCall, OwnSettings, begin
 from codefathom.server.routes.routes_ask import whole
 from codefathom.server.schemas.openai_schemas import (
     CompletionIn,
@@ -74,7 +75,7 @@ def router(state: ServerState) -> APIRouter:
 
     @routes.post("/chat/completions", summary="Answer the last message", response_model=None, responses=_RESPONSES)
     async def completions(body: CompletionIn, caller: CallerHere, request: Request) -> CompletionOut | Response:
-        task = request.state.answer = await run_in_threadpool(begin, state, caller, question_of(body))
+        task = request.state.answer = await run_in_threadpool(begin, state, caller, question_of(body), call_of(body))
         if body.stream:
             task.attach()
             has_usage = body.stream_options is not None and body.stream_options.include_usage
@@ -84,25 +85,28 @@ def router(state: ServerState) -> APIRouter:
     return routes
 
 
-def question_of(body: CompletionIn) -> ClientQuestion:
+def question_of(body: CompletionIn) -> Question:
     """Return the question in the last message. Raises UsageError for a message that is not from the user."""
     *before, last = body.messages
     if last.role != "user":
         raise UsageError(
             f"the last message has the role {last.role!r}", hint="the last message must have the role 'user'"
         )
-    project = body.model.removesuffix(_AGENT)
-    return ClientQuestion(
-        text=last.text,
-        projects=(project,),
-        agent=body.model.endswith(_AGENT),
-        max_tokens=body.limit,
+    return Question(
+        last.text,
+        "ask",
+        as_agent=body.model.endswith(_AGENT),
         history=tuple(
             Message("user" if message.role == "user" else "assistant", message.text)
             for message in before
             if message.role in {"user", "assistant"} and message.text
         ),
     )
+
+
+def call_of(body: CompletionIn) -> ClientCall:
+    """Return the project that the name of the model means, and the limit of what is written."""
+    return ClientCall((body.model.removesuffix(_AGENT),), own=OwnSettings(max_tokens=body.limit))
 
 
 def _completion(task: AnswerTask, answer: Answer, body: CompletionIn) -> CompletionOut:

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from codefathom.engine import Engine
-from codefathom.project.browsing import FileLines, TreeEntry
-from codefathom.question.question import Question
-from codefathom.search.graph.project_map import MapParts
+from codefathom.project.browsing import TreeEntry
 from codefathom.types import Check, FoundSymbol, IndexedFile, Status
 
 ALL_PARTS = 1_000_000  # of a map; more have no room in the largest answer
-LookKind = Literal["files", "entries", "folders", "lines", "outline", "map_parts", "modules", "status", "checks"]
+LookKind = Literal["files", "entries", "folders", "outline", "modules", "status", "checks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +22,6 @@ class Look:
     kind: LookKind
     path: str = ""  # of a file or folder in the project
     folders: tuple[str, ...] = ()  # that must have files in the index
-    start_line: int = 1
-    end_line: int = 0  # 0: the last
-    question: Question | None = None  # of the parts of a map
     limit: int = ALL_PARTS
     offset: int = 0
 
@@ -56,18 +51,8 @@ def _folders(engine: Engine, look: Look) -> None:
     engine.files.check_folders(look.folders)
 
 
-def _lines(engine: Engine, look: Look) -> FileLines:
-    return engine.files.lines(look.path, look.start_line, look.end_line)
-
-
 def _outline(engine: Engine, look: Look) -> tuple[FoundSymbol, ...]:
     return engine.files.outline(look.path)
-
-
-def _map_parts(engine: Engine, look: Look) -> MapParts:
-    question = look.question or Question(kind="map")
-    parts = engine.map_parts(question.text, files=question.files, folders=question.folders, where=question.where)
-    return parts.first(look.limit)
 
 
 def _modules(engine: Engine, _: Look) -> dict[str, int]:
@@ -89,9 +74,7 @@ _LOOKS: Mapping[LookKind, Callable[[Engine, Look], Any]] = {
     "files": _files,
     "entries": _entries,
     "folders": _folders,
-    "lines": _lines,
     "outline": _outline,
-    "map_parts": _map_parts,
     "modules": _modules,
     "status": _status,
     "checks": _checks,

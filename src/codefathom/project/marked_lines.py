@@ -5,13 +5,15 @@ A secret is recognised by its whole document: its first line may lie above the l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.source.masks import MASK, agrees, marked, marked_alone
 from codefathom.source.secrets import blank
-from codefathom.types import Chunk
+from codefathom.types import Chunk, Hit
 
 _MOST_CHARS = 4_000_000  # of a text that is looked through as a whole
 _AROUND = 1_000  # lines before and behind those of a larger one
@@ -25,8 +27,15 @@ class MarkedLines:
         self._lines = Lines(opened)
         self._blank = cache(blank)
 
-    def chunk(self, chunk: Chunk) -> str:
-        """Return the text of a chunk with marks."""
+    def hits(self, hits: Sequence[Hit]) -> tuple[tuple[Hit, ...], bool]:
+        """Return hits with marks, and whether there are any."""
+        texts = [self._chunk(hit.chunk) for hit in hits]
+        if texts == [hit.chunk.text for hit in hits]:
+            return tuple(hits), False
+        pairs = zip(hits, texts, strict=True)
+        return tuple(replace(hit, chunk=replace(hit.chunk, text=text)) for hit, text in pairs), True
+
+    def _chunk(self, chunk: Chunk) -> str:
         return self.lines(chunk.path, chunk.start_line, chunk.text, chunk.column)
 
     def lines(self, path: str, start_line: int, text: str, column: int = 1) -> str:
