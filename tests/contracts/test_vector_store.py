@@ -33,6 +33,69 @@ class TestFlatOfTheBundledSize(VectorStoreContract):
         return FlatVectorStore(str(folder / "vectors"), self.dimensions)
 
 
+class WithChanges(FlatVectorStore):
+    """Writes what changes into a file of its own, however little there is."""
+
+    large_bytes, most_changed = 1, 1.0
+
+
+class TestFlatWithChanges(VectorStoreContract):
+    def open(self, folder: Path) -> VectorStore:
+        return WithChanges(str(folder / "vectors"), self.dimensions)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_changes_beside_a_large_file_give_the_same_to_the_last_bit(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    whole, parted = FlatVectorStore(str(tmp_path / "whole"), 4), WithChanges(str(tmp_path / "parted"), 4)
+    for generation in range(1, 16):
+        rows = [Row(chance.randrange(300), bytes(chance.choice((1, 3, 200)) for _ in range(4))) for _ in range(40)]
+        gone = [chance.randrange(300) for _ in range(chance.choice((0, 12)))]
+        for store in (whole, parted):
+            store.upsert(rows)
+            store.delete(gone)
+            store.commit(generation)
+        reader = WithChanges(str(tmp_path / "parted"), 4)
+        assert (len(reader), reader.generation, reader.damage()) == (len(whole), generation, "")
+        for k, allowed in ((1, None), (10, None), (400, None), (10, set(range(0, 300, 2))), (3, {5, 40, 88})):
+            nearest = whole.nearest(b"\1\2\3\4", k, allowed)
+            assert parted.nearest(b"\1\2\3\4", k, allowed) == nearest
+            assert reader.nearest(b"\1\2\3\4", k, allowed) == nearest
+
+
+def test_a_commit_of_one_row_writes_one_row(tmp_path: Path) -> None:
+    file = build(tmp_path, 40)
+    before = file.stat()
+    store = WithChanges(str(tmp_path), 4)
+    store.upsert([Row(7, b"\7\7\7\7")])
+    store.commit(4)
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert (tmp_path / "changes.bin").stat().st_size < 100
+    store.upsert(Row(key, b"\1\1\1\2") for key in range(100, 145))  # too many: all rows are written again
+    store.commit(5)
+    assert not (tmp_path / "changes.bin").exists()
+    assert (len(FlatVectorStore(str(tmp_path), 4)), store.generation) == (85, 5)
+
+
+def test_changes_of_another_file_or_damaged_ones_are_not_read(tmp_path: Path) -> None:
+    build(tmp_path, 40)
+    store = WithChanges(str(tmp_path), 4)
+    store.upsert([Row(99, b"\7\7\7\7")])
+    store.commit(4)
+    changes = tmp_path / "changes.bin"
+    whole = changes.read_bytes()
+    for place in range(len(whole)):
+        changes.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+        assert FlatVectorStore(str(tmp_path), 4).generation == 3
+        changes.write_bytes(whole[:place])
+        assert FlatVectorStore(str(tmp_path), 4).generation == 3
+    changes.write_bytes(whole)
+    assert FlatVectorStore(str(tmp_path), 4).generation == 4
+    build(tmp_path, 41, generation=9)
+    changes.write_bytes(whole)
+    assert FlatVectorStore(str(tmp_path), 4).generation == 9
+
+
 def build(folder: Path, n_rows: int = 40, generation: int = 3) -> Path:
     store = FlatVectorStore(str(folder), 4)
     store.upsert(Row(key, bytes([key + 1, 2, 3, 4])) for key in range(n_rows))

@@ -30,6 +30,7 @@ from codefathom.index.plan import (
     with_found_encoding,
     without_grammar,
 )
+from codefathom.index.plan_again import TreeMemory, plan_again, remember
 from codefathom.index.prepare import (
     Outcome,
     PreparedFile,
@@ -53,7 +54,7 @@ from codefathom.stores.base import Row
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog.readers import IndexCatalog
 from codefathom.stores.catalog.records import Batch, DocumentRecord, Entry, RejectedFile, TouchedFile
-from codefathom.stores.catalog.schema import LOST_TEXTS, RESTORED, UNKNOWN
+from codefathom.stores.catalog.schema import EMBEDDED, LOST_TEXTS, RESTORED, UNKNOWN
 from codefathom.stores.vectors.flat_vectors import quantise
 from codefathom.stores.views import Views
 from codefathom.system.memory import give_back
@@ -64,6 +65,7 @@ from codefathom.types import Extent, Failure, IndexReport, Progress, Skipped
 _FILES_FOR_ENCODING = 300  # files of which some lines are read to tell the encoding of all
 _MANY_INODES = 50  # new ones of files with the same bytes and time of change: this disk makes them up
 _MUCH = 1_000_000  # bytes of text after which memory is worth giving back; takes some milliseconds
+_NOT_EMBEDDED = {EMBEDDED: ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class Stages:
     embedder: Embedder
     cache: Cache | None
     recipe: Recipe
+    memory: TreeMemory
     n_workers: int = 0
     embed_batch: int = 1_024
     error_limit: ErrorLimit = field(default_factory=ErrorLimit)
@@ -106,7 +109,10 @@ def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generato
     doubt = stages.doubt
     if doubt is not None:
         doubt.begin()
-    todo = plan(stages.catalog, stages.recipe, full=full or doubt is not None)
+    if full or doubt is not None:
+        todo = plan(stages.catalog, stages.recipe, full=True)
+    else:
+        todo = plan_again(stages.catalog, stages.recipe, stages.memory)
     refuse_to_empty(todo, stages.recipe)
     jobs = (*todo.jobs, *todo.unfinished) if retry else todo.jobs
     yield Progress("index", 0, len(jobs), extent=Extent(len(todo.scan.files), len(jobs), len(todo.removed)))
@@ -133,7 +139,15 @@ def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generato
         stages.views.begin(full=True)
     _finish(stages, todo, tally, looked_at_ns)
     _forget_values(stages, kept_before)
+    if not (tally.paused or tally.unfinished or tally.missing_grammars):
+        remember(stages.memory, stages.catalog, stages.recipe, todo, _failed(todo, tally))
     yield _report(stages, todo, tally)
+
+
+def _failed(todo: IndexPlan, tally: Tally) -> set[str]:
+    """Return the paths of jobs without a result: the next run tries them again."""
+    failed = {failure.path for failure in tally.failures}
+    return {job.file.path for job in todo.jobs if job.file.path in failed or job.file.path not in tally.seen}
 
 
 def _work_off(
@@ -247,6 +261,7 @@ def _store(
                 if path in entries
             ),
             touched=tuple(item for item in outcomes if isinstance(item, TouchedFile)),
+            meta={} if _are_embedded(prepared, vectors) else _NOT_EMBEDDED,
         )
     )
     stages.views.apply(
@@ -257,6 +272,10 @@ def _store(
     if stages.cache is not None:
         store_parses(outcomes, stages.recipe, stages.cache)
     _count(tally, outcomes, entries)
+
+
+def _are_embedded(prepared: Sequence[PreparedFile], vectors: Mapping[str, bytes]) -> bool:
+    return all(digest in vectors for item in prepared for digest in item.text_hashes if digest)
 
 
 def store_large(stages: Stages, job: FileJob, entries: Mapping[str, Entry], tally: Tally) -> Iterator[int]:
@@ -293,6 +312,8 @@ def _store_windows(
     """Store each window as `_store` stores a batch, all in one transaction. Raises SourceError."""
     whole = PreparedFile(survey.file, unparsed(document_of(survey)), (), (), (), b"")
     n_lines = 0
+    if stages.catalog.get_meta(EMBEDDED):  # until the end of the run nobody looks which of its parts have no vector
+        stages.catalog.write(Batch(meta=_NOT_EMBEDDED))
     try:
         with stages.catalog.writing(_record(stages, whole, {})) as writing:
             stages.views.apply((), (), writing.removed)
@@ -409,14 +430,9 @@ def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) ->
     """Embed chunks that earlier runs could not embed, store the lists of this run, and make everything visible."""
     if not tally.paused:
         _embed_missing(stages, tally)
-    job_paths = {job.file.path for job in todo.jobs}
-    tree_paths = {file.path for file in todo.scan.files}
-    rejected = [
-        item._replace(ctime_ns=file.ctime_ns, inode=file.inode) if (file := todo.unrecorded.get(item.path)) else item
-        for item in stages.catalog.rejected()
-        if item.path in tree_paths - job_paths
-    ]
     meta = {"paused": tally.paused, "model": stages.embedder.name, RESTORED: ""}
+    if not (tally.paused or tally.not_embedded):
+        meta[EMBEDDED] = stages.embedder.name
     if not tally.paused:
         meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": "", LOST_TEXTS: "", **reading_of_documents()}
     if tally.n_bytes >= _MUCH:
@@ -428,7 +444,7 @@ def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) ->
         Batch(
             failures=_failures(stages, todo, tally),
             skipped=todo.scan.skipped,
-            rejected=(*rejected, *tally.rejected),
+            rejected=_rejected(stages, todo, tally),
             touched=tuple(TouchedFile(*file) for file in todo.unrecorded.values()),
             meta=meta,
         )
@@ -437,6 +453,17 @@ def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) ->
     stages.catalog.soundness.settle()
     if tally.n_bytes >= _MUCH:
         give_back()
+
+
+def _rejected(stages: Stages, todo: IndexPlan, tally: Tally) -> tuple[RejectedFile, ...]:
+    """Return the files that this run left out because of their content, and older ones that it did not try."""
+    untried = {file.path for file in todo.scan.files}.difference(job.file.path for job in todo.jobs)
+    before = (item for item in stages.catalog.rejected() if item.path in untried)
+    stamped = (
+        item._replace(ctime_ns=file.ctime_ns, inode=file.inode) if (file := todo.unrecorded.get(item.path)) else item
+        for item in before
+    )
+    return (*stamped, *tally.rejected)
 
 
 def _failures(stages: Stages, todo: IndexPlan, tally: Tally) -> tuple[Failure, ...]:
@@ -452,6 +479,8 @@ def _waiting(todo: IndexPlan, tally: Tally) -> set[str]:
 
 def _embed_missing(stages: Stages, tally: Tally) -> None:
     """Embed chunks that have no vector of this model: after a change of model, or a provider that was away."""
+    if stages.catalog.get_meta(EMBEDDED) == stages.embedder.name:
+        return
     missing = stages.catalog.without_vector(stages.embedder.name)
     for start in range(0, len(missing), stages.embed_batch):
         batch = missing[start : start + stages.embed_batch]
@@ -476,7 +505,7 @@ def _report(stages: Stages, todo: IndexPlan, tally: Tally) -> IndexReport:
         n_touched=tally.n_touched,
         failures=(*tally.failures, *tally.not_embedded, *tally.unfinished),
         skipped=(*todo.scan.skipped, *rejected),
-        n_chunks=stages.catalog.counts().chunks,
+        n_chunks=stages.catalog.n_chunks(),
         n_bytes=tally.n_bytes,
         seconds=time.perf_counter() - tally.started,
         generation=stages.catalog.generation,
@@ -484,7 +513,7 @@ def _report(stages: Stages, todo: IndexPlan, tally: Tally) -> IndexReport:
         for_model=parsed_by_model(tally.model_sizes),
         repaired=tuple(tally.repaired),
         mended=tuple(tally.mended),
-        n_by_text=stages.catalog.n_by_text(),
+        n_by_text=stages.catalog.n_by_text() if any(stages.recipe.tokens) or tally.paused else 0,
         lost=_loss(tally.n_lost_texts),
         store_problem=stages.views.vectors.problem,
         missing_grammars=without_grammar(stages.catalog),

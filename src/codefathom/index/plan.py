@@ -18,7 +18,7 @@ from codefathom.errors import FathomError, NoFilesError
 from codefathom.facts.languages import is_document, is_extracted
 from codefathom.index.chunk import ChunkLimits
 from codefathom.providers.base import BYTES_PER_TOKEN
-from codefathom.source.changes import FileStat, IndexedFileStat, compare
+from codefathom.source.changes import FileStat, IndexedFileStat, TreeChanges, compare
 from codefathom.source.origin import FolderFiles, opened_folders
 from codefathom.source.scan import FileTree, Scan, ScanRules, scan
 from codefathom.stores.catalog.records import LONG, SHORT, Entry, RejectedFile
@@ -29,6 +29,7 @@ from codefathom.versions import CHUNKER_VERSION, EXTRACTION_VERSION, PARSER_VERS
 
 if TYPE_CHECKING:  # which a process that only prepares files does not need
     from codefathom.source.large import Survey
+    from codefathom.source.stamped_tree import StampedTree
     from codefathom.stores.catalog.readers import IndexState
 
 
@@ -169,10 +170,11 @@ class IndexPlan:
     jobs: tuple[FileJob, ...]
     removed: tuple[str, ...]
     n_unchanged: int
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, Entry]  # all of the catalogue; of a partial plan, those of its jobs and removed files
     unfinished: tuple[FileJob, ...] = ()  # unchanged files that a model is to be asked about once more
     unrecorded: Mapping[str, FileStat] = field(default_factory=dict)  # unchanged, with a stamp to be recorded
     renumbered: frozenset[str] = frozenset()  # jobs of which only the inode differs
+    tree: StampedTree | None = None  # the scan with the stamps of folders, where the next look can begin with it
 
     @property
     def n_pending(self) -> int:
@@ -180,45 +182,35 @@ class IndexPlan:
         return len(self.jobs) + len(self.removed)
 
 
-def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: bool = True) -> IndexPlan:
+def plan(
+    catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: bool = True, tree: Scan | None = None
+) -> IndexPlan:
     """Compare the tree with the catalogue. A changed parser or chunker makes every file suspect; so does `full`.
 
-    With `is_known` False the catalogue is not read: every file is new.
+    With `is_known` False the catalogue is not read: every file is new. `tree` is the tree where it was scanned already.
     """
     recipe = with_found_encoding(recipe, catalog)
-    tree = scan(recipe.tree, recipe.rules)
+    if tree is None:
+        tree = scan(recipe.tree, recipe.rules)
     if not is_known:
         return IndexPlan(tree, tuple(FileJob(file, "") for file in tree.files), (), 0, {})
     entries = catalog.entries()
-    stats = {path: _indexed(entry, entry.fingerprint) for path, entry in entries.items()}
-    # Files that were left out because of their content are not opened again until their stamp changes.
-    stats.update({item.path: _indexed(item, "") for item in _rejected(catalog)})
-    changes = compare(
-        stats,
-        tree,
-        indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")),
-        by_inode=catalog.get_meta(INODES) != UNSTABLE,
-    )
-    suspects = {file.path for file in changes.suspect}
-    suspects.update(file.path for file in changes.unsure if _differs(file, stats[file.path], recipe))
-    parsable = _with_new_grammar(entries)
-    suspects |= parsable
+    stats = indexed_stats(entries, rejected_now(catalog))
+    changes, suspects = compared(catalog, stats, tree, recipe)
+    outdated, unmade = _to_be_remade(entries, recipe)
+    suspects |= outdated
     jobs = tuple(
-        FileJob(file, "" if full else _fingerprint(entries.get(file.path), recipe))
+        FileJob(file, "" if full else fingerprint_of(entries.get(file.path), recipe))
         for file in tree.files
-        if full or file.path in suspects or _is_outdated(entries.get(file.path), recipe)
+        if full or file.path in suspects
     )
     removed = tuple(path for path in changes.removed if path in entries and not is_kept_text(path))
-    due = {job.file.path for job in jobs}
-    unfinished = tuple(
-        FileJob(file, "")
-        for file in tree.files
-        if file.path not in due and _is_unfinished(entries.get(file.path), recipe)
-    )
+    unmade.difference_update(job.file.path for job in jobs)
+    unfinished = tuple(FileJob(file, "") for file in tree.files if file.path in unmade) if unmade else ()
     n_unchanged = len(tree.files) - len(jobs) - len(unfinished)
     kept = [entry for entry in entries.values() if is_kept_text(entry.path)]
-    due_texts = _jobs_of(entry for entry in kept if full or entry.path in parsable or _is_outdated(entry, recipe))
-    unfinished_texts = _jobs_of(entry for entry in kept if not full and _is_unfinished(entry, recipe))
+    due_texts = _jobs_of(entry for entry in kept if full or entry.path in outdated)
+    unfinished_texts = _jobs_of(entry for entry in kept if not full and entry.path in unmade)
     return IndexPlan(
         tree,
         jobs + due_texts,
@@ -229,6 +221,29 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
         unrecorded={file.path: file for file in changes.unrecorded},
         renumbered=frozenset(file.path for file in changes.renumbered),
     )
+
+
+def compared(
+    catalog: IndexState, stats: Mapping[str, IndexedFileStat], tree: Scan, recipe: Recipe
+) -> tuple[TreeChanges, set[str]]:
+    """Return the changes of files, and the paths of those that are to be prepared; unsure ones are read for that."""
+    changes = compare(
+        stats,
+        tree,
+        indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")),
+        by_inode=catalog.get_meta(INODES) != UNSTABLE,
+    )
+    suspects = {file.path for file in changes.suspect}
+    suspects.update(file.path for file in changes.unsure if _differs(file, stats[file.path], recipe))
+    return changes, suspects
+
+
+def indexed_stats(entries: Mapping[str, Entry], rejected: Iterable[RejectedFile]) -> dict[str, IndexedFileStat]:
+    """Return the files that the index knows as they were, also those that were left out because of their content."""
+    stats = {path: _indexed(entry, entry.fingerprint) for path, entry in entries.items()}
+    # These are not opened again until their stamp changes.
+    stats.update({item.path: _indexed(item, "") for item in rejected})
+    return stats
 
 
 def _indexed(item: Entry | RejectedFile, fingerprint: str) -> IndexedFileStat:
@@ -262,7 +277,7 @@ def _jobs_of(entries: Iterable[Entry]) -> tuple[FileJob, ...]:
     return tuple(FileJob(FileStat(entry.path, entry.size, entry.mtime_ns), "") for entry in entries)
 
 
-def _rejected(catalog: IndexState) -> list[RejectedFile]:
+def rejected_now(catalog: IndexState) -> list[RejectedFile]:
     """Return the files that were left out, without documents that may be read now, such as with another extra."""
     rejected = catalog.rejected()
     if not any(is_document(item.path) for item in rejected):
@@ -334,16 +349,35 @@ def _noted_grammars(catalog: IndexState) -> dict[str, tuple[int, str]]:
         return {}
 
 
-def _with_new_grammar(entries: Mapping[str, Entry]) -> set[str]:
-    """Return the paths of documents that were parsed without a grammar that can be loaded now."""
-    missing = {path: languages for path, entry in entries.items() if (languages := missing_languages(entry))}
+def _to_be_remade(entries: Mapping[str, Entry], recipe: Recipe) -> tuple[set[str], set[str]]:
+    """Return the paths of documents that other stages have made, and of those that a model is to parse.
+
+    Few versions of the stages made all documents: each is looked at once.
+    """
+    verdicts: dict[tuple[str, str, bool], tuple[bool, bool]] = {}
+    outdated: set[str] = set()
+    unfinished: set[str] = set()
+    loadable = _new_grammars(entries)
+    for path, entry in entries.items():
+        kind = (entry.parser, entry.chunker, is_extracted(path))
+        if kind not in verdicts:
+            is_outdated = _is_outdated(entry, recipe) or not loadable.isdisjoint(missing_languages(entry))
+            verdicts[kind] = (is_outdated, _is_unfinished(entry, recipe))
+        for holds, paths in zip(verdicts[kind], (outdated, unfinished), strict=True):
+            if holds:
+                paths.add(path)
+    return outdated, unfinished
+
+
+def _new_grammars(entries: Mapping[str, Entry]) -> set[str]:
+    """Return the languages that documents were parsed without, and whose grammar can be loaded now."""
+    examples = {entry.parser: entry for entry in entries.values()}
+    missing = {language for entry in examples.values() for language in missing_languages(entry)}
     if not missing:
         return set()
     from codefathom.parse.grammars import load_problem_now
 
-    names = {language for languages in missing.values() for language in languages}
-    loadable = {language for language in names if not load_problem_now(language)}
-    return {path for path, languages in missing.items() if not loadable.isdisjoint(languages)}
+    return {language for language in missing if not load_problem_now(language)}
 
 
 def is_as_made_by(entry: Entry, recipe: Recipe) -> bool:
@@ -369,5 +403,6 @@ def _parser(entry: Entry, recipe: Recipe) -> str:
     return parser.removesuffix(extraction).partition(_WITHOUT)[0] if parser.endswith(extraction) else ""
 
 
-def _fingerprint(entry: Entry | None, recipe: Recipe) -> str:
+def fingerprint_of(entry: Entry | None, recipe: Recipe) -> str:
+    """Return the fingerprint of a document that is as the stages make it now, else ""."""
     return entry.fingerprint if entry is not None and is_as_made_by(entry, recipe) else ""

@@ -14,6 +14,7 @@ from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, IndexingError, LockedError, NoFilesError, StoppedError
 from codefathom.facts.reasons import Told
 from codefathom.index.plan import plan
+from codefathom.index.plan_again import plan_again, remember
 from codefathom.project import kept_rules
 from codefathom.project.damage import again_when_damaged, first_run, is_whole
 from codefathom.project.location import Location
@@ -151,7 +152,7 @@ class CurrentIndex:
             if not fresh and self._is_left_to_others(opened):
                 return True
             began = time.monotonic()
-            pending = plan(opened.catalog, opened.recipe).n_pending if opened.is_known else 1
+            pending = self._n_pending(opened) if opened.is_known else 1
             self._rest_s = max(LOOK_AGAIN_AFTER_S, _REST * (time.monotonic() - began))
             self._behind = bool(pending) or not opened.views.current
             self._looked_at = time.monotonic()
@@ -161,6 +162,14 @@ class CurrentIndex:
             if self._behind and (fresh or policy == "always" or pending <= most):
                 self._try_to_index(opened)
             return self._behind
+
+    def _n_pending(self, opened: OpenedProject) -> int:
+        """Return the number of files that the index has to take in."""
+        recipe = opened.recipe
+        todo = plan_again(opened.catalog, recipe, opened.tree)
+        if not todo.n_pending and not todo.unrecorded:
+            remember(opened.tree, opened.catalog, recipe, todo)
+        return todo.n_pending
 
     def _is_left_to_others(self, opened: OpenedProject) -> bool:
         """Return True if another run makes what the index lacks, or if that is too much for this question to wait for.

@@ -31,6 +31,7 @@ from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.lock import UseLock, WriterLock, held_lock
 from codefathom.stores.registry import Registry
+from codefathom.stores.tree_file import TreeFile
 from codefathom.stores.views import Views
 from codefathom.stores.write_errors import writing_error
 
@@ -63,6 +64,7 @@ class OpenedProject:
         self.place = place
         self._on_wait, self._wrap_model, self._is_patient = on_wait, wrap_model, is_patient
         self._recipe = _recipe(place)
+        self.tree = TreeFile(place.index_folder)
         self._lock = Lock()  # of the two below
         self._connections: Connections | None = None
         self._models: dict[str, ChatModel] = {}
@@ -188,6 +190,7 @@ class OpenedProject:
                 embedder=self._first,
                 cache=cache,
                 recipe=self.recipe,
+                memory=self.tree,
                 n_workers=n_workers(settings.index.workers),
                 embed_batch=settings.embed.batch,
                 error_limit=_error_limit(settings),

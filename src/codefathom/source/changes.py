@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Linux stamps files with a clock that ticks every 1 to 10 ms and lags behind the one a program reads.
 _TICK_NS = 20_000_000
 # FAT counts in 2 s, HFS+ and many archives in 1 s: such a time stamp has no fraction.
-_COARSE_TICK_NS = 2_000_000_000
+COARSE_TICK_NS = 2_000_000_000
 _SECOND_NS = 1_000_000_000
 _LARGEST = 2**63 - 1  # that SQLite can hold: as a time stamp, a moment in the year 2262
 
@@ -129,7 +129,7 @@ def differs(before: FileState, now: FileState, *, by_inode: bool = True) -> bool
 
 def is_unsure(mtime_ns: int, indexed_at_ns: int) -> bool:
     """Return True if a file with this time stamp may have been written again after it was read, with the same stamp."""
-    return mtime_ns >= indexed_at_ns - (_TICK_NS if mtime_ns % _SECOND_NS else _COARSE_TICK_NS)
+    return mtime_ns >= indexed_at_ns - (_TICK_NS if mtime_ns % _SECOND_NS else COARSE_TICK_NS)
 
 
 def _storable(number: int) -> int:

@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import cache
 from typing import BinaryIO, NamedTuple, Protocol
 
@@ -27,7 +27,7 @@ from codefathom.source.work_tree import (
 from codefathom.system.real_paths import HAS_OPENAT, FolderChain, refuse_moved
 from codefathom.types import Skipped
 
-__all__ = ["FileStat", "FileTree", "FolderRules", "Scan", "ScanRules", "Walk", "folder_rules", "scan"]
+__all__ = ["FileStat", "FileTree", "FolderRules", "Scan", "ScanRules", "Walk", "folder_rules", "readable", "scan"]
 
 
 class ScanRules(NamedTuple):
@@ -71,13 +71,16 @@ _ALL_FILES = ScanRules()
 _BECAME_A_LINK = {errno.ELOOP, errno.ENOTDIR}  # since the folder above was listed
 
 
-class _Directory(NamedTuple):
+class Directory(NamedTuple):
+    """A folder that a walk comes to, with the rules that lead there."""
+
     path: str  # relative to the root: "" or ends with "/"
     layers: Layers
     left_out_by: int  # rank of the layer that left it out, when it is entered all the same
     is_kept: bool  # brought back by name: do not ask what lies in it
 
     def decide(self, names: list[str], *, are_directories: bool) -> dict[str, int]:
+        """Return, for each name that a rule speaks of, what `ignore.decide` says of it."""
         layers = ignore.stronger_than(self.layers, self.left_out_by)
         return ignore.decide(layers, self.path, names, are_directories=are_directories)
 
@@ -85,7 +88,7 @@ class _Directory(NamedTuple):
 class FolderRules(NamedTuple):
     """The ignore rules that hold in one folder. They answer without a look at the disk."""
 
-    directory: _Directory
+    directory: Directory
     is_left_out: bool = False  # because of a file in it, such as `pyvenv.cfg`
 
     def takes_file(self, name: str) -> bool:
@@ -119,13 +122,20 @@ def folder_rules(root: str, rules: ScanRules = _ALL_FILES) -> dict[str, FolderRu
 def _walk(root: str, rules: ScanRules) -> Walk:
     refuse_moved(root)
     walk = Walk(os.path.abspath(root), rules)
-    try:
+    with readable(root):
         walk.run()
+    return walk
+
+
+@contextmanager
+def readable(root: str) -> Iterator[None]:
+    """Raise SourceError where the block cannot read the root, MovedError where it leads over a link meanwhile."""
+    try:
+        yield
     except OSError as error:
         refuse_moved(root)  # in this moment
         reason = error.strerror or str(error)
         raise SourceError(f"cannot read the folder {root!r}: {reason}", hint="give an existing folder") from error
-    return walk
 
 
 class Walk:
@@ -144,7 +154,7 @@ class Walk:
         self._includes_vendored = rules.include_generated
         self._rules = rules
         self._extensions = tuple(extension.lower() for extension in rules.required_exts)
-        self._open = [_Directory("", self.outer_layers(rules), NO_RULE, True)]
+        self._open = [Directory("", self.outer_layers(rules), NO_RULE, True)]
         # Followed after all else, so that what a link and a real path both lead to is listed under its real path.
         self._links: list[tuple[str, Layers, bool]] = []
         self._seen: set[str] = set()  # real paths; kept only when links are followed
@@ -185,7 +195,7 @@ class Walk:
         """Return the rules that hold in the whole tree, from outside of it."""
         return with_rules(rules, _git_layers(self._root, rules.user_exclude))
 
-    def _enter(self, directory: _Directory) -> None:
+    def _enter(self, directory: Directory) -> None:
         if self._follows and not self._is_new(directory.path):
             return
         try:
@@ -256,7 +266,7 @@ class Walk:
             self._shared = (shared, os.path.realpath(shared)) if shared else ()
         return self._shared
 
-    def _take_folders(self, folders: list[str], inside: _Directory, siblings: list[str]) -> None:
+    def _take_folders(self, folders: list[str], inside: Directory, siblings: list[str]) -> None:
         decisions = inside.decide(folders, are_directories=True)
         for name in folders:
             decision = decisions.get(name, inside.left_out_by)
@@ -266,15 +276,15 @@ class Walk:
                 decision = ignore.BUILT_IN
             if decision < 0:
                 if name.isascii() or self._has_utf8_name(path):
-                    self._open.append(_Directory(path, inside.layers, NO_RULE, decision == BROUGHT_BACK))
+                    self._open.append(Directory(path, inside.layers, NO_RULE, decision == BROUGHT_BACK))
             elif ignore.may_enter(inside.layers, path, decision):
-                self._open.append(_Directory(path, inside.layers, decision, True))
+                self._open.append(Directory(path, inside.layers, decision, True))
             elif is_output:
                 self._skip(path, "build output")
             elif name in PACKAGE_FOLDERS:
                 self._skip(path, "vendored")
 
-    def _take_files(self, entries: list[os.DirEntry[str]], inside: _Directory) -> None:
+    def _take_files(self, entries: list[os.DirEntry[str]], inside: Directory) -> None:
         if ends := self._extensions:
             entries = [entry for entry in entries if entry.name.lower().endswith(ends) or entry.is_symlink()]
         decisions = inside.decide([entry.name for entry in entries], are_directories=False)
@@ -339,7 +349,7 @@ class Walk:
         if target in self._seen:
             self._skip(path, "symlink to a place already listed")
         elif ignore.decide(layers, parent, [name], are_directories=True).get(name, NO_RULE) < 0:
-            self._open.append(_Directory(path + "/", layers, NO_RULE, is_kept))
+            self._open.append(Directory(path + "/", layers, NO_RULE, is_kept))
 
     def _is_new(self, path: str) -> bool:
         """Return True if the walk meets this place for the first time, by its real path or over a link."""
@@ -349,7 +359,7 @@ class Walk:
         self._seen.add(real)
         return is_new
 
-    def _with_ignore_files(self, directory: _Directory, names: list[str]) -> Layers:
+    def _with_ignore_files(self, directory: Directory, names: list[str]) -> Layers:
         layers = directory.layers
         for name, rank in ignore.IGNORE_FILES.items():
             if name in names and (patterns := patterns_in(self.text(directory.path + name))):

@@ -13,6 +13,11 @@ _NETWORK = frozenset(
         *("nfs4", "ocfs2", "orangefs", "prl_fs", "smb2", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs"),
     }
 )
+# They set the times of a folder when an entry of it comes, goes or gets another name, as POSIX says, by this machine
+# alone. FAT and the drives of other machines, also of a host, are not among them.
+_KEEP_FOLDER_TIMES = frozenset(
+    {"bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "jfs", "overlay", "reiserfs", "tmpfs", "xfs", "zfs"}
+)
 
 
 def network_drive(folder: str) -> str:
@@ -24,6 +29,13 @@ def network_drive(folder: str) -> str:
         # A file system of a program, such as sshfs; `fuseblk` is a disk.
         return kind if kind in _NETWORK or kind.startswith("fuse.") else ""
     return ""
+
+
+def keeps_folder_times(folder: str) -> bool:
+    """Return True if the times of each folder on this disk tell whether it still lists the same names."""
+    with suppress(OSError), open(_MOUNTS, encoding="utf-8", errors="surrogateescape") as file:
+        return file_system_of(os.path.realpath(folder), file.read()) in _KEEP_FOLDER_TIMES
+    return False
 
 
 def file_system_of(path: str, mounts: str) -> str:

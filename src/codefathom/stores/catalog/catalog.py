@@ -24,7 +24,7 @@ from codefathom.stores.catalog.records import (
     StoredDocument,
     Written,
 )
-from codefathom.stores.catalog.schema import made_again, open_to_read, prepared
+from codefathom.stores.catalog.schema import EMBEDDED, made_again, open_to_read, prepared
 from codefathom.stores.catalog.soundness import (
     CHECKED_CHUNK,
     CHECKED_REFERENCE,
@@ -58,6 +58,7 @@ CATALOGUE = "catalog.db"  # in the folder of the index
 _DOCUMENT = (
     "d.id, d.path, d.language, d.fingerprint, d.size, d.mtime_ns, d.n_lines, d.problems, d.chunker, d.ctime_ns, d.inode"
 )
+_ENTRY = "id, path, size, mtime_ns, fingerprint, parser, chunker, ctime_ns, inode"
 _MAX_PARAMETERS = 30_000  # SQLite takes at most 32 766 in one statement
 _MAX_IN_MEMORY = 4_000  # chunks in memory, about 8 MB
 _MEMBERS_AND_VALUES = ", ".join(f"'{kind}'" for kind in sorted(CALLABLE_KINDS | VALUE_KINDS))
@@ -149,10 +150,16 @@ class Catalog:
 
     def entries(self) -> dict[str, Entry]:
         """Return the stored facts about every document, by path."""
-        rows = self._read(
-            "SELECT id, path, size, mtime_ns, fingerprint, parser, chunker, ctime_ns, inode FROM documents"
-        )
-        return {row[1]: Entry(*row) for row in rows}
+        return {row[1]: Entry._make(row) for row in self._read(f"SELECT {_ENTRY} FROM documents")}
+
+    def entries_at(self, paths: Sequence[str]) -> dict[str, Entry]:
+        """Return the stored facts about the documents of these paths that are there, by path."""
+        entries: dict[str, Entry] = {}
+        for start in range(0, len(paths), _MAX_PARAMETERS):
+            part = paths[start : start + _MAX_PARAMETERS]
+            rows = self._read(f"SELECT {_ENTRY} FROM documents WHERE path IN ({_marks(part)})", part)
+            entries.update((row[1], Entry._make(row)) for row in rows)
+        return entries
 
     # ---- write
 
@@ -235,6 +242,7 @@ class Catalog:
         """Drop the embeddings of a model."""
         with self._database.transaction() as db:
             db.execute("DELETE FROM embeddings WHERE model = ?", (model,))
+            put_meta(db, {EMBEDDED: ""})
 
     def vectors_of(self, model: str, hashes: Sequence[str]) -> dict[str, bytes]:
         """Return the vectors of a model that are stored, by text hash."""

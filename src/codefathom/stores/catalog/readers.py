@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from codefathom.stores.catalog.records import (
         Batch,
         CatalogChanges,
-        Counts,
         DefinitionPlace,
         DocumentRecord,
         Entry,
@@ -276,8 +275,17 @@ class IndexState(Protocol):
         """Return a stored value."""
         ...
 
+    @property
+    def identity(self) -> str:
+        """Random name of this catalogue."""
+        ...
+
     def entries(self) -> dict[str, Entry]:
         """Return the stored facts about every document, by path."""
+        ...
+
+    def entries_at(self, paths: Sequence[str]) -> dict[str, Entry]:
+        """Return the stored facts about the documents of these paths that are there, by path."""
         ...
 
     def rejected(self) -> list[RejectedFile]:
@@ -329,8 +337,8 @@ class IndexCatalog(IndexState, Protocol):
         """Return the files that could not be indexed in the last run."""
         ...
 
-    def counts(self) -> Counts:
-        """Count the documents, chunks and symbols."""
+    def n_chunks(self) -> int:
+        """Return the number of chunks."""
         ...
 
 

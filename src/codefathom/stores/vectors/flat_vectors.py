@@ -1,4 +1,8 @@
-"""The default vector view: int8 rows in one memory-mapped file that many processes read; compares all by cosine."""
+"""The default vector view: int8 rows in one memory-mapped file that many processes read; compares all by cosine.
+
+A commit of a few rows beside very many writes them to a small file next to the large one, with the keys of rows that
+are gone; it belongs to one state of the large file. When there are too many of them, the large file is written anew.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,11 @@ import struct
 import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
 from hashlib import blake2b
+from itertools import accumulate, pairwise
 from typing import NamedTuple, cast
 from zlib import crc32
 
@@ -17,7 +23,7 @@ import simsimd
 
 from codefathom.stores.base import Row
 from codefathom.stores.folder import File, Folder, folder_at
-from codefathom.stores.vectors.nearest import NO_ROWS, Table, check_length, nearest_rows
+from codefathom.stores.vectors.nearest import NO_ROWS, Table, check_length, nearest_of_both, nearest_rows, table_of
 from codefathom.stores.write_errors import writing_error
 from codefathom.types import Matrix, Where
 
@@ -26,6 +32,12 @@ _HEADER = struct.Struct("<8s16sqqqq")  # magic and format, owner, generation, di
 _CHECKSUM = struct.Struct("<q")  # of header and keys
 _START = _HEADER.size + _CHECKSUM.size
 _FILE = "vectors.bin"
+_CHANGES = "changes.bin"
+_CHANGES_MAGIC = b"fathomc1"
+_SPARE = 1_000_000  # bytes of it that are no rows
+# magic and format, owner, generation, generation and checksum of the large file, number of keys. The keys follow, a
+# byte for each that says if it has a row, the rows, and a checksum of all.
+_CHANGES_HEADER = struct.Struct("<8s16sqqqq")
 
 
 def quantise(matrix: Matrix) -> list[bytes]:
@@ -92,22 +104,39 @@ class _View(NamedTuple):
     generation: int
     table: Table
     checksum: int  # of the rows, when they were written
+    made: tuple[int, int]  # generation of the large file, and checksum of its header and keys
+    changes: Mapping[int, bytes | None]  # rows in the place of those of the table; None: gone
+    changed: Table  # the rows among them
 
     @property
     def keys(self) -> Sequence[int]:
-        """The keys of the rows, ascending."""
+        """The keys of the large file, ascending."""
         return self.table.keys
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that are shown."""
+        return len(self.keys) - sum(_has(self.keys, key) for key in self.changes) + len(self.changed.keys)
 
-_NOTHING = _View(-1, NO_ROWS, 0)
+
+_NOTHING = _View(-1, NO_ROWS, 0, (-1, 0), {}, NO_ROWS)
+
+
+def _has(keys: Sequence[int], key: int) -> bool:
+    place = bisect_left(keys, key)
+    return place < len(keys) and keys[place] == key
 
 
 class FlatVectorStore:
     """All rows in one file: header, keys, rows. A commit replaces it as a whole; a reader keeps what it has opened."""
 
+    large_bytes = 8_000_000  # of rows; fewer are all written again with each commit, in a few milliseconds
+    most_changed = 1 / 32  # of the rows of the large file
+
     def __init__(self, folder: Folder | str, dimensions: int, owner: str = "") -> None:
         self.dimensions = dimensions
         self._file = folder_at(folder).file(_FILE)
+        self._changes_file = self._file.folder.file(_CHANGES)
         self._owner = blake2b(owner.encode(), digest_size=16).digest()
         self._stamp: object = None
         self._view = _NOTHING
@@ -121,14 +150,14 @@ class FlatVectorStore:
         return -1 if self._cleared else self._view.generation
 
     def __len__(self) -> int:
-        return len(self._view.keys)
+        return self._view.n_rows
 
     def reload(self) -> None:
         """See what another process has committed."""
-        stamp = self._file.stamp()
+        stamp = (self._file.stamp(), self._changes_file.stamp())
         if stamp != self._stamp:
             self._stamp = stamp
-            self._view = self._load()
+            self._view = self._with_changes(self._load())
 
     def damage(self) -> str:
         """Return the difference between the rows and their checksum, or nothing; reads all of them."""
@@ -158,7 +187,11 @@ class FlatVectorStore:
         """Make all changes visible and durable at once, under this generation."""
         if generation == self.generation and not self._changed:
             return
-        self._write(generation)
+        changes = {**self._view.changes, **self._changed}
+        if not self._cleared and self._are_few(changes):
+            self._write_changes(generation, changes)
+        else:
+            self._write(generation, self._changed if self._cleared else changes)
         self._changed.clear()
         self._cleared = False
         self._stamp = None
@@ -169,11 +202,14 @@ class FlatVectorStore:
         self.close()
         if self._file.folder.exists():
             self._file.remove()
+            self._changes_file.remove()
 
     def take(self, other: Folder) -> None:
         """Take over the file of a view of the same catalogue in another folder; see `File.take`. Raises OSError."""
         self._file.folder.make()
         self._file.take(other.file(_FILE))
+        if other.file(_CHANGES).kind():
+            self._changes_file.take(other.file(_CHANGES))
 
     problem = ""  # a file beside the index is never away
 
@@ -182,7 +218,10 @@ class FlatVectorStore:
     ) -> list[tuple[int, float]]:
         """Return the k nearest by cosine similarity as (key, similarity), best first, ties by key; exact."""
         check_length(vector, self.dimensions)
-        return nearest_rows(self._view.table, vector, k, allowed)
+        view = self._view
+        if not view.changes:
+            return nearest_rows(view.table, vector, k, allowed)
+        return nearest_of_both(view.table, view.changed, view.changes.keys(), vector=vector, k=k, allowed=allowed)
 
     def close(self) -> None:
         """Release the file. Uncommitted changes are dropped."""
@@ -204,13 +243,47 @@ class FlatVectorStore:
         (checksum,) = _CHECKSUM.unpack_from(data, _HEADER.size)
         if checksum != crc32(data[_START:first], crc32(data[: _HEADER.size])):
             return _NOTHING
-        return _View(generation, Table(data[_START:first].cast("q"), data[first:].cast("b"), dimensions), row_sum)
+        table = Table(data[_START:first].cast("q"), data[first:].cast("b"), dimensions)
+        return _View(generation, table, row_sum, (generation, checksum), {}, NO_ROWS)
 
-    def _write(self, generation: int) -> None:
+    def _with_changes(self, view: _View) -> _View:
+        """Return the rows of the large file with the changes beside it, where these were made to this file."""
+        with suppress(OSError, struct.error, ValueError):
+            data = self._changes_file.read(2 * view.table.rows.nbytes + _SPARE)
+            magic, owner, generation, *made, n_keys = _CHANGES_HEADER.unpack_from(data)
+            (checksum,) = _CHECKSUM.unpack(data[-_CHECKSUM.size :])
+            is_ours = (magic, owner, tuple(made)) == (_CHANGES_MAGIC, self._owner, view.made)
+            if is_ours and checksum == crc32(data[: -_CHECKSUM.size]):
+                start = _CHANGES_HEADER.size + 9 * n_keys
+                keys = array("q", data[_CHANGES_HEADER.size : start - n_keys])
+                length = self.dimensions
+                places = accumulate((length * is_row for is_row in data[start - n_keys : start]), initial=start)
+                rows = [data[place:end] or None for place, end in pairwise(places)]
+                changes = dict(zip(keys, rows, strict=True))
+                shown = (Row(key, row) for key, row in sorted(changes.items()) if row is not None)
+                return view._replace(generation=generation, changes=changes, changed=table_of(shown, length))
+        return view
+
+    def _are_few(self, changes: Mapping[int, bytes | None]) -> bool:
+        rows = self._view.table.rows.nbytes
+        return rows >= self.large_bytes and len(changes) * self.dimensions <= rows * self.most_changed
+
+    def _write_changes(self, generation: int, changes: Mapping[int, bytes | None]) -> None:
+        view = self._view
+        head = (self._owner, generation, *view.made, len(changes))
+        parts = [_CHANGES_HEADER.pack(_CHANGES_MAGIC, *head), array("q", changes).tobytes()]
+        parts.append(bytes(row is not None for row in changes.values()))
+        parts += [row for row in changes.values() if row is not None]
+        try:
+            self._changes_file.replace([*parts, _CHECKSUM.pack(crc32(b"".join(parts)))])
+        except OSError as error:
+            raise writing_error(f"cannot write {self._file.path!r}", self._file.folder, error) from error
+
+    def _write(self, generation: int, changes: Mapping[int, bytes | None]) -> None:
         view = _NOTHING if self._cleared else self._view
         keys = array("q")
         rows: list[bytes | memoryview] = []
-        for some_keys, some_rows in self._merged(view):
+        for some_keys, some_rows in _merged(view, changes):
             keys.extend(some_keys)
             rows.append(some_rows)
         row_sum = reduce(lambda before, part: crc32(part, before), rows, 0)
@@ -220,22 +293,24 @@ class FlatVectorStore:
         try:
             self._file.folder.make()
             self._file.replace([header, checksum, keys.tobytes(), *rows])
+            self._changes_file.remove()  # one that stays belongs to another file, and is not read
         except OSError as error:
             raise writing_error(f"cannot write {self._file.path!r}", self._file.folder, error) from error
 
-    def _merged(self, view: _View) -> Iterator[tuple[Sequence[int], bytes | memoryview]]:
-        """Yield runs of keys and rows in ascending order; neighbours that did not change come in one piece."""
-        start = 0
-        for key in sorted(self._changed):
-            place = bisect_left(view.keys, key, start)
-            if place > start:
-                yield view.keys[start:place], view.table.part(start, place)
-            start = place + (place < len(view.keys) and view.keys[place] == key)
-            row = self._changed[key]
-            if row is not None:
-                yield (key,), row
-        if start < len(view.keys):
-            yield view.keys[start:], view.table.part(start, len(view.keys))
+
+def _merged(view: _View, changes: Mapping[int, bytes | None]) -> Iterator[tuple[Sequence[int], bytes | memoryview]]:
+    """Yield runs of keys and rows in ascending order; neighbours that did not change come in one piece."""
+    start = 0
+    for key in sorted(changes):
+        place = bisect_left(view.keys, key, start)
+        if place > start:
+            yield view.keys[start:place], view.table.part(start, place)
+        start = place + (place < len(view.keys) and view.keys[place] == key)
+        row = changes[key]
+        if row is not None:
+            yield (key,), row
+    if start < len(view.keys):
+        yield view.keys[start:], view.table.part(start, len(view.keys))
 
 
 def _content(file: File) -> memoryview:

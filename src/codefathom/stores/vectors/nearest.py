@@ -54,6 +54,26 @@ def nearest_rows(
     table: Table, vector: bytes, k: int, allowed: Collection[int] | None = None
 ) -> list[tuple[int, float]]:
     """Return the k nearest by cosine similarity as (key, similarity), best first, ties by key; exact."""
+    return [(key, 1.0 - distance) for distance, key in _ranked(table, vector, k, allowed)]
+
+
+def nearest_of_both(
+    table: Table, changed: Table, hidden: Collection[int], *, vector: bytes, k: int, allowed: Collection[int] | None
+) -> list[tuple[int, float]]:
+    """Return the nearest, as `nearest_rows` does, of the rows of two tables but for the `hidden` keys of the first."""
+    n = k + min(k, len(hidden))
+    while True:
+        ranked = _ranked(table, vector, n, allowed)
+        shown = [item for item in ranked if item[1] not in hidden]
+        if len(shown) >= k or len(ranked) < n:
+            break
+        n *= 4
+    both = sorted([*shown[:k], *_ranked(changed, vector, k, allowed)])
+    return [(key, 1.0 - distance) for distance, key in both[:k]]
+
+
+def _ranked(table: Table, vector: bytes, k: int, allowed: Collection[int] | None) -> list[tuple[float, int]]:
+    """Return the k nearest as (distance, key), ascending."""
     if k < 1 or not table.keys or not any(vector) or (allowed is not None and not allowed):
         return []
     keys: Sequence[int] = table.keys
@@ -65,7 +85,7 @@ def nearest_rows(
         distances = _distances(vector, table)
         places = _near_inside(distances, keys, k, allowed)
     places.sort(key=distances.__getitem__)  # stable, and keys ascend: equal distances stay in the order of keys
-    return [(keys[place], 1.0 - distances[place]) for place in places[:k]]
+    return [(distances[place], keys[place]) for place in places[:k]]
 
 
 def _distances(vector: bytes, table: Table) -> memoryview[float]:

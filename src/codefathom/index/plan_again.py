@@ -1,0 +1,115 @@
+"""The plan of a run that begins with the tree that the catalogue was equal to last: only what differs is compared.
+
+That tree counts for one state of the catalogue, of the settings and of the ignore files outside of the root; in another
+state all of the tree is listed and compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Protocol
+
+from codefathom import __version__
+from codefathom.index.plan import (
+    INODES,
+    FileJob,
+    IndexPlan,
+    Recipe,
+    compared,
+    fingerprint_of,
+    indexed_stats,
+    is_assumed,
+    missing_languages,
+    plan,
+    reading_of_documents,
+    rejected_now,
+    with_found_encoding,
+)
+from codefathom.source.changes import Scan
+from codefathom.source.stamped_tree import StampedTree
+from codefathom.source.stamped_walk import outer_rules, walk_again, walk_stamped
+from codefathom.stores.catalog.readers import IndexState
+
+
+class TreeMemory(Protocol):
+    """The tree that an index was last equal to."""
+
+    def load(self, key: bytes) -> StampedTree | None:
+        """Return the tree that was saved with this key of 32 bytes; None where there is none."""
+        ...
+
+    def save(self, key: bytes, tree: StampedTree) -> None:
+        """Keep a tree, where that is possible."""
+        ...
+
+
+def plan_again(catalog: IndexState, recipe: Recipe, memory: TreeMemory) -> IndexPlan:
+    """Compare the tree with the catalogue, as `plan` does; its cost is that of one look at each file and folder."""
+    if not isinstance(recipe.tree, str):
+        return plan(catalog, recipe)
+    before = memory.load(_state(catalog, recipe))
+    if before is not None:
+        now = walk_again(recipe.tree, recipe.rules, before)
+        if now is before:
+            return IndexPlan(now.scan, (), (), len(now.files), {}, tree=now)
+        if now.files:
+            return _partial(catalog, with_found_encoding(recipe, catalog), before, now)
+    stamps = walk_stamped(recipe.tree, recipe.rules)
+    return replace(plan(catalog, recipe, tree=stamps and stamps.scan), tree=stamps)
+
+
+def _partial(catalog: IndexState, recipe: Recipe, before: StampedTree, now: StampedTree) -> IndexPlan:
+    gone = {file.path: file for file in before.files}
+    others = tuple(file for file in now.files if gone.pop(file.path, None) != file)
+    entries = catalog.entries_at([*(file.path for file in others), *gone])
+    paths = {file.path for file in others}
+    stats = indexed_stats(entries, (item for item in rejected_now(catalog) if item.path in paths))
+    changes, suspects = compared(catalog, stats, Scan(others, ()), recipe)
+    jobs = tuple(
+        FileJob(file, fingerprint_of(entries.get(file.path), recipe)) for file in others if file.path in suspects
+    )
+    return IndexPlan(
+        now.scan,
+        jobs,
+        tuple(path for path in changes.removed if path in entries),
+        len(now.files) - len(jobs),
+        entries,
+        unrecorded={file.path: file for file in changes.unrecorded},
+        renumbered=frozenset(file.path for file in changes.renumbered),
+        tree=now,
+    )
+
+
+def remember(
+    memory: TreeMemory, catalog: IndexState, recipe: Recipe, todo: IndexPlan, others: Collection[str] = ()
+) -> None:
+    """Keep the tree of a plan, whose work is done but for these other files, as what the catalogue is equal to now.
+
+    Nothing is kept where the next plan must find what no stamp tells: documents that a model is to parse, or that lack
+    a grammar or an encoding.
+    """
+    if todo.tree is None or todo.unfinished or not int(catalog.get_meta("indexed_at_ns", "0")):
+        return
+    examples = {entry.parser: entry for entry in todo.entries.values()}.values()
+    recipe = with_found_encoding(recipe, catalog)
+    if any(map(missing_languages, examples)) or (not recipe.found_encoding and any(map(is_assumed, examples))):
+        return
+    tree = todo.tree.sure(others)
+    key = _state(catalog, recipe)
+    if tree != memory.load(key):
+        memory.save(key, tree)
+
+
+def _state(catalog: IndexState, recipe: Recipe) -> bytes:
+    """Return a digest of all that decides, beside the tree, what a plan finds."""
+    recipe = with_found_encoding(recipe, catalog)
+    reading = reading_of_documents()
+    values = (
+        *(__version__, catalog.identity, catalog.generation, recipe.root, recipe.rules),
+        *(recipe.parser, recipe.chunker, recipe.assumed_encoding),
+        *(reading, *(catalog.get_meta(key) for key in (*reading, INODES, "masked"))),
+        outer_rules(recipe.root, recipe.rules.user_exclude),
+    )
+    return blake2b(repr(values).encode("utf-8", "surrogateescape"), digest_size=32).digest()

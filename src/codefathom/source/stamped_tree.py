@@ -1,0 +1,133 @@
+"""A tree of files as an earlier walk has found it, compared with the disk without listing it again. No file is opened.
+
+A folder whose times and inode are what they were lists the same names: both times change when an entry comes, goes or
+gets another name. So one look at each folder and file that has a stamp is enough. What could have changed within the
+tick of the clock in which it was looked at has no stamp here, and is looked at again.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple, TypeVar
+
+from codefathom.source.changes import COARSE_TICK_NS, FileStat, Scan, is_unsure
+from codefathom.system.real_paths import TO_ENTER, open_folder
+from codefathom.types import Skipped
+
+_NO_STAMP = (-1, -1, -1, -1)  # size, two times and inode that nothing on a disk has
+_Item = TypeVar("_Item", FileStat, Skipped)
+
+
+class StampedTree(NamedTuple):
+    """The folders that a walk has listed, and what it has found in them; each list is sorted by path."""
+
+    files: tuple[FileStat, ...]
+    skipped: tuple[Skipped, ...]
+    folders: tuple[FileStat, ...]  # "" is the root, other paths end with "/"; the size is 0
+    deciding: tuple[FileStat, ...]  # ignore files, and files that are too large: their folders depend on them
+    looked_at_ns: int  # by the clock, before the first folder was listed
+
+    @property
+    def scan(self) -> Scan:
+        """The files, and what was left out."""
+        return Scan(self.files, self.skipped)
+
+    def sure(self, others: Collection[str] = ()) -> StampedTree:
+        """Return the tree without the stamps of these files, and of what may change without another stamp."""
+
+        late = self.looked_at_ns - COARSE_TICK_NS
+
+        def settled(items: Iterable[FileStat]) -> tuple[FileStat, ...]:
+            return tuple(
+                FileStat(item.path, *_NO_STAMP)
+                # The later of both times: a program can set the first one back.
+                if item.path in others
+                or ((moment := max(item.mtime_ns, item.ctime_ns)) >= late and is_unsure(moment, self.looked_at_ns))
+                else item
+                for item in items
+            )
+
+        return self._replace(files=settled(self.files), folders=settled(self.folders), deciding=settled(self.deciding))
+
+    def below(self, folder: str) -> StampedTree:
+        """Return the part of the tree in a folder, "" or with a slash at its end."""
+        return self._replace(
+            files=_below(self.files, folder),
+            skipped=_below(self.skipped, folder),
+            folders=_below(self.folders, folder),
+            deciding=_below(self.deciding, folder),
+        )
+
+
+def _below(items: tuple[_Item, ...], folder: str) -> tuple[_Item, ...]:
+    if not folder:
+        return items
+    # "0" is the character after the slash.
+    start, end = (bisect_left(items, border, key=attrgetter("path")) for border in (folder, f"{folder[:-1]}0"))
+    return items[start:end]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeDifferences:
+    """All in which the disk differs from a stamped tree."""
+
+    files: dict[str, FileStat]  # that are other ones now, in folders that list the same names
+    folders: frozenset[str]  # to be listed again
+
+
+def differences(root: str, stamps: StampedTree, most_bytes: int) -> TreeDifferences:
+    """Look at all folders and files that have a stamp. A larger file than `most_bytes` is left to the walk.
+
+    Raises OSError when the root cannot be entered, also for a link on the way.
+    """
+    descriptor = open_folder(root, TO_ENTER)
+    try:
+        folders = {path for path, _ in _others(stamps.folders, descriptor)}
+        folders.update(folder_of(path) for path, _ in _others(stamps.deciding, descriptor))
+        files: dict[str, FileStat] = {}
+        for path, status in _others(stamps.files, descriptor):
+            if status is None or not stat.S_ISREG(status.st_mode) or status.st_size > most_bytes:
+                folders.add(folder_of(path))
+            else:
+                files[path] = FileStat.of(path, status)
+    finally:
+        os.close(descriptor)
+    return TreeDifferences(files, frozenset(folders))
+
+
+def _others(stamps: Sequence[FileStat], descriptor: int) -> Iterator[tuple[str, os.stat_result | None]]:
+    """Yield what has another stamp, with its status now; None for what is gone."""
+    look = os.stat
+    for item in stamps:
+        path, size, mtime_ns, ctime_ns, inode = item
+        is_folder = not path or path.endswith("/")
+        try:
+            # Without its slash: else a link in the place of a folder would be followed.
+            status = look((path[:-1] or ".") if is_folder else path, dir_fd=descriptor, follow_symlinks=False)
+        except OSError:
+            yield path, None
+            continue
+        is_same = (
+            status.st_mtime_ns == mtime_ns
+            and status.st_ctime_ns == ctime_ns
+            and status.st_ino == inode
+            and (is_folder or status.st_size == size)
+        )
+        if not is_same and stamp_of(path, status) != item:
+            yield path, status
+
+
+def stamp_of(path: str, status: os.stat_result) -> FileStat:
+    """Return the stamp of a file or folder. The size of a folder says nothing."""
+    stamp = FileStat.of(path, status)
+    return stamp._replace(size=0) if not path or path.endswith("/") else stamp
+
+
+def folder_of(path: str) -> str:
+    """Return the path of the folder that a file or folder lies in, "" or with a slash at its end."""
+    return path[: path.rstrip("/").rfind("/") + 1]
