@@ -552,7 +552,7 @@ class Status:
     views_current: bool
     skipped: tuple[Skipped, ...]
     failures: tuple[Failure, ...]
-    broken: tuple[Failure, ...] = ()  # indexed files that could not be parsed wholly; what is sound of them is there
+    broken: tuple[Failure, ...] = ()  # indexed files of which something may be missing; what is sound of them is there
     paused: str = ""  # why the last run stopped early
     damage: tuple[str, ...] = ()  # what is known to be damaged, one sentence each
     required_exts: tuple[str, ...] = ()  # only files that end like this are indexed; empty: all
@@ -563,6 +563,8 @@ class Status:
     revision: str = ""  # the revision whose files these are; empty: those of the folder
     n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens: not embedded
     store_problem: str = ""  # why the store of vectors cannot be used; meanwhile those of the catalogue answer
+    n_by_head: int = 0  # definitions that the grammar of their language has lost: known by the line they begin with
+    n_files_by_head: int = 0  # files with such definitions
 
 
 @dataclass(frozen=True, slots=True)

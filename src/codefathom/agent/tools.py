@@ -375,8 +375,13 @@ def _list_files(project: ToolProject, values: Mapping[str, Any], max_chars: int)
 
 
 def _matching(pattern: str) -> Callable[[str], bool]:
-    """Return a test of paths: by name, or when the pattern has a folder, by the whole path."""
-    expression = re.compile(translate(pattern.removeprefix("./").lstrip("/")) or r"(?!)", re.DOTALL)
+    """Return a test of paths: by name, or when the pattern has a folder, by the whole path.
+
+    Brackets also stand for themselves, as in `app/[id]/page.tsx`.
+    """
+    glob = pattern.removeprefix("./").lstrip("/")
+    forms = filter(None, (translate(glob), translate(glob.replace("[", "\\["))))
+    expression = re.compile("|".join(f"(?:{form})" for form in forms) or r"(?!)", re.DOTALL)
     if "/" in pattern:
         return lambda path: expression.fullmatch(path) is not None
     return lambda path: expression.fullmatch(path.rpartition("/")[2]) is not None

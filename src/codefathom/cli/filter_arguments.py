@@ -7,7 +7,7 @@ from posixpath import normpath
 
 from codefathom.cli.options import AskOptions, ContextOptions, SearchOptions
 from codefathom.errors import UsageError
-from codefathom.search.filter.filter_options import one_of, split_all
+from codefathom.search.filter.filter_options import as_itself, is_glob, one_of, split_all
 from codefathom.stores.conditions import combine
 from codefathom.text.kept_names import KEPT_TEXTS, is_kept_text, kept_path
 from codefathom.text.path_spelling import own_spelling
@@ -32,8 +32,12 @@ def where(options: SearchOptions | ContextOptions | AskOptions, root: str) -> Wh
 
 
 def _folder(folder: str, root: str) -> str:
-    is_pattern = any(char in folder for char in "*?[{")
-    return folder if is_pattern else inside_project(folder, root) or "."
+    try:
+        return as_itself(inside_project(folder, root)) or "."
+    except UsageError:
+        if is_glob(folder):  # a folder may be named like a pattern, so that it is looked for first
+            return folder
+        raise
 
 
 def _here() -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from codefathom.facts.languages import marks_of, may_be_code
-from codefathom.parse import grammars, notebook, text, treesitter
+from codefathom.parse import grammars, heads, notebook, text, treesitter
 from codefathom.types import Document, ParsedDocument
 
 Parser = Callable[[Document], ParsedDocument | None]  # None: an unknown language; a parser never raises
@@ -31,10 +31,17 @@ def parse(
         if parsed is None:
             continue
         if not (parsed.problems and not parsed.symbols and not parsed.breaks):
-            return replace(parsed, problems=problems + parsed.problems) if problems else parsed
+            return _with_problems(parsed, problems)
         problems += parsed.problems
-    plain = text.parse(document)
-    return replace(plain, problems=problems + plain.problems)
+    return _with_problems(text.parse(document), problems)
+
+
+def _with_problems(parsed: ParsedDocument, problems: tuple[str, ...]) -> ParsedDocument:
+    """Return what a parser made after others gave up; without a grammar, definitions are known by their heads alone."""
+    if not problems:
+        return parsed
+    notes = heads.note(len(parsed.symbols)) if parsed.parser == text.PARSER else ()
+    return replace(parsed, problems=(*problems, *parsed.problems, *notes))
 
 
 def is_for_model(path: str, language: str, answered: str, chain: Sequence[str]) -> bool:

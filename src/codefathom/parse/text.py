@@ -1,8 +1,8 @@
 """Prose and data files: sections from headings, links as imports, places to cut. No grammar is needed.
 
-Markdown, reStructuredText, Word documents and HTML become sections. Everything else has no symbols, only breaks: at the
-outermost keys and tables of data files, at the pages of a PDF, and at paragraphs, of which the least indented are the
-better places to cut.
+Markdown, reStructuredText, Word documents and HTML become sections. Code without a grammar has the symbols that its
+heads name (`parse/heads.py`). Everything else has no symbols, only breaks: at the outermost keys and tables of data
+files, at the pages of a PDF, and at paragraphs, of which the least indented are the better places to cut.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from codefathom.facts.languages import marks_of
+from codefathom.parse.heads import heads_of, with_heads
 from codefathom.parse.html_headings import html_headings
 from codefathom.source.document_places import marks
 from codefathom.types import Break, Document, ParsedDocument, Reference, Symbol
 
-PARSER = "text/1"
+PARSER = "text/2"
 SEPARATOR = " > "  # between the names of nested sections: a heading may contain dots
 
 # Depth of a cut inside a section. Headings are cuts of their own nesting depth, which stays below these.
@@ -59,7 +60,8 @@ def parse(document: Document) -> ParsedDocument:
         return ParsedDocument(document, (), (), tuple(_page_breaks(document, lines)), PARSER)
     opener = _OPENERS.get(document.language)
     breaks = _key_breaks(lines, opener) if opener else _paragraph_breaks(lines)
-    return ParsedDocument(document, (), (), tuple(breaks), PARSER)
+    symbols = with_heads((), heads_of(document.text, document.language), document.text)
+    return ParsedDocument(document, tuple(symbols), (), tuple(breaks), PARSER)
 
 
 def split(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from time import thread_time
 from typing import Literal, NamedTuple
 
@@ -24,6 +25,7 @@ from codefathom.parse.clauses import merge_clauses
 from codefathom.parse.fixed_form import ENDINGS as FIXED_FORM
 from codefathom.parse.fixed_form import free_form
 from codefathom.parse.grammars import Grammar, languages, load, load_problem
+from codefathom.parse.heads import Head, has_heads, heads_of, note, with_heads, without_symbol
 from codefathom.parse.leading_comments import CommentsByRow, above, comments_by_row, opens_line
 from codefathom.parse.local_names import LocalNames
 from codefathom.parse.macros import LANGUAGES as WITH_MACROS
@@ -65,6 +67,11 @@ _MAX_IMPORT_BYTES = 1_000
 # Clojure makes an Order with `(Order. …)` or `(->Order …)`.
 _CONSTRUCTOR = re.compile(rb"^(?:map)?->(?=[A-Z])|(?<=\w)\.$")
 
+# Nodes in which what looks like a definition is none.
+_NO_CODE = re.compile(
+    r"comment|string|heredoc|haddock|^pod|regex|quoted|here_doc|^preproc_arg$|^data_section$|raw_text"
+)
+
 _INDENTED = frozenset({"scala"})
 
 _Kind = Literal["import", "call", "type"]
@@ -87,7 +94,7 @@ def parse(document: Document) -> ParsedDocument | None:
         data = free_form(data)
     if not problem and len(data) > MAX_WHOLE_FILE_BYTES:
         problem = f"{len(data)} bytes are too many to parse"
-    if problem or _repeats_itself(data):
+    if problem or (_repeats_itself(data) and not has_heads(document.text, document.language)):
         return _given_up(document, problem or "repeats itself too much to be code")
     code = without_macros(data, document.language) if document.language in WITH_MACROS else data
     tree = _tree(code, load(document.language))
@@ -108,14 +115,48 @@ def _parsed(document: Document, data: bytes, trees: Sequence[_Tree]) -> ParsedDo
     symbols = symbols_of(definitions, source)
     if document.language in WITH_CLAUSES:
         symbols = merge_clauses(symbols, document.language)
+    lost = _lost_heads(document, data, symbols, trees[0])
+    symbols = with_heads(symbols, list(lost.values()), document.text) if lost else symbols
+    names = {definition.name.start_byte for definition in definitions if definition.name is not None}
     return ParsedDocument(
         document,
         tuple(symbols),
-        tuple(_references(_uses_of(trees, data, definitions), symbols)),
+        tuple(_references(_uses_of(trees, data, definitions, names | lost.keys()), symbols)),
         tuple(_breaks(trees, data, comments_above)),
         NAME,
-        (*(problem for tree in trees for problem in _problems(tree.tree)), *_without_grammar(trees[0])),
+        (
+            *(problem for tree in trees for problem in _problems(tree.tree)),
+            *_without_grammar(trees[0]),
+            *note(len(lost)),
+        ),
     )
+
+
+def _lost_heads(document: Document, data: bytes, symbols: Sequence[Symbol], outer: _Tree) -> dict[int, Head]:
+    """Return the heads of definitions in the code of a document that have no symbol, by where the name begins."""
+    heads = without_symbol(heads_of(document.text, document.language), symbols)
+    if not heads:
+        return {}
+    starts = [0, *accumulate(len(line) + 1 for line in data.split(b"\n"))]
+    lines = document.text.split("\n")
+    places = {starts[head.line - 1] + _width(lines[head.line - 1][: head.column]): head for head in heads}
+    root = outer.tree.root_node
+    return {place: head for place, head in places.items() if _is_code(root.descendant_for_byte_range(place, place))}
+
+
+def _width(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def _is_code(node: Node | None) -> bool:
+    """Return True if a node lies neither in a comment nor in a string, as far as the tree tells."""
+    for _ in range(_MAX_DEPTH):
+        if node is None:
+            break
+        if _NO_CODE.search(node.type):
+            return False
+        node = node.parent
+    return True
 
 
 def _tree(data: bytes, grammar: Grammar, ranges: Sequence[Range] | None = None) -> _Tree | None:
@@ -248,9 +289,10 @@ def _references(uses_of: Mapping[_Kind, Iterable[_Use]], symbols: Sequence[Symbo
     return references[:_MAX_REFERENCES]
 
 
-def _uses_of(trees: Sequence[_Tree], data: bytes, definitions: Sequence[Definition]) -> Mapping[_Kind, Iterable[_Use]]:
-    """Return the imports, and the uses of names that are not those of local values."""
-    names = {definition.name.start_byte for definition in definitions if definition.name is not None}
+def _uses_of(
+    trees: Sequence[_Tree], data: bytes, definitions: Sequence[Definition], names: set[int]
+) -> Mapping[_Kind, Iterable[_Use]]:
+    """Return the imports, and the uses of names that are not those of local values; definitions stand at `names`."""
     calls, types = (list(_uses(_captured(trees, f"reference.{kind}"), data, names)) for kind in ("call", "type"))
     used = {_first_name(use) for use in (*calls, *types)}
     local = LocalNames(lambda capture: _captured(trees, capture), definitions, data, used)

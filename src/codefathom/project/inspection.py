@@ -14,6 +14,7 @@ from codefathom.errors import FathomError
 from codefathom.index.forecast import dry_run, expected
 from codefathom.index.plan import incompleteness, plan
 from codefathom.parse import available_languages
+from codefathom.parse.heads import is_note, n_by_head
 from codefathom.project.damage import damage_of
 from codefathom.project.kept_rules import kept_rules
 from codefathom.project.opening import OpenedProject, index_model, is_slow
@@ -36,6 +37,8 @@ def status(opened: OpenedProject) -> Status:
         return _unknown(opened)
     counts = catalog.counts()
     changes = plan(catalog, opened.recipe)
+    partial = [item for item in catalog.documents() if item.problems]
+    by_head = [n for item in partial if (n := n_by_head(item.problems))]
     rejected = tuple(Skipped(item.path, item.reason) for item in catalog.rejected())
     return Status(
         root=opened.place.root,
@@ -54,7 +57,9 @@ def status(opened: OpenedProject) -> Status:
         views_current=opened.views.current,
         skipped=tuple(sorted({*changes.scan.skipped, *rejected}, key=lambda item: (item.path, item.reason))),
         failures=opened.failures(),
-        broken=tuple(Failure(item.path, "; ".join(item.problems)) for item in catalog.documents() if item.problems),
+        broken=tuple(
+            Failure(item.path, "; ".join(item.problems)) for item in partial if not all(map(is_note, item.problems))
+        ),
         paused=opened.paused,
         damage=damage_of(opened),
         required_exts=opened.recipe.rules.required_exts,
@@ -64,6 +69,8 @@ def status(opened: OpenedProject) -> Status:
         revision=_revision(opened),
         n_by_text=catalog.n_by_text(),
         store_problem=StoreDesk(opened).problem(),
+        n_by_head=sum(by_head),
+        n_files_by_head=len(by_head),
     )
 
 

@@ -291,6 +291,11 @@ def _by_text(n: int) -> str:
     return f"{_files(n)} not embedded, because of index.min_tokens or index.max_tokens; words and names find them"
 
 
+def _by_head(status: Status) -> str:
+    definitions = "1 definition" if status.n_by_head == 1 else f"{status.n_by_head} definitions"
+    return f"{definitions} read without syntax in {_files(status.n_files_by_head)}"
+
+
 def _files(n: int) -> str:
     return "1 file" if n == 1 else f"{n} files"
 
@@ -312,6 +317,7 @@ def status_text(status: Status, style: Style, *, skipped: bool) -> str:
         ("chunks", f"{status.n_chunks} ({status.n_without_vector} without vector)"),
         *([("by text", _by_text(status.n_by_text))] if status.n_by_text else []),
         ("symbols", str(status.n_symbols)),
+        *([("by head", _by_head(status))] if status.n_by_head else []),
         ("languages", _counts(status.languages)),
         ("kinds", _counts(status.kinds)),
         ("model", show_line(status.model)),

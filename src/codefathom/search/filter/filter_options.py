@@ -76,7 +76,7 @@ def glob_expression(glob: str) -> str:
     """Return a regular expression for a path: `*` and `?` stay within a folder's name, `**` and {a,b} as in a shell.
 
     A glob that begins with "/" begins at the project's root, any other at any folder. One that names a folder means
-    everything below it. Raises UsageError for one that is longer than a path can be.
+    everything below it. Brackets and braces also stand for themselves, as in `app/[id]/page.tsx`. Raises UsageError for one that is longer than a path can be.
     """
     if len(glob) > MAX_PATH:
         raise UsageError(
@@ -101,7 +101,7 @@ def _piece(piece: str) -> str:
     if len(piece) > 1 and piece[0] == "[":
         return _bracket(piece)
     if len(piece) > 1 and piece[0] == "{":
-        return f"(?:{'|'.join(map(_pieces, piece[1:-1].split(',')))})"
+        return f"(?:{re.escape(piece)}|{'|'.join(map(_pieces, piece[1:-1].split(',')))})"
     return re.escape(piece)
 
 
@@ -112,7 +112,7 @@ def _bracket(piece: str) -> str:
         re.compile(expression)
     except re.error:  # [z-a] is no range: the characters themselves
         return re.escape(piece)
-    return expression
+    return f"(?:{re.escape(piece)}|{expression})"
 
 
 def _language(value: str) -> Where:
@@ -195,6 +195,11 @@ def members_of(name: str) -> Where:
     """Return the condition that lines belong to a symbol or to anything inside it, however deep; parts follow dots."""
     tests = (("eq", name), ("starts_with", f"{name}."), ("ends_with", f".{name}"), ("contains", f".{name}."))
     return FilterGroup("OR", tuple(Filter(field, *test) for field in ("symbol", "names") for test in tests))
+
+
+def as_itself(path: str) -> str:
+    """Return a path so that it is no pattern, whatever its name holds."""
+    return re.sub(r"[*?\[{]", r"[\g<0>]", path)
 
 
 def is_glob(text: str) -> bool:

@@ -183,7 +183,7 @@ def _path_mark(word: str) -> _Mark | None:
     path, text_after = (place_of(match[1]).path, match[2]) if match else ("", "")
     if not is_path(path):
         return None
-    if is_glob(path):
+    if is_glob(path) and ("*" in path or "?" in path):  # brackets alone may be the name of a file
         return _Mark("where", "", one_of("path", (path,)), text_after.strip(_PAUSES)) if len(path) <= MAX_PATH else None
     return _Mark("path", path, text_after=text_after.strip(_PAUSES))
 

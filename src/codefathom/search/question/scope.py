@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from codefathom.errors import UsageError
-from codefathom.search.filter.filter_options import members_of
+from codefathom.search.filter.filter_options import MAX_PATH, glob_expression, is_glob, members_of
 from codefathom.search.question.query import Query
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.conditions import combine
@@ -40,8 +40,9 @@ def _paths(query: Query, catalog: SearchCatalog) -> Where | None:
 
 
 def _matching(pattern: str, paths: list[str]) -> list[str]:
-    """Resolve one @path: the exact path, else every path that ends with it, else every path below that folder."""
-    matches = paths_named(pattern, paths) or paths_below(pattern, paths)
+    """Resolve one @path: the exact path, else every path that ends with it, else every path below that folder, else
+    every one that it matches as a pattern."""
+    matches = paths_named(pattern, paths) or paths_below(pattern, paths) or _globbed(pattern, paths)
     if not matches:
         name = canonical(pattern).strip("/").rpartition("/")[2].lower()
         near = [path for path in paths if name in canonical(path).lower()][:3]
@@ -52,6 +53,13 @@ def _matching(pattern: str, paths: list[str]) -> list[str]:
         )
         raise UsageError(f"no indexed file matches @{_short(pattern)}", hint=hint)
     return matches
+
+
+def _globbed(pattern: str, paths: list[str]) -> list[str]:
+    if not is_glob(pattern) or len(pattern) > MAX_PATH:
+        return []
+    expression = re.compile(glob_expression(pattern), re.IGNORECASE)
+    return [path for path in paths if expression.search(path)]
 
 
 def _short(name: str) -> str:

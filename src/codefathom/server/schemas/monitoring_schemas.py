@@ -118,6 +118,12 @@ class StoreOut(Out):
     n_by_text: int = Field(
         default=0, examples=[0], description="number of files outside index.min_tokens and index.max_tokens"
     )
+    n_by_head: int = Field(
+        default=0,
+        examples=[0],
+        description="number of definitions that were read without syntax, by the line that they begin with",
+    )
+    n_files_by_head: int = Field(default=0, examples=[0], description="number of files with such definitions")
     views_current: bool = Field(default=False, examples=[True])
     pending: int = Field(
         default=0, examples=[0], description="number of files that are new, changed or removed since the last run"

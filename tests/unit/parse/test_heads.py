@@ -1,0 +1,189 @@
+"""A definition that a grammar loses is known by its head, and the number of such definitions is told."""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+
+import pytest
+
+from codefathom.facts.languages import LANGUAGES
+from codefathom.parse import heads, parse
+from codefathom.types import SYMBOL_KINDS, Document, ParsedDocument
+
+
+def parsed(language: str, text: str) -> ParsedDocument:
+    text = dedent(text).lstrip("\n")
+    return parse(Document(f"src/a.{language}", language, text, "f1", len(text.encode())))
+
+
+def outline(document: ParsedDocument) -> list[str]:
+    return [f"{item.kind} {item.qualified_name} {item.start_line}-{item.end_line}" for item in document.symbols]
+
+
+# What the grammar of a language does not read, and what is to be known of it all the same.
+LOST = [
+    (
+        "kotlin",
+        """
+        @Shown
+        @Sized(width = 3)
+        private fun small() {
+            draw()
+        }
+
+        @Shown
+        @Sized(width = 9)
+        internal fun large() {
+            draw()
+        }
+        """,
+        ["function small 1-5", "function large 7-11"],
+    ),
+    (
+        "kotlin",
+        """
+        fun grade(mark: Any): Int = when (mark) {
+            is Int if mark > 4 -> 1
+            else -> 0
+        }
+        fun behind() {}
+        class Shelf {
+            fun add(book: Book) {}
+        }
+        """,
+        ["function grade 1-4", "function behind 5-5", "class Shelf 6-8", "method Shelf.add 7-7"],
+    ),
+    (
+        "kotlin",
+        """
+        fun interface Reader { fun read(): Int }
+        class Shelf { fun add() {} }
+        """,
+        ["interface Reader 1-1", "function read 1-1", "class Shelf 2-2", "method Shelf.add 2-2"],
+    ),
+    (
+        "c",
+        """
+        #define SHELF_LOCK do { /* no lock */; } while (0)
+        int open_shelf(void) { return 1; }
+        struct shelf { int width; };
+        """,
+        ["macro SHELF_LOCK 1-1", "function open_shelf 2-2", "struct shelf 3-3"],
+    ),
+    (
+        "sql",
+        """
+        CREATE PROCEDURE shop.close_day(IN day date)
+        LANGUAGE SQL
+        AS $$ UPDATE days SET closed = true WHERE id = day $$;
+        CREATE TABLE days (id date);
+        """,
+        ["function shop.close_day 1-3", "struct days 4-4"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "expected"), LOST)
+def test_what_the_grammar_loses_is_known_by_its_head(language: str, text: str, expected: list[str]) -> None:
+    document = parsed(language, text)
+    assert sorted(outline(document)) == sorted(expected)
+    assert heads.n_by_head(document.problems) >= 1
+
+
+NO_DEFINITIONS = [
+    ("python", "text = '''\ndef gone():\n    pass\n'''\n# def gone():\n"),
+    ("kotlin", '/*\nfun gone() {}\n*/\nval text = """\nfun gone() {}\n"""\n'),
+    (
+        "csharp",
+        "class A { private static readonly Dictionary<string, int> gone = new Dictionary<string, int>(); }\n",
+    ),
+    ("elixir", "defmodule A do\n  def left + right, do: add(left, right)\nend\n"),
+    ("c", "static KEPT(gone)(int a) { return a; }\n"),
+    ("ruby", "a = <<~END\n  def gone\n  end\nEND\n"),
+    ("java", "class A {\n  /** void gone() { */\n  int n = gone();\n}\n"),
+]
+
+
+@pytest.mark.parametrize(("language", "text"), NO_DEFINITIONS)
+def test_what_only_looks_like_a_head_becomes_no_symbol(language: str, text: str) -> None:
+    document = parsed(language, text)
+    assert heads.n_by_head(document.problems) == 0
+    assert "gone" not in {symbol.name for symbol in document.symbols if symbol.kind not in ("variable", "constant")}
+
+
+def test_a_definition_that_is_known_by_its_head_has_its_comment_and_its_first_line() -> None:
+    document = parsed("kotlin", "// Small ones.\n" + dedent(LOST[0][1]).lstrip("\n"))
+    small = next(symbol for symbol in document.symbols if symbol.name == "small")
+    assert (small.signature, small.doc, small.name_line) == ("private fun small()", "Small ones.", 4)
+
+
+def test_a_head_is_no_use_of_its_name() -> None:
+    document = parsed("kotlin", LOST[0][1])
+    assert {item.name for item in document.references if item.kind == "call"} & {"small", "large"} == set()
+    assert [item.container for item in document.references if item.name == "draw"] == ["small", "large"]
+
+
+REPEATED = {
+    "python": "def test_case_{0}(shop):\n    assert shop.price(1) == 1\n    assert shop.price(2) == 2\n\n\n",
+    "java": "    @Test\n    public void case{0}() {{\n        assertEquals(1, shop.price(1));\n    }}\n\n",
+}
+
+
+@pytest.mark.parametrize(("language", "before", "after"), [("python", "", ""), ("java", "class T {\n", "}\n")])
+def test_tests_that_repeat_themselves_keep_their_names(language: str, before: str, after: str) -> None:
+    n = 400
+    document = parsed(language, before + "".join(REPEATED[language].format(number) for number in range(n)) + after)
+    names = [symbol.name for symbol in document.symbols if "case" in symbol.name]
+    assert (len(names), len(set(names)), document.problems) == (n, n, ())
+
+
+def test_data_that_repeats_itself_stays_data() -> None:
+    document = parsed("python", "VALUES = [\n" + "    (1, 2, 3),\n" * 2_000 + "]\n")
+    assert (document.symbols, document.problems) == ((), ("repeats itself too much to be code",))
+
+
+def test_code_that_no_parser_reads_in_time_is_read_by_its_heads() -> None:
+    document = parsed("javascript", "function first() {}\n" + "->" * 3_500 + "\nfunction last() {}\n")
+    assert outline(document) == ["function first 1-2", "function last 3-3"]
+    assert document.problems == ("too broken to be parsed in time", "2 definitions read without syntax")
+
+
+# One of each kind for languages that have no grammar here.
+PLAIN = {
+    "tcl": ("proc ::shop::price {order} {\n    return 1\n}\nnamespace eval shop {\n}\n", "shop.price shop"),
+    "make": ("CC := gcc\nall: shop\n\nshop.o: shop.c\n\t$(CC) -c $<\n.PHONY: all\n", "all shop.o"),
+    "dockerfile": ("FROM python:3 AS build\nRUN make\nFROM scratch\nCOPY --from=build a a\n", "build"),
+    "cobol": (
+        "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. SHOP.\n       PROCEDURE DIVISION.\n"
+        "       COUNT-ALL.\n           ADD 1 TO N.\n           STOP RUN.\n",
+        "SHOP COUNT-ALL",
+    ),
+    "nix": ("{ lib, ... }: {\n  options.shop.width = lib.mkOption {\n    default = 3;\n  };\n}\n", "shop.width"),
+    "fish": ("function price -a order\n  echo 1\nend\n", "price"),
+    "pascal": ("procedure TShop.Close;\nbegin\nend;\n", "TShop.Close"),
+    "elm": ("price : Order -> Int\nprice order =\n    1\n\ntype alias Order =\n    {}\n", "price Order"),
+    "emacs_lisp": ("(defun shop-price (order)\n  1)\n(defvar shop-open t)\n", "shop-price shop-open"),
+    "proto": (
+        "message Order {\n  int32 n = 1;\n}\nservice Shop {\n  rpc Price(Order) returns (Order);\n}\n",
+        "Order Shop Shop.Price",
+    ),
+    "vim": ('function! s:Price(order)\n  return 1\nendfunction\n" function! gone()\n', "Price"),
+    "cmake": ("function(add_shop name)\nendfunction()\n", "add_shop"),
+    "verilog": ("module shop(input a);\nendmodule\n", "shop"),
+    "graphql": ("type Order {\n  n: Int\n}\n", "Order"),
+}
+
+
+@pytest.mark.parametrize("language", PLAIN)
+def test_code_without_a_grammar_has_the_symbols_of_its_heads(language: str) -> None:
+    text, expected = PLAIN[language]
+    document = parse(Document(f"src/a.{language}", language, text, "f1", len(text)))
+    assert ([symbol.qualified_name for symbol in document.symbols], document.problems) == (expected.split(), ())
+
+
+@pytest.mark.parametrize("language", [name for name, row in LANGUAGES.items() if row.heads])
+def test_a_pattern_names_kinds_of_symbols(language: str) -> None:
+    groups = re.compile(LANGUAGES[language].heads, re.MULTILINE).groupindex
+    kinds = {name.rstrip("0123456789") for name in groups}
+    assert kinds - {"owner"} <= set(SYMBOL_KINDS) and kinds
