@@ -419,6 +419,7 @@ class Related:
     likely: bool = True  # False: nothing beside this use names the class that the symbol belongs to
     certainty: Certainty = "exact"
     n_definitions: int = 1  # that the name can mean here
+    unfollowed: str = ""  # the import by which the file has the name, where nobody knows what it means
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,6 +432,7 @@ class RelatedResult:
     n_unresolved: int = 0  # imports that point to no document of the project
     offset: int = 0  # of the first edge in the whole list
     rest: Rest = NO_REST  # of the list, behind these edges
+    notes: tuple[Note, ...] = ()  # what could not be seen, in numbers; `completeness` tells it in words, too
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,10 @@ CLOSE = _kind("close", "close in meaning")
 WEAK = _kind("weak", "weak evidence only")
 HAS_WORDS = _kind("has_words", "has the words {words}")
 
+# ---- what connections could not be seen
+NOT_FOLLOWED = _kind("not_followed", "1 import of a package of this name could not be followed")
+NOT_FOLLOWED_TIMES = _kind("not_followed_times", "{count} imports of a package of this name could not be followed")
+
 # ---- why a search was planned as it was
 MEMBERS = _kind("members", "it asks for members of {owner}: other places are left out")
 DEFINED_HERE = _kind("defined_here", "{name} is defined here; definitions come first")

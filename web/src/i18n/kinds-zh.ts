@@ -61,6 +61,8 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   by_words_only: "只按词语和名称排名：{error}",
   not_reranked: "未重排：{error}",
   store_away: "无法使用向量存储，由索引中的向量代替：{problem}",
+  not_followed: "有 1 处对此名称的包的导入无法追踪",
+  not_followed_times: "有 {count} 处对此名称的包的导入无法追踪",
   weak_result: "依据较弱：这里很可能没有答案（置信度 {confidence}）",
   weak_remedy:
     '依据较弱：这里很可能没有答案（置信度 {confidence}）；--anyway（HTTP 中为 "anyway": true）显示最接近的结果',

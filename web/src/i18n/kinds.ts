@@ -22,6 +22,8 @@ export const ENGLISH = {
   close: "close in meaning",
   weak: "weak evidence only",
   has_words: "has the words {words}",
+  not_followed: "1 import of a package of this name could not be followed",
+  not_followed_times: "{count} imports of a package of this name could not be followed",
   members: "it asks for members of {owner}: other places are left out",
   defined_here: "{name} is defined here; definitions come first",
   names_module: "it names a module; its file comes first",

@@ -16,12 +16,17 @@ _COMPILED = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs
 
 def import_candidates(name: str, language: str, path: str) -> tuple[str, ...]:
     """Return the places an import written in the file `path` may mean; none when the language has no such custom."""
-    written = re.sub(r"^\s*(['\"`]?)(.*)\1\s*$", r"\2", name, flags=re.DOTALL).strip()
+    written = plain_name(name)
     resolve = _BY_LANGUAGE.get(language, _link)
     if not written or resolve is None:
         return ()
     every = (candidate for one in written_out(written) for candidate in resolve(one, path))
     return tuple(dict.fromkeys(candidate for candidate in every if candidate and ".." not in candidate.split("/")))
+
+
+def plain_name(name: str) -> str:
+    """Return the name of an import without its quotes."""
+    return re.sub(r"^\s*(['\"`]?)(.*)\1\s*$", r"\2", name, flags=re.DOTALL).strip()
 
 
 def has_custom(language: str) -> bool:
@@ -63,12 +68,12 @@ def _python(name: str, path: str) -> Iterator[str]:
         folder = _from(_folder(path), "/".join(["."] + [".."] * (dots - 1)))
         if not folder:
             return
-        yield from _python_module(folder.rstrip("/") + "/", parts)
+        yield from python_files(folder.rstrip("/") + "/", parts)
     elif parts:
-        yield from _python_module("", parts)
+        yield from python_files("", parts)
 
 
-def _python_module(start: str, parts: list[str]) -> Iterator[str]:
+def python_files(start: str, parts: list[str]) -> Iterator[str]:
     """Yield a module or package; then the module around it, since `from a import b` may name a definition."""
     for end in range(len(parts), max(len(parts) - 2, 0), -1):
         body = start + "/".join(parts[:end])
@@ -80,11 +85,11 @@ def _python_module(start: str, parts: list[str]) -> Iterator[str]:
 def _javascript(name: str, path: str) -> Iterator[str]:
     target = re.split(r"[?#]", name)[0]
     if target.startswith("."):
-        yield from _script(_from(_folder(path), target))
+        yield from script_files(_from(_folder(path), target))
     elif target.startswith(("@/", "~/", "#/")):
-        yield from (*_script("/src/" + target[2:]), *_script(target[2:]))
+        yield from (*script_files("/src/" + target[2:]), *script_files(target[2:]))
     elif target.startswith("/"):
-        yield from _script(target)
+        yield from script_files(target)
     elif not target.startswith("node:"):
         yield from _package(target)
 
@@ -95,12 +100,13 @@ def _package(target: str) -> Iterator[str]:
     own = parts[1:] if target.startswith("@") else parts
     if own:
         root, inside = f"packages/{own[0]}", "/".join(own[1:])
-        yield from (*_script(f"{root}/src/{inside or 'index'}"), *_script(f"{root}/{inside or 'index'}"))
+        yield from (*script_files(f"{root}/src/{inside or 'index'}"), *script_files(f"{root}/{inside or 'index'}"))
     if len(parts) > 1 and not target.startswith("@"):
-        yield from _script(target)
+        yield from script_files(target)
 
 
-def _script(body: str) -> Iterator[str]:
+def script_files(body: str) -> Iterator[str]:
+    """Yield the files that a path without its ending, or the folder of an index, may mean."""
     if not body:
         return
     for ending, sources in _COMPILED.items():
@@ -161,17 +167,17 @@ def _rust(name: str, path: str) -> Iterator[str]:
     root = path[: path.rfind("src/") + 4] if "src/" in path else _folder(path) + "/" * bool(_folder(path))
     children = _rust_children(path)
     if parts[0] == "crate":
-        yield from _rust_module("/" + root, parts[1:])
+        yield from rust_files("/" + root, parts[1:])
     elif parts[0] in ("self", "super"):
         ups = sum(1 for part in parts if part == "super")
         start = _from(children, "/".join([".", *[".."] * ups])).rstrip("/") + "/"
-        yield from _rust_module(start, [part for part in parts if part not in ("self", "super")])
+        yield from rust_files(start, [part for part in parts if part not in ("self", "super")])
     elif len(parts) == 1:  # `mod name;`
         yield from (f"/{children}{parts[0]}.rs", f"/{children}{parts[0]}/mod.rs")
     elif parts[0] not in ("std", "core", "alloc"):
         for crate in dict.fromkeys((parts[0], parts[0].replace("_", "-"))):
-            yield from _rust_module(f"{crate}/src/", parts[1:])
-        yield from _rust_module("/" + children, parts)
+            yield from rust_files(f"{crate}/src/", parts[1:])
+        yield from rust_files("/" + children, parts)
 
 
 def _rust_children(path: str) -> str:
@@ -181,7 +187,7 @@ def _rust_children(path: str) -> str:
     return "".join(part + "/" for part in (folder, inner) if part)
 
 
-def _rust_module(start: str, parts: list[str]) -> Iterator[str]:
+def rust_files(start: str, parts: list[str]) -> Iterator[str]:
     """Yield the files of the longest beginning of the parts first; the parts after it are names inside that module."""
     for end in range(len(parts), 0, -1):
         body = start + "/".join(parts[:end])

@@ -7,12 +7,14 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from codefathom.facts.languages import CODE
 from codefathom.search.graph.imports import written_out
+from codefathom.search.graph.manifests import MAX_MANIFEST_CHARS, go_replacements, path_in
 from codefathom.search.graph.resolve import Resolver, family
+from codefathom.search.graph.workspaces import Workspaces
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.types import FoundSymbol, Reference, Symbol
 
@@ -20,6 +22,7 @@ from codefathom.types import FoundSymbol, Reference, Symbol
 MAX_DEFINING_FILES = 3
 # In these languages an import names a definition, whose file may be called anything.
 NAMED_IMPORTS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "php", "elixir"})
+_MOST_MANIFEST_LINES = 10_000
 _MOST_PARTS = 50  # of one type in one file
 # Packages of the standard libraries are not in the project, though one of their names may be.
 _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala", "android", "system"})
@@ -160,7 +163,8 @@ class ReferenceGraph:
         self._definitions: dict[tuple[str, str], Definitions] = {}
         self._defining: dict[tuple[str, str], Sequence[str]] = {}
         documents = [(item.path, item.language) for item in catalog.documents()]
-        self.resolver = Resolver(documents, _go_modules(catalog, [path for path, _ in documents]))
+        paths = [path for path, _ in documents]
+        self.resolver = Resolver(documents, _go_modules(catalog, paths), Workspaces(paths, partial(_manifest, catalog)))
 
     def imports_of(self, path: str) -> Iterator[Reference]:
         """Yield the imports of one document."""
@@ -227,6 +231,10 @@ class ReferenceGraph:
             return documents
         return tuple(sorted({place for one in written_out(name) for place in self._defining_files(one, path)} - {path}))
 
+    def is_unfollowed(self, name: str, path: str) -> bool:
+        """Return True if it is not known whether an import means a document of the project."""
+        return not self.resolve(name, path) and not self.resolver.is_foreign(name, path)
+
     def _defining_files(self, name: str, path: str) -> Sequence[str]:
         """Return the few files that define a name in a folder called like one of its last packages."""
         dotted = "." + dotted_name(name.rpartition(" ")[2])
@@ -259,15 +267,26 @@ def _is_in(item: FoundSymbol, dotted: str) -> bool:
     return dotted.endswith(qualified) and (not packages or any(package in folders for package in packages))
 
 
+def _manifest(catalog: SearchCatalog, path: str) -> str:
+    """Return the text of a manifest; "" where it is too large for one, so that little is read of it."""
+    text = catalog.lines(path, 1, _MOST_MANIFEST_LINES)
+    return text if len(text) <= MAX_MANIFEST_CHARS else ""
+
+
 def _go_modules(catalog: SearchCatalog, paths: Iterable[str]) -> dict[str, str]:
-    """Return the folder of each Go module by its name, as the go.mod files say."""
+    """Return the folder of each Go module by its name, as the go.mod and go.work files say."""
     modules: dict[str, str] = {}
+    replaced: dict[str, str] = {}
     for path in paths:
-        if path == "go.mod" or path.endswith("/go.mod"):
-            match = re.search(r"^module\s+\"?([^\s\"]+)", catalog.lines(path, 1, 100), re.MULTILINE)
-            if match:
-                modules[match[1]] = path.rpartition("/")[0]
-    return modules
+        folder, _, name = path.rpartition("/")
+        if name in ("go.mod", "go.work"):
+            text = _manifest(catalog, path)
+            match = re.search(r"^module\s+\"?([^\s\"]+)", text, re.MULTILINE)
+            if match and name == "go.mod":
+                modules[match[1]] = folder
+            places = {module: path_in(folder, place) for module, place in go_replacements(text).items()}
+            replaced |= {module: place for module, place in places.items() if place is not None}
+    return replaced | modules
 
 
 def dotted_name(name: str) -> str:

@@ -14,6 +14,8 @@ from dataclasses import replace
 from typing import Literal, NamedTuple, get_args
 
 from codefathom.errors import UsageError
+from codefathom.facts.paths import may_go_unnamed
+from codefathom.facts.reasons import NOT_FOLLOWED, NOT_FOLLOWED_TIMES, Note, sentence
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.reference_graph import (
     MAX_DEFINING_FILES,
@@ -23,6 +25,7 @@ from codefathom.search.graph.reference_graph import (
     dotted_name,
     outward,
 )
+from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.path_spelling import paths_named
@@ -149,7 +152,22 @@ def _around_document(graph: ResolvedGraph, path: str, reach: _Reach) -> RelatedR
         if not front or len(set(map(_place_of, edges))) > reach.n_wanted:
             break
     unresolved = sum(1 for item in graph.imports_of(path) if not graph.resolve(item.name, path))
-    return _result(graph, RelatedResult(path, tuple(edges), "", unresolved, rest=Rest(0, is_whole)), reach)
+    edges += _lost_importers(graph, path)
+    notes = unfollowed_notes(edges)
+    whole = RelatedResult(path, tuple(edges), "", unresolved, rest=Rest(0, is_whole), notes=notes)
+    return _result(graph, whole, reach)
+
+
+def _lost_importers(graph: ResolvedGraph, path: str) -> Iterator[Related]:
+    """Yield the imports that could mean a file by its name, of which nobody knows what they mean."""
+    stem = path.rpartition("/")[2].partition(".")[0]
+    names = {stem, path.rpartition("/")[0].rpartition("/")[2]} if may_go_unnamed(path) else {stem}
+    own = family(graph.resolver.language_of.get(path, ""))
+    for use in graph.imports():
+        parts = re.split(r"[./\\\-]|::", use.reference.name)
+        is_alike = not names.isdisjoint(parts) and family(graph.resolver.language_of.get(use.path, "")) == own
+        if is_alike and use.path != path and graph.is_unfollowed(use.reference.name, use.path):
+            yield edge_of(use, "imported by", UseTargets(certainty="by-name", unfollowed=use.reference.name))
 
 
 def _imports(graph: ResolvedGraph, front: Iterable[str], step: int) -> Iterator[Related]:
@@ -210,7 +228,8 @@ def edge_of(use: NameUse, kind: Kind, targets: UseTargets, step: int = 1, likely
     reference = use.reference
     n_definitions = targets.n_definitions()
     name, inside = reference.name, reference.container
-    return Related(use.path, kind, reference.line, name, inside, step, likely, targets.certainty, n_definitions)
+    edge = Related(use.path, kind, reference.line, name, inside, step, likely, targets.certainty, n_definitions)
+    return replace(edge, likely=False, unfollowed=targets.unfollowed) if targets.unfollowed else edge
 
 
 # ---- around a symbol
@@ -229,9 +248,33 @@ def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSy
         is_whole = not front or step == reach.depth
         if not front or len(set(map(_place_of, edges))) > reach.n_wanted:
             break
+    edges += _importers(graph, definitions, edges)
     places = sorted(f"{item.path}:{item.symbol.name_line}" for item in definitions)
     several = f"{len(places)} symbols have this name ({', '.join(places[:3])})" if len(places) > 1 else ""
-    return _result(graph, RelatedResult("@@" + target, tuple(edges), several, rest=Rest(0, is_whole)), reach)
+    notes = unfollowed_notes(edges)
+    whole = RelatedResult("@@" + target, tuple(edges), several, rest=Rest(0, is_whole), notes=notes)
+    return _result(graph, whole, reach)
+
+
+def _importers(graph: ResolvedGraph, definitions: Iterable[FoundSymbol], edges: Iterable[Related]) -> Iterator[Related]:
+    """Yield the imports of symbols in files where no other use of them was seen."""
+    using = {edge.path for edge in edges if edge.depth == 1 and edge.kind in ("called by", "references")}
+    names: dict[str, set[_Place]] = defaultdict(set)
+    for item in definitions:
+        names[item.symbol.name].add(_Place(item.path, item.symbol.qualified_name))
+    for name, places in sorted(names.items()):
+        if len(name) >= _MIN_NAME_CHARS:
+            for use, targets in graph.imports_named(name):
+                if use.path not in using and not places.isdisjoint(targets.definitions.names):
+                    yield edge_of(use, "imported by", targets)
+
+
+def unfollowed_notes(edges: Iterable[Related]) -> tuple[Note, ...]:
+    """Return how many different imports could not be followed, where there are some."""
+    n = len({(edge.path, edge.unfollowed) for edge in edges if edge.unfollowed})
+    if n == 1:
+        return (Note(NOT_FOLLOWED),)
+    return (Note(NOT_FOLLOWED_TIMES, {"count": n}),) if n else ()
 
 
 class _Place(NamedTuple):
@@ -316,7 +359,7 @@ def _result(graph: ResolvedGraph, whole: RelatedResult, reach: _Reach) -> Relate
     edges = tuple(order[reach.offset : reach.n_wanted])
     rest = whole.rest.plus(max(len(order) - reach.n_wanted, 0))
     left_out = f"{rest} more edges are left out" if rest else ""
-    notes = (completeness(order, graph.unseen_languages()), whole.completeness, left_out)
+    notes = (completeness(order, graph.unseen_languages()), sentence(whole.notes), whole.completeness, left_out)
     said = "; ".join(filter(None, notes)) + "."
     return replace(whole, edges=edges, completeness=said, offset=reach.offset, rest=rest)
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from codefathom.facts.languages import LANGUAGES
 from codefathom.facts.paths import may_go_unnamed
-from codefathom.search.graph.imports import import_candidates, written_out
+from codefathom.search.graph.imports import import_candidates, plain_name, written_out
+from codefathom.search.graph.workspaces import Workspaces
 
 
 def family(language: str) -> str:
@@ -18,9 +19,15 @@ def family(language: str) -> str:
 class Resolver:
     """The paths of a project, arranged for finding files by the end of their path."""
 
-    def __init__(self, documents: Iterable[tuple[str, str]], go_modules: Mapping[str, str] | None = None) -> None:
-        """Take (path, language) of each document, and the folder of each Go module by the module's name."""
+    def __init__(
+        self,
+        documents: Iterable[tuple[str, str]],
+        go_modules: Mapping[str, str] | None = None,
+        workspaces: Workspaces | None = None,
+    ) -> None:
+        """Take (path, language) of each document, the folder of each Go module by the module's name, and manifests."""
         self.language_of = dict(documents)
+        self._workspaces = workspaces or Workspaces()
         self._go_modules = dict(sorted((go_modules or {}).items(), key=lambda item: -len(item[0])))
         self._by_name: dict[str, list[str]] = defaultdict(list)
         self._in_folder: dict[str, list[str]] = defaultdict(list)
@@ -39,15 +46,32 @@ class Resolver:
             return tuple(self._first(self._go_packages(name, path), path))
         documents: dict[str, None] = {}
         for one in written_out(name):
-            documents.update(dict.fromkeys(self._first(import_candidates(one, language, path), path)))
+            own = self._workspaces.candidates(plain_name(one), language, path)
+            place = next((file for file in own if file[1:] in self.language_of), None)
+            if place is None and not self._is_other_package(one, language, path):
+                documents.update(dict.fromkeys(self._first(import_candidates(one, language, path), path)))
+            elif place is not None and place[1:] != path:
+                documents[place[1:]] = None
         return tuple(documents)
+
+    def _is_other_package(self, name: str, language: str, path: str) -> bool:
+        """Return True for a package of others by its name, which a folder here may have, too."""
+        is_script = family(language) == "javascript"
+        return is_script and self._workspaces.is_foreign(plain_name(name), language, path)
+
+    def is_foreign(self, name: str, path: str) -> bool:
+        """Return True if an import that means no document is known to lead outside of the project."""
+        language = self.language_of.get(path, "")
+        if language == "go":
+            return not self._go_packages(name, path) if self._go_modules else "." not in name.partition("/")[0]
+        return all(self._workspaces.is_foreign(plain_name(one), language, path) for one in written_out(name))
 
     def may_mean(self, name: str, target: str) -> bool:
         """Return True if an import name could lead to the target; cheap, so that few names must be resolved."""
         folder, _, file_name = target.rpartition("/")
         stem = file_name.partition(".")[0]
         plain = _plain(name)
-        if may_go_unnamed(target) or not stem:
+        if may_go_unnamed(target) or not stem or self._workspaces.names(name):
             return True
         return _plain(stem) in plain or (bool(folder) and _plain(folder.rpartition("/")[2]) in plain)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from codefathom.facts.paths import may_go_unnamed
+from codefathom.search.graph.exports import DEFAULT, exported_names
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
 from codefathom.search.graph.receivers import Receivers
 from codefathom.search.graph.reference_graph import (
@@ -38,6 +39,7 @@ _FUNCTIONS_ALONE = frozenset({"python", "javascript", "go", "java", "c", "csharp
 _FUNCTIONS_ARE_NO_MEMBERS = frozenset({"python", "rust"})
 # A name with a capital that stands before another one is that of a type or module.
 _TYPES_HAVE_CAPITALS = frozenset({"python", "javascript", "java", "csharp", "php", "rust", "ruby", "elixir", "swift"})
+_SCRIPTS = frozenset({"javascript", "jsx", "typescript", "tsx", "vue", "svelte"})
 _SELF = frozenset({"self", "this", "cls", "Self", "static", "$this", "__MODULE__"})
 _STANDARD = frozenset({"std", "core", "alloc", "console", "Math", "JSON"})
 _RUST_TYPES = frozenset(
@@ -45,6 +47,7 @@ _RUST_TYPES = frozenset(
 )
 _SOURCE_ROOT = re.compile(r"^(?:.*/)?src/\w+/(?:java|kotlin|scala|groovy)(?:/|$)")
 _MOST_HOPS = 5  # through files that only pass a name on
+_MOST_EXPORTING_FILES = 50  # that define one name, whose texts are read for other names that they give to it
 
 
 class UseTargets(NamedTuple):
@@ -52,10 +55,11 @@ class UseTargets(NamedTuple):
 
     definitions: Definitions = NO_DEFINITIONS
     certainty: Certainty = "exact"
+    unfollowed: str = ""  # the import of the name, where nobody knows what it means
 
     def n_definitions(self) -> int:
         """Return the number of different definitions; overloads in one file are one."""
-        return len(self.definitions.names)
+        return max(len(self.definitions.names), 1)
 
     def means(self, path: str, qualified_name: str) -> bool:
         """Return True if a definition is among these."""
@@ -73,7 +77,9 @@ class _Source(NamedTuple):
     """The origin of a name in a file."""
 
     original: str  # EVERY: the module itself
-    documents: tuple[str, ...]  # none: outside the project
+    documents: tuple[str, ...]  # none: outside the project, or unknown
+    name: str  # of the import
+    is_open: bool  # nobody knows where it leads
 
 
 class ResolvedGraph(ReferenceGraph):
@@ -84,6 +90,7 @@ class ResolvedGraph(ReferenceGraph):
         self._sources: dict[str, dict[str, list[_Source]]] = {}
         self._resolved: dict[str, Sequence[ResolvedUse]] = {}
         self._aliases: dict[str, set[str]] | None = None
+        self._default_imports: list[tuple[str, str, str]] = []  # path, name of the import, name in the file
         self._receivers = Receivers(self)
         # Of many uses each asks the same about the same.
         self._name_at_source = cache(self._find_name_at_source)
@@ -91,6 +98,7 @@ class ResolvedGraph(ReferenceGraph):
         self._in_package = cache(self._find_in_package)
         self._behind = cache(self._find_behind)
         self._is_type = cache(self._find_type)
+        self._exports = cache(self._read_exports)
 
     def resolved_uses(self, name: str) -> Sequence[ResolvedUse]:
         """Return the uses of a name that mean something of this project, also those under another name."""
@@ -110,6 +118,24 @@ class ResolvedGraph(ReferenceGraph):
         scope = _Scope(use.path, name, language, symbols)
         return self._qualified(scope, use) if use.reference.qualifier else self._plain(scope, use)
 
+    def imports_named(self, name: str) -> Iterator[ResolvedUse]:
+        """Yield the imports of a name that mean something of this project, or of which nobody knows what they mean."""
+        names = {name, *self._other_names(name)}
+        has_name = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names)))})(?!\w)").search
+        for use in self.imports():
+            item = use.reference
+            if has_name(item.name) or (item.qualifier and has_name(item.qualifier)):
+                language = self.resolver.language_of.get(use.path, "")
+                bound = [binding for binding in bindings_of(item, language) if names.intersection(binding)]
+                for targets in [self._imported(use, binding.local, name) for binding in bound][:1]:
+                    if targets.definitions:
+                        yield ResolvedUse(use, targets)
+
+    def _imported(self, use: NameUse, local: str, name: str) -> UseTargets:
+        language = family(self.resolver.language_of.get(use.path, ""))
+        symbols = self.definitions(name, language)
+        return self._elsewhere(_Scope(use.path, name, language, symbols), local) if symbols else UseTargets()
+
     def _original(self, use: NameUse) -> str:
         """Return the name that a used name has where it is defined."""
         return use.reference.name if use.reference.qualifier else self._name_at_source(use.path, use.reference.name)
@@ -118,10 +144,12 @@ class ResolvedGraph(ReferenceGraph):
         documents = {path}
         for _ in range(_MOST_HOPS):
             sources = [source for path in documents for source in self._sources_of(path).get(name, ())]
-            named = [source for source in sources if source.original not in (EVERY, "default")]
+            named = [source for source in sources if source.original != EVERY]
             if not named:
                 break
-            name, documents = named[0].original, set(named[0].documents)
+            original, documents = named[0].original, set(named[0].documents)
+            own = [self._exports(path).get(original, "") for path in documents]
+            name = next(filter(None, own), name if original == DEFAULT else original)
         return name
 
     # ---- a name alone
@@ -137,7 +165,8 @@ class ResolvedGraph(ReferenceGraph):
         if local in sources or local != scope.name:
             bound = sources.get(local, ())
             each = (self._exported(scope, item.documents, scope.original(item), _MOST_HOPS) for item in bound)
-            return UseTargets(joined(each))
+            definitions = joined(each)
+            return UseTargets(definitions) if definitions else self._unknown(scope, bound)
         everything = {path for source in sources.get(EVERY, ()) for path in source.documents}
         if scope.language not in _PLAIN_NAMES_ARE_BOUND and not sources:
             everything |= {path for item in self.imports_of(scope.path) for path in self.resolve(item.name, scope.path)}
@@ -146,8 +175,29 @@ class ResolvedGraph(ReferenceGraph):
         if near:
             return UseTargets(near)
         if scope.language in _PLAIN_NAMES_ARE_BOUND:
-            return UseTargets()
-        return UseTargets(scope.symbols.by(_is_plain, scope.language).get(True, NO_DEFINITIONS), "by-name")
+            return self._unknown(scope, sources.get(EVERY, ()))
+        return scope.plain()
+
+    def _unknown(self, scope: _Scope, sources: Sequence[_Source]) -> UseTargets:
+        """Return all definitions of a name whose import is lost somewhere; none where it leads out of the project."""
+        lost = self._lost(sources, scope.name, _MOST_HOPS)
+        return scope.plain()._replace(unfollowed=lost) if lost else UseTargets()
+
+    def _lost(self, sources: Sequence[_Source], name: str, hops: int) -> str:
+        """Return the import behind which nobody knows what a name is; "" where all of them lead out of the project."""
+        for source in sources:
+            if source.is_open:
+                return source.name
+            original = name if source.original == EVERY else source.original
+            for path in source.documents:
+                inner = self._sources_of(path)
+                onwards = (*inner.get(original, ()), *inner.get(EVERY, ()))
+                if not onwards and source.original != EVERY:
+                    return source.name
+                lost = self._lost(onwards, original, hops - 1) if hops else ""
+                if lost:
+                    return lost
+        return ""
 
     def _find_in_package(self, scope: _Scope, package: str | None, others: frozenset[str]) -> Definitions:
         """Return the definitions in a package, if there is one, and in other files, or in those they have it from."""
@@ -209,11 +259,13 @@ class ResolvedGraph(ReferenceGraph):
 
         The first `n_bound` parts before the name are that of the sources. None: those of any type.
         """
+        sources = list(sources)
         documents = {path for source in sources for path in source.documents}
         if not documents:
-            return UseTargets()
+            lost = next((source.name for source in sources if source.is_open), "")
+            return UseTargets(scope.symbols, "by-name", lost) if lost else UseTargets()
         local = ".".join(parts[:n_bound])
-        originals = {local if source.original == "default" else source.original for source in sources} - {EVERY}
+        originals = {self._owner(scope.path, local, source) for source in sources} - {EVERY}
         owner = (parts[-1] if n_bound < len(parts) else "") or min(originals, default="")
         if owner:
             places = documents | self._passed_on(scope, documents, owner)
@@ -223,6 +275,12 @@ class ResolvedGraph(ReferenceGraph):
         exact = self._exported(scope, documents, scope.name, _MOST_HOPS)
         return UseTargets(exact) if exact else None
 
+    def _owner(self, path: str, local: str, source: _Source) -> str:
+        """Return the name that what a file imports has where it is defined."""
+        if source.original == EVERY or self.resolver.language_of.get(path, "") not in _SCRIPTS:
+            return source.original
+        return self._name_at_source(path, local)
+
     def _passed_on(self, scope: _Scope, documents: Iterable[str], name: str) -> set[str]:
         """Return the files that define a name which others pass on."""
         inner = scope._replace(symbols=self.definitions(name, scope.language), name=name)
@@ -231,18 +289,37 @@ class ResolvedGraph(ReferenceGraph):
     def _exported(self, scope: _Scope, documents: Iterable[str], name: str, hops: int) -> Definitions:
         """Return the definitions of a name in files, or in those from which they have it."""
         documents = set(documents)
-        symbols = self.definitions(name, scope.language) if name != scope.name else scope.symbols
-        matches = scope._replace(symbols=symbols).outer().of(documents, path_of)
+        matches = self._defined_in(scope, documents, name)
         if matches or not hops:
             return matches
         onwards: dict[str, set[str]] = defaultdict(set)
         for path in documents:
             sources = self._sources_of(path)
-            for source in (*sources.get(name, ()), *sources.get(EVERY, ())):
-                original = name if source.original in (EVERY, "default") else source.original
+            own = self._exports(path).get(name, name)
+            for source in (*sources.get(own, ()), *sources.get(EVERY, ())):
+                original = own if source.original == EVERY else source.original
                 onwards[original].update(set(source.documents) - documents)
         each = (self._exported(scope, paths, original, hops - 1) for original, paths in onwards.items() if paths)
         return next((matches for matches in each if matches), NO_DEFINITIONS)
+
+    def _defined_in(self, scope: _Scope, documents: set[str], name: str) -> Definitions:
+        """Return the definitions in files which these pass on under a name."""
+        matches = self._outer(scope, name).of(documents, path_of)
+        if matches or scope.language != "javascript":
+            return matches
+        own = {path: self._exports(path).get(name, "") for path in documents}
+        if name == DEFAULT:  # of what has no name, such as a component that is a file, the name is that of its use
+            own = {path: local or scope.name for path, local in own.items()}
+        return joined(self._outer(scope, local).of({path}, path_of) for path, local in own.items() if local)
+
+    def _outer(self, scope: _Scope, name: str) -> Definitions:
+        symbols = self.definitions(name, scope.language) if name != scope.name else scope.symbols
+        return scope._replace(symbols=symbols).outer()
+
+    def _read_exports(self, path: str) -> Mapping[str, str]:
+        if self.resolver.language_of.get(path, "") not in _SCRIPTS:
+            return {}
+        return exported_names(self.catalog.text(path))
 
     def _sources_of(self, path: str) -> dict[str, list[_Source]]:
         if path not in self._sources:
@@ -251,22 +328,55 @@ class ResolvedGraph(ReferenceGraph):
             for item in self.references_of(path):
                 if item.kind == "import":
                     documents = self.resolve(item.name, path)
+                    is_open = not documents and not self.resolver.is_foreign(item.name, path)
                     for binding in bindings_of(item, language):
                         is_module = language == "python" and _is_module(item.name, documents)
                         original = EVERY if is_module else binding.original
-                        sources[binding.local].append(_Source(original, documents))
+                        sources[binding.local].append(_Source(original, documents, item.name, is_open))
             self._sources[path] = dict(sources)
         return self._sources[path]
 
     def _other_names(self, name: str) -> Sequence[str]:
         """Return the names that files of the project give to a name when they import it or pass it on."""
         if self._aliases is None:
-            self._aliases = defaultdict(set)
-            for path, item in self.imports():
+            self._aliases = self._read_aliases()
+        names = {name, *self._exported_as(name)}
+        front = set(names)
+        for _ in range(_MOST_HOPS):
+            front = {alias for one in front for alias in self._aliases.get(one, ())} - names
+            names |= front
+        return sorted(names - {name, DEFAULT})
+
+    def _read_aliases(self) -> dict[str, set[str]]:
+        aliases: dict[str, set[str]] = defaultdict(set)
+        for path, item in self.imports():
+            if item.qualifier or " as " in item.name or "=>" in item.name:
                 for binding in bindings_of(item, self.resolver.language_of.get(path, "")):
-                    if EVERY not in binding and binding.local != binding.original:
-                        self._aliases[binding.original].add(binding.local)
-        return sorted(self._aliases.get(name, ()))
+                    if binding.original == DEFAULT:
+                        self._default_imports.append((path, item.name, binding.local))
+                    elif EVERY not in binding and binding.local != binding.original:
+                        aliases[binding.original].add(binding.local)
+        return aliases
+
+    def _exported_as(self, name: str) -> Iterator[str]:
+        """Yield the other names that the scripts which define a name give to it, also those of default imports."""
+        paths = sorted(map(str, self.definitions(name, "javascript").paths))
+        exports = {path: self._exports(path) for path in paths[:_MOST_EXPORTING_FILES]}
+        for names in exports.values():
+            yield from (exported for exported, own in names.items() if own == name != exported != DEFAULT)
+        passing = {path for path, names in exports.items() if names.get(DEFAULT) == name}
+        for _ in range(_MOST_HOPS if passing else 0):
+            users = [(path, local) for path, item, local in self._default_imports if self._means(item, path, passing)]
+            yield from (local for _, local in users)
+            # `export { default } from './a'` passes it on as it is.
+            passing = {path for path, local in users if local == DEFAULT} - passing
+            if not passing:
+                break
+
+    def _means(self, name: str, path: str, targets: set[str]) -> bool:
+        """Return True if an import leads to one of some files."""
+        is_possible = any(self.resolver.may_mean(name, target) for target in targets)
+        return is_possible and not targets.isdisjoint(self.resolve(name, path))
 
 
 class _Scope(NamedTuple):
@@ -283,7 +393,13 @@ class _Scope(NamedTuple):
 
     def original(self, source: _Source) -> str:
         """Return the name that the use has in the documents of a source."""
-        return self.name if source.original in (EVERY, "default") else source.original
+        if source.original == DEFAULT and self.language == "javascript":
+            return DEFAULT
+        return self.name if source.original == EVERY else source.original
+
+    def plain(self) -> UseTargets:
+        """Return all that a name alone can mean where nobody knows the file."""
+        return UseTargets(self.symbols.by(_is_plain, self.language).get(True, NO_DEFINITIONS), "by-name")
 
     def outer(self) -> Definitions:
         """Return the definitions that can be imported by their name."""

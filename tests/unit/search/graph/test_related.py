@@ -270,7 +270,7 @@ def test_two_files_with_that_name_are_an_error(tmp_path: Path) -> None:
 
 SHARED: Project = {
     "query.py": ("python", [symbol("Query", 1, 9, "class"), symbol("Query.parse", 2, 5, "method")], []),
-    "api.py": ("python", [symbol("route", 3, 9)], [imported("framework.Query"), called("Query", 4, "route")]),
+    "api.py": ("python", [symbol("route", 3, 9)], [imported("http.Query"), called("Query", 4, "route")]),
     "uses.py": (
         "python",
         [symbol("go", 3, 9)],
