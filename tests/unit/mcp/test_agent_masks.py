@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from codefathom.mcp.marked_lines import MarkedLines
 
 from codefathom import Engine
 from codefathom.answer.answer_types import Answer, Citation
 from codefathom.config.settings import McpSettings, Settings, SourceSettings
 from codefathom.errors import UsageError
 from codefathom.mcp.agent_masks import AgentMasks, masked_error, masked_text
-from codefathom.mcp.marked_lines import MarkedLines
 from codefathom.providers.base import NO_USAGE
 from codefathom.source.masks import MARK, MASK
 from codefathom.types import Chunk, Hit, IndexedFile, SearchResult
