@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import os
 import pickle
+import signal
 import socket
 import subprocess
 import sys
@@ -23,38 +24,53 @@ from typing import Any, AnyStr
 
 from tests.waiting import LONG_S, Started
 
+import codefathom
+
 FATHOM = (sys.executable, "-m", "codefathom")
+_COMMAND = "import sys; from codefathom.cli import main; sys.exit(main())"
+_MAIN = os.path.join(codefathom.__path__[0], "__main__.py")
 _HAS_FORKS = sys.platform == "linux" and not os.environ.get("FATHOM_TEST_FRESH")
 _READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "TZ", "COVERAGE")  # variables that an interpreter reads as it starts
 _PR_SET_CHILD_SUBREAPER = 36
 _ADOPTING = Lock()
 
 
-class Fathom(Started[AnyStr]):
-    """A process of `fathom`; words and options are those of `Popen`, without the name of the command."""
+class _Forked(subprocess.Popen[AnyStr]):
+    """A process of Python, `python -m codefathom …` or `python -P -c CODE …`; anything else is started as always."""
 
-    def __init__(self, words: Sequence[str | Path], *, is_fresh: bool = False, **options: Any) -> None:
-        self._is_forked = _HAS_FORKS and not is_fresh and "pass_fds" not in options and "preexec_fn" not in options
-        super().__init__([*FATHOM, *map(os.fspath, words)], **options)
+    _is_fresh = False
 
     def _execute_child(self, *values: Any) -> None:
         start = super()._execute_child  # type: ignore[misc]
         asked = signature(start).bind(*values).arguments
-        if not self._is_forked:
+        program = _program(asked["args"])
+        if program is None or self._is_fresh or not _HAS_FORKS or asked["pass_fds"] or asked["preexec_fn"]:
             start(*values)
             return
         environment = dict(os.environ if asked["env"] is None else asked["env"])
+        read_at_start = {name: value for name, value in environment.items() if name.startswith(_READ_AT_START)}
         ends = asked["p2cread"], asked["c2pwrite"], asked["errwrite"]
         folder = os.path.abspath(asked["cwd"] or os.curdir)
-        words = asked["args"][len(FATHOM) :]
-        read_at_start = {name: value for name, value in environment.items() if name.startswith(_READ_AT_START)}
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
         self.pid = _fork_server(**read_at_start).fork(
             [own if end == -1 else end for own, end in enumerate(ends)],
-            (words, environment, folder, asked["start_new_session"], asked["process_group"]),
+            (*program, environment, folder, blocked, asked["start_new_session"], asked["process_group"]),
         )
         self._child_created = True
         pipes = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
         self._close_pipe_fds(*(asked[name] for name in pipes))  # type: ignore[attr-defined]
+
+
+class Fathom(_Forked[AnyStr], Started[AnyStr]):
+    """A process of `fathom`; words and options are those of `Popen`, without the name of the command."""
+
+    def __init__(self, words: Sequence[str | Path], *, is_fresh: bool = False, **options: Any) -> None:
+        self._is_fresh = is_fresh
+        super().__init__([*FATHOM, *map(os.fspath, words)], **options)
+
+
+class Child(_Forked[bytes]):
+    """A child of a server that runs in the process of the tests."""
 
 
 def run_fathom(
@@ -68,6 +84,13 @@ def run_fathom(
     with Fathom(words, **{**streams, **options}) as process:
         out, err = process.communicate(input, LONG_S)
     return subprocess.CompletedProcess([*FATHOM, *words], process.returncode, out, err)
+
+
+def _program(words: Any) -> tuple[str, list[str]] | None:
+    """Return the code of a process of Python and its `sys.argv`, or None."""
+    if words[: len(FATHOM)] == list(FATHOM):
+        return _COMMAND, [_MAIN, *words[len(FATHOM) :]]
+    return (words[3], ["-c", *words[4:]]) if words[:3] == [sys.executable, "-P", "-c"] else None
 
 
 class _ForkServer:

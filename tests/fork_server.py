@@ -1,4 +1,4 @@
-"""A process that has imported the command line, and forks for each command (tests/fathom.py).
+"""A process that has imported the program, and forks for each process that tests start (tests/fathom.py).
 
 It has started no thread and opened nothing but the socket that its requests come from.
 """
@@ -18,7 +18,8 @@ from typing import Any
 # Rooms whose modules are imported, with all that those import. Servers and what is installed as an extra are not.
 ROOMS = ("cli", "cli.commands", "compat", "project", "project.impact", "project.stores", "providers", "remote")
 REVISIONS = "codefathom.source.revisions"
-ALSO = (f"{REVISIONS}.history", f"{REVISIONS}.staged_files", "codefathom.text.unified_diff")
+CHILDREN = ("codefathom.server.searches.search_child", "codefathom.server.jobs.job_child", "codefathom.index.workers")
+ALSO = (f"{REVISIONS}.history", f"{REVISIONS}.staged_files", "codefathom.text.unified_diff", *CHILDREN)
 
 
 def main() -> None:
@@ -65,9 +66,10 @@ def _head(requests: socket.socket) -> tuple[bytes, list[int]] | None:
 
 
 def _run(
-    streams: list[int], words: list[str], environment: dict[str, str], folder: str, has_own_session: bool, group: int
+    streams: list[int], code: str, words: list[str], environment: dict[str, str], folder: str, *signals_and_group: Any
 ) -> None:
-    """Become what `python -m codefathom` is in its first line."""
+    """Become what an interpreter is in the first line of the code."""
+    blocked, has_own_session, group = signals_and_group
     if has_own_session:
         os.setsid()
     if group >= 0:
@@ -80,9 +82,10 @@ def _run(
         os.close(descriptor)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         setattr(sys, name, _stream(number, getattr(sys, name)))
-    package: Any = import_module("codefathom")
-    sys.argv = [os.path.join(package.__path__[0], "__main__.py"), *words]
-    sys.exit(import_module("codefathom.cli").main())
+    sys.argv = words
+    signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    exec(code, {"__name__": "__main__"})
+    sys.exit()
 
 
 def _stream(number: int, before: Any) -> Any:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from codefathom import Engine
 from codefathom.answer.tokens import estimate
 from codefathom.cli import main
 from codefathom.cli.options import COMMANDS as COMMAND_TABLE
@@ -81,6 +82,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / f"keys{number}.py").write_text(f'API_KEY = "{"ghp_" + "a1B2" * 9}"\n')
     (root.parent / "change.diff").write_text(diff_of((root / "a" / "module0.py").read_text(encoding="utf-8")))
     (root / "a" / "价格 and \u202e.md").write_text("# price\n\nprice of an order\n", encoding="utf-8")
+    with Engine.open(str(root)) as engine:  # whichever of the tests comes first: what it says must not change meanwhile
+        engine.index()
     return root
 
 

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import shutil
 import socket
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
 import uvicorn
 from fastapi import FastAPI
+from tests.fathom import Child
 from tests.waiting import LONG_S, join
 
 from codefathom.engine import Engine
 from codefathom.server.app import create_app
 from codefathom.server.run import options_of
 from codefathom.server.server_config import ServerConfig
+from codefathom.system import children
 
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
 
@@ -36,6 +40,15 @@ def serving(app: FastAPI) -> Iterator[str]:
         server.should_exit = True
         join(thread)
         listener.close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forked_children() -> Iterator[None]:
+    """What searches and indexes for a server begins as a fork, which has imported it: see tests/fathom.py."""
+    as_always = {name: getattr(subprocess, name) for name in ("PIPE", "DEVNULL", "TimeoutExpired")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(children, "subprocess", SimpleNamespace(Popen=Child, **as_always))
+        yield
 
 
 @pytest.fixture(autouse=True)
