@@ -5,7 +5,23 @@ from __future__ import annotations
 import pytest
 from semble_grammars import available_languages
 
-from codefathom.facts.languages import _BY_ENDING, CODE, LANGUAGES, PROSE, TABLE, language_of, refine
+from codefathom.facts.languages import (
+    _BY_ENDING,
+    CODE,
+    LANGUAGES,
+    PROSE,
+    TABLE,
+    extensions_of,
+    is_document,
+    is_extracted,
+    language_named,
+    language_of,
+    marks_of,
+    may_be_code,
+    reason_unread,
+    refine,
+    titles_of_documents,
+)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +124,13 @@ def test_language_of_a_path(path: str, language: str) -> None:
         ("page", "<?php declare(strict_types=1);", "php"),
         ("data", '<?xml version="1.0"?>', "xml"),
         ("vector", "// The vector header  -*- C++ -*-", "cpp"),
+        ("page", "  <HTML lang=en>", "html"),
+        ("script", "#!/usr/local/bin/Ruby3", "ruby"),
+        ("script", "#!perl/5/bin/perl", "perl"),
+        ("script", "#!/usr/bin/env -S", "text"),
+        ("header", "// -*- mode: c++ -*- of 1997", "cpp"),
+        ("header", "c++ -*-", "text"),
+        ("x.unknown", "plain words about html", "text"),
         ("de.ts", '<?xml version="1.0"?>', "xml"),
         ("run.py", "#!/bin/sh", "python"),
     ],
@@ -168,3 +191,98 @@ def test_every_ending_name_program_and_alias_belongs_to_one_language() -> None:
         assert len(words) == len(set(words)), column
         assert words == [word.lower() for word in words], column
     assert len(LANGUAGES) == len(TABLE)
+
+
+@pytest.mark.parametrize(
+    ("path", "extracted", "document"),
+    [
+        ("a/Offer.PDF", True, True),
+        ("a.docx", True, True),
+        ("a.ipynb", True, True),
+        ("a.rtf", True, True),
+        ("a.DOC", False, True),
+        ("a.md", False, False),
+        ("pdf", False, False),
+    ],
+)
+def test_documents_are_read_by_taking_their_text_out(path: str, extracted: bool, document: bool) -> None:
+    assert (is_extracted(path), is_document(path)) == (extracted, document)
+    assert bool(reason_unread(path)) == (document and not extracted)
+
+
+def test_the_reason_why_a_document_is_not_read_has_a_remedy() -> None:
+    assert reason_unread("A.DOC") == "the format of Word before 2007 is not read; save it as .docx"
+    assert reason_unread("a.docx") == reason_unread("") == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "marks"),
+    [("pdf", "pages"), ("docx", "headings"), ("rtf", "headings"), ("notebook", "cells"), ("python", ""), ("", "")],
+)
+def test_parts_of_a_document(language: str, marks: str) -> None:
+    assert marks_of(language) == marks
+
+
+def test_the_kinds_of_documents_in_words() -> None:
+    assert titles_of_documents() == "PDF, Word document, RTF document or notebook"
+
+
+@pytest.mark.parametrize(
+    ("path", "is_code"),
+    [
+        ("a.py", True),
+        ("t/basic.t", True),
+        ("src/a.brainfuck", True),  # an ending that no language here has
+        ("src/A.XYZ", True),
+        ("README.md", False),
+        ("a.json", False),
+        ("notes.txt", False),
+        ("server.log", False),
+        ("uv.LOCK", False),
+        ("a.orig", False),
+        ("Makefile.old/notes", False),
+        ("v1.2/notes", False),
+        ("LICENSE", False),
+        (".hidden", False),
+        ("trailing.", False),
+    ],
+)
+def test_a_text_of_an_unknown_ending_may_be_code(path: str, is_code: bool) -> None:
+    assert may_be_code(path, language_of(path)) == is_code
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("python", "python"),
+        (" Python ", "python"),
+        ("py", "python"),
+        (".py", "python"),
+        (".PYI", "python"),
+        ("golang", "go"),
+        ("C#", "csharp"),
+        ("shell", "bash"),
+        ("f#", "fsharp"),
+        ("word", "docx"),
+        ("nothing", ""),
+        ("", ""),
+    ],
+)
+def test_a_language_is_known_by_its_names(name: str, language: str) -> None:
+    assert language_named(name) == language
+
+
+def test_the_endings_of_a_language_are_in_order() -> None:
+    assert extensions_of("markdown") == ["livemd", "markdown", "md", "mdown", "mdx", "mkd", "mkdn", "rmd"]
+    assert extensions_of("c") == ["c", "h"]
+    assert extensions_of("nothing") == []
+
+
+def test_only_the_usual_language_of_an_ending_is_decided_by_the_text() -> None:
+    objc = "@interface Cart : NSObject\n@end\n"
+    assert refine("v1.2/cart.H", "c", objc) == "objc"
+    assert refine("cart.h", "cpp", objc) == "cpp"
+    assert refine("cart.c", "c", objc) == "c"
+    assert refine("h", "c", objc) == "objc"
+    late = " " * 60_000 + "\n" + objc
+    assert refine("cart.h", "c", late) == "c"

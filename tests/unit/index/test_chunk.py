@@ -183,3 +183,40 @@ def test_equal_parts_of_several_windows_have_ids_of_their_own() -> None:
     windows = [chunk(parsed("y" * 9_000 + "\n"), lines_before=number) for number in range(3)]
     ids = [part.id for window in windows for part in window]
     assert len(ids) == len(set(ids))
+
+
+def test_a_chunk_knows_the_path_and_language_of_its_document() -> None:
+    (piece,) = chunk(parsed("x = 1\n"))
+    assert (piece.path, piece.language, piece.kind, piece.symbol) == ("pkg/module.py", "python", "block", "")
+
+
+SHORT = ChunkLimits(20, 9)
+PIECES = [
+    "alpha beta gamma ",
+    "delta epsilon zeta ",
+    "eta theta iota kappa",
+    " lambda mu nu xi ",
+    "omicron pi rho sigma\n",
+]
+
+
+def test_a_long_line_is_cut_behind_the_last_end_of_a_word_that_has_room() -> None:
+    text = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma\n"
+    pieces = [piece.text for piece in chunk(parsed(text), SHORT)]
+    assert "".join(pieces) == text
+    # A piece is never shorter than three quarters of what it may have.
+    assert pieces == PIECES
+    whole = [piece.text for piece in chunk(parsed("x" * 90), SHORT)]
+    assert whole == [*["x" * 20] * 4, "x" * 10]
+
+
+def test_identities_are_the_same_in_every_version() -> None:
+    assert chunk_id("a.py", "x = 1\n", 1) == "f6186a1eb58a09d27a2ceb86655519c9"
+    assert chunk_id("a.py", "x = 1\n", 2) == "3d3f5c86951023c7dd1c9b398dcb1489"
+    assert len(chunk_id("gr\udce4.py", "\ud800", 1)) == 32
+
+
+def test_symbols_that_begin_in_one_line_are_named_from_outside_in() -> None:
+    outer, inner = symbol("class", "Outer", 1, 4), symbol("function", "Outer.inner", 1, 2)
+    (piece,) = chunk(parsed(body(4), (inner, outer)))
+    assert piece.names == ("Outer", "Outer.inner")

@@ -107,6 +107,31 @@ def test_a_part_of_a_line_begins_at_its_column(engine: Engine) -> None:
     assert lines.lines("pay.py", 1, line[:8]) == line[:8]
 
 
+def test_a_part_of_a_line_is_a_secret_by_the_lines_above_it(engine: Engine) -> None:
+    part = Chunk("1", "pay.py", "python", "block", "", (), 9, 9, KEY_LINES[1][10:40], column=11)
+    shown = MarkedLines(engine.opened).chunk(part)
+    assert "c" * 9 not in shown
+    assert shown
+
+
+def test_several_lines_that_an_index_has_masked_are_marks(engines: Mapping[str, Engine]) -> None:
+    opened = engines["mask"].opened
+    kept = opened.catalog.lines("pay.py", 7, 11)
+    assert MASK in kept
+    shown = MarkedLines(opened).lines("pay.py", 7, kept)
+    assert MASK not in shown
+    assert MARK in shown
+    assert shown.startswith("KEY = ")
+    plain = opened.catalog.lines("pay.py", 3, 5)
+    assert MarkedLines(opened).lines("pay.py", 3, plain) == plain
+
+
+def test_the_name_of_a_file_tells_of_its_secrets(engine: Engine) -> None:
+    lines = MarkedLines(engine.opened)
+    assert lines.lines("new.env", 1, "DB_PASS=Tr0ub4dor\n") == f"DB_PASS={MARK}\n"
+    assert lines.lines("new.txt", 1, "DB_PASS=Tr0ub4dor\n") == "DB_PASS=Tr0ub4dor\n"
+
+
 def test_lines_that_are_written_now_are_looked_through(engine: Engine) -> None:
     other = TOKEN.replace("a1B2", "c3D4")
     shown = MarkedLines(engine.opened).lines("pay.py", 1, f'TOKEN = "{other}"\n')
@@ -178,6 +203,8 @@ def test_all_texts_of_a_value_get_marks(value: Any, shown: Any) -> None:
     masks = AgentMasks()
     assert masks.of(value) == shown
     assert type(masks.of(value)) is type(value)
+    assert masks.of("nothing") == "nothing"
+    assert masks.of(f"bar {MASK * 2} here") == f"bar {MASK * 2} here"
     assert masks.room(500) == 440
 
 

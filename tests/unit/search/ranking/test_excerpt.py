@@ -82,3 +82,59 @@ def test_never_more_lines_and_each_is_of_the_file(text: str, line: int, n_lines:
 def test_a_long_line_is_shown_where_it_counts(column: int, start_column: int, shown: str) -> None:
     (line,) = telling_lines(hit("x" * 394 + "needle\n", column=column, start_column=start_column), 3, 20)
     assert line.text == shown
+
+
+def test_a_window_has_a_third_of_its_lines_before_the_best() -> None:
+    text = "".join(f"line {n}\n" for n in range(30))
+    assert window(hit(text, line=25), 9) == range(12, 21)
+    assert window(hit(text, line=10), 9) == range(9)
+    assert window(hit(text, line=39), 9) == range(21, 30)
+    assert window(hit(text, line=14), 4) == range(3, 7)
+    assert window(hit("one\ntwo", line=11), 9) == range(2)
+
+
+def test_only_the_part_of_a_long_line_around_its_column_is_shown() -> None:
+    line = "".join(f"{n:04}" for n in range(100))  # 400 characters
+    (middle,) = telling_lines(hit(line, column=201), 1, 40)
+    assert middle.text == f"… {line[188:228]} …"
+    (last,) = telling_lines(hit(line, column=400), 1, 40)
+    assert last.text == f"… {line[360:]}"
+    (inside,) = telling_lines(hit(line, column=40), 1, 40)
+    assert inside.text == f"{line[:40]} …"
+    (just,) = telling_lines(hit(line, column=41), 1, 40)
+    assert just.text == f"… {line[28:68]} …"
+    (short,) = telling_lines(hit("x = 1", column=1), 1, 5)
+    assert short.text == "x = 1"
+
+
+def test_the_column_counts_in_the_best_line_only() -> None:
+    long = "".join(f"{n:04}" for n in range(30))
+    shown = telling_lines(hit(f"{long}\n{long}\n{long}\n", line=11, column=101, name=""), 3, 40)
+    assert [one.text for one in shown] == [f"{long[:40]} …", f"… {long[80:]}", f"{long[:40]} …"]
+    # A chunk that begins inside a line: the columns of its first line count from the beginning of the file's line.
+    first, second = telling_lines(hit(f"{long}\n{long}\n", line=10, column=201, start_column=101, name=""), 2, 40)
+    assert (first.text, second.text) == (f"… {long[80:]}", f"{long[:40]} …")
+    first, second = telling_lines(hit(f"{long}\n{long}\n", line=11, column=101, start_column=101, name=""), 2, 40)
+    assert (first.text, second.text) == (f"… {long[:40]} …", f"… {long[80:]}")
+
+
+def test_around_the_best_line_two_below_for_each_above() -> None:
+    text = "".join(f"line {n}\n" for n in range(20))
+    numbers = [[one.number for one in telling_lines(hit(text, line=18, name=""), n, 80)] for n in range(1, 8)]
+    assert numbers == [
+        [18],
+        [18, 19],
+        [18, 19, 20],
+        [17, 18, 19, 20],
+        [17, 18, 19, 20, 21],
+        [17, 18, 19, 20, 21, 22],
+        [16, 17, 18, 19, 20, 21, 22],
+    ]
+    assert [one.number for one in telling_lines(hit(text, line=3, name=""), 1, 80)] == [10]
+    assert [one.number for one in telling_lines(hit(text, line=99, name=""), 1, 80)] == [29]
+
+
+def test_a_head_is_the_first_line_that_begins_a_signature_with_the_name() -> None:
+    text = "x = 1\ntotal(1)\ndef total(items):\n    pass\ndef total(items):\n    pass\nreturn 2\n"
+    assert [one.number for one in telling_lines(hit(text, line=16), 2, 80)] == [12, 16]
+    assert [one.number for one in telling_lines(hit(text, line=16, name=""), 2, 80)] == [15, 16]

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from codefathom.facts.reasons import sentence
-from codefathom.search.ranking.explain import best_line, best_name, matched_names, reasons
+from codefathom.search.ranking.explain import best_line, best_name, lines, matched_names, reasons
 from codefathom.search.ranking.rank import RankingQuery
-from codefathom.types import Chunk
+from codefathom.types import Chunk, Hit
 
 TEXT = """\
 # Orders: price them, then keep them.
@@ -89,7 +89,77 @@ def test_what_begins_in_a_chunk_is_shown_before_what_it_lies_in() -> None:
         (query_of("orders"), {}, "named Order; file orders.py"),
         (query_of("", "add"), {"frame": 0.8, "definition": 1.0}, "in the stack trace; defines Order.add"),
         (query_of("zebra"), {}, "weak evidence only"),
+        (query_of(""), {"called by": 1.0}, "calls it"),
+        (query_of(""), {"called by": 3.0}, "calls it 3 times"),
+        (query_of(""), {"references": 2.0}, "uses it 2 times"),
+        (query_of(""), {"imported by": 2.0, "calls": 2.0}, "imports it; is called there"),
+        (query_of(""), {"imports": 1.0}, "is imported there"),
+        (query_of(""), {"overview": 1.0}, "tells what the project is for"),
+        (query_of("zebra"), {"named_file": 0.8}, "file orders.py"),
+        (query_of("zebra"), {"named_file": 0.0}, "weak evidence only"),
+        (query_of("zebra"), {"vector": 0.81}, "close in meaning"),
+        (query_of("zebra"), {"vector": 0.8}, "weak evidence only"),
+        (query_of("cents"), {"lexical": 0.26}, "mentions cents"),
+        (query_of("cents"), {"lexical": 0.25}, "weak evidence only"),
+        (query_of("zebra"), {"lexical": 0.9}, "weak evidence only"),
+        (query_of("items cents sum self int append"), {"lexical": 0.9}, "mentions items, cents, sum, self"),
+        (
+            query_of("price add order", "add"),
+            {"lexical": 0.9, "definition": 0.8, "vector": 0.9},
+            "defines Order.add; named Order.add, Order.price; file orders.py",
+        ),
     ],
 )
 def test_the_reason(query: RankingQuery, signals: dict[str, float], expected: str) -> None:
     assert sentence(reasons(query, CHUNK, matched_names(query, CHUNK), signals, 7)) == expected
+
+
+@pytest.mark.parametrize(
+    ("signals", "expected"),
+    [
+        (
+            {"bm25": 4.0, "by_words": 0.25, "by_meaning": 0.5, "scope": 0.0},
+            [
+                "+0.500 by_meaning 0.500  what the ranking by meaning adds, its weight included",
+                "+0.250 by_words 0.250  what the ranking by words adds, its weight included",
+                "bm25 4.000  BM25 of the words of the question in it",
+                "= 0.750, the sum, is the score",
+            ],
+        ),
+        ({"unheard": 1.0}, ["unheard 1.000"]),
+        ({}, []),
+    ],
+)
+def test_what_each_signal_adds_and_its_meaning(signals: dict[str, float], expected: list[str]) -> None:
+    assert lines(Hit(CHUNK, 0.75, signals)) == expected
+
+
+def test_the_score_of_a_ranking_is_shown_as_it_is_made() -> None:
+    alone = lines(Hit(CHUNK, 0.5, {"lexical": 1.0, "test": 1.0, "repeat": 1.0}))
+    names = [line.split()[1] for line in alone[:-1] if line[0] in "+-"]
+    assert set(names) == {"lexical", "test"}
+    assert [line for line in alone if "words of the question in it" in line]
+    weights = [float(line.split()[0]) for line in alone if line[0] in "+-"]
+    assert [abs(weight) for weight in weights] == sorted(map(abs, weights), reverse=True)
+    assert alone[-1].startswith(f"= {sum(weights):.3f}; score 1 / (1 + exp((")
+    assert "times" not in alone[-1]
+    score = float(alone[-1].rpartition("= ")[2])
+    again = lines(Hit(CHUNK, 0.5, {"lexical": 1.0, "test": 1.0, "repeat": 0.5, "rerank": 0.7}))
+    said = again[-2]
+    assert f"= {score:.3f}; times 0.5, because an earlier hit lies in the same file: " in said
+    assert float(said.rpartition(": ")[2]) == pytest.approx(score / 2, abs=0.001)
+    assert again[-1] == "the reranking model moved it to 0.500"
+
+
+def test_a_symbol_in_a_comment_is_the_one_behind_it() -> None:
+    text = "# keep them\ndef add(self):\n    pass\n# how much\ndef price(self):\n    pass\n"
+    chunk = Chunk(
+        "1", "a.py", "python", "class", "", ("C.add", "C.price"), 1, 6, text, "def add(self)\ndef price(self)"
+    )
+    nothing = matched_names(query_of("zebra"), chunk)
+    assert [best_name(chunk, nothing, line) for line in range(1, 7)] == [
+        "C.add", "C.add", "C.add", "C.price", "C.price", "C.price",
+    ]  # fmt: skip
+    single = replace(chunk, names=("C.add",), symbol="C")
+    assert best_name(single, nothing, 4) == "C.add"
+    assert best_name(replace(chunk, names=()), nothing, 4) == ""

@@ -255,3 +255,78 @@ def test_of_a_long_text_the_three_best_of_a_file_speak_for_it() -> None:
 def test_data_is_told_by_its_folder_or_its_text(question: str, path: str, text: str, value: float) -> None:
     [row] = of(question, candidate(1, path, text=text))
     assert row["data"] == value
+
+
+def test_what_a_source_did_not_find_has_nothing_of_its_signals() -> None:
+    near, far = candidate(1, "a.py", vector=0.4), candidate(2, "b.py", lexical=2.0)
+    rows = of("q", near, far)
+    assert [row["vector"] for row in rows] == [1.0, 0.0]
+    assert [row["vector_rank"] for row in rows] == [1.0, 0.0]
+    assert [row["lexical"] for row in rows] == [0.0, 1.0]
+    opposite = of("q", candidate(1, "a.py", vector=-0.4), candidate(2, "b.py", vector=0.0))
+    assert [row["vector"] for row in opposite] == [0.0, 0.0]
+    assert [row["vector_rank"] for row in opposite] == [0.0, 0.0]
+
+
+def test_places_by_meaning_and_equals_that_share_one() -> None:
+    rows = of("q", *(candidate(n, f"{n}.py", vector=value) for n, value in enumerate((0.2, 0.9, 0.9, 0.5))))
+    assert [row["vector_rank"] for row in rows] == [0.25, 1.0, 1.0, pytest.approx(1 / 3)]
+
+
+def test_evidence_of_a_file_is_the_best_of_its_places() -> None:
+    rows = of(
+        "q",
+        candidate(1, "a.py", lexical=1.0, vector=0.2),
+        candidate(2, "a.py", lexical=4.0, vector=0.1),
+        candidate(3, "b.py", lexical=2.0, vector=0.4),
+    )
+    assert [row["file_lexical"] for row in rows] == [1.0, 1.0, 0.5]
+    assert [row["file_vector"] for row in rows] == [0.5, 0.5, 1.0]
+
+
+def test_size_and_depth_of_a_file() -> None:
+    (row,) = of("q", candidate(1, "a/b/c/d/e/f.py")._replace(n_lines=99))
+    assert row["depth"] == 1.0
+    assert row["file_size"] == pytest.approx(0.5756, abs=0.0001)
+
+
+def test_a_newer_copy_makes_all_older_ones_older() -> None:
+    rows = of("scan", *(candidate(n, path) for n, path in enumerate(("v1/a.go", "v3/a.go", "v2/a.go", "v9/b.go"))))
+    assert [row["legacy"] for row in rows] == [1.0, 0.0, 1.0, 0.0]
+
+
+def test_a_file_made_of_others_counts_less_than_an_older_copy() -> None:
+    def body(name: str) -> str:
+        return "".join(f"    {name}_total += {name}_part_{n}(self);\n" for n in range(5))
+
+    large = [
+        candidate(n, "all.c", name, text=body(name))._replace(n_lines=2_000) for n, name in enumerate(("up", "on"))
+    ]
+    small = [candidate(n + 5, f"src/{name}.c", name, text=body(name)) for n, name in enumerate(("up", "on"))]
+    assert [row["legacy"] for row in of("q", *large, *small)] == [1.5, 1.5, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1," * 25, 1.0),
+        ("1," * 24, 0.0),  # fewer signs than any table
+        ("1234567," * 25, 1.0),
+        ("12345678," * 25, 0.0),  # a comma is less than an eighth of it
+        ("'1234'," * 25, 1.0),
+        ("'1','2'," * 13, 1.0),
+        ("f(1," * 25, 0.0),  # it calls
+        ("1," * 50 + "f(x)" * 10, 1.0),
+        ("1," * 50 + "f(x)" * 11, 0.0),
+    ],
+)
+def test_a_table_is_commas_and_quotes_and_little_is_done(text: str, value: float) -> None:
+    (row,) = of("ticket", candidate(1, "ticket.py", text=text))
+    assert row["data"] == value
+
+
+def test_documentation_beside_code_with_more_or_fewer_of_the_words() -> None:
+    note = candidate(1, "notes/a.md", text="walrus pier")
+    code = candidate(2, "a.py", text="walrus")
+    assert [row["prose"] for row in of("walrus pier rope ferry", note, code)] == [1.0, 0.0]
+    assert [row["prose"] for row in of("walrus pier", candidate(1, "notes/a.md"), code)] == [1.0, 0.0]
