@@ -61,10 +61,11 @@ def plan_again(catalog: IndexState, recipe: Recipe, memory: TreeMemory) -> Index
 
 
 def _partial(catalog: IndexState, recipe: Recipe, before: StampedTree, now: StampedTree) -> IndexPlan:
-    gone = {file.path: file for file in before.files}
-    others = tuple(file for file in now.files if gone.pop(file.path, None) != file)
-    entries = catalog.entries_at([*(file.path for file in others), *gone])
+    same = set(before.files)
+    others = tuple([file for file in now.files if file not in same])
     paths = {file.path for file in others}
+    gone = {file.path for file in before.files}.difference([file.path for file in now.files])
+    entries = catalog.entries_at([*paths, *gone])
     stats = indexed_stats(entries, (item for item in rejected_now(catalog) if item.path in paths))
     changes, suspects = compared(catalog, stats, Scan(others, ()), recipe)
     jobs = tuple(
@@ -73,7 +74,7 @@ def _partial(catalog: IndexState, recipe: Recipe, before: StampedTree, now: Stam
     return IndexPlan(
         now.scan,
         jobs,
-        tuple(path for path in changes.removed if path in entries),
+        tuple(sorted(gone & entries.keys())),
         len(now.files) - len(jobs),
         entries,
         unrecorded={file.path: file for file in changes.unrecorded},
@@ -92,13 +93,16 @@ def remember(
     """
     if todo.tree is None or todo.unfinished or not int(catalog.get_meta("indexed_at_ns", "0")):
         return
+    key = _state(catalog, recipe)
+    last = memory.load(key)
+    if last is todo.tree:
+        return
     examples = {entry.parser: entry for entry in todo.entries.values()}.values()
     recipe = with_found_encoding(recipe, catalog)
     if any(map(missing_languages, examples)) or (not recipe.found_encoding and any(map(is_assumed, examples))):
         return
     tree = todo.tree.sure(others)
-    key = _state(catalog, recipe)
-    if tree != memory.load(key):
+    if tree != last:
         memory.save(key, tree)
 
 

@@ -12,7 +12,8 @@ import stat
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from functools import partial
+from operator import attrgetter, itemgetter
 from typing import NamedTuple, TypeVar
 
 from codefathom.source.changes import COARSE_TICK_NS, FileStat, Scan, is_unsure
@@ -28,7 +29,7 @@ class StampedTree(NamedTuple):
 
     files: tuple[FileStat, ...]
     skipped: tuple[Skipped, ...]
-    folders: tuple[FileStat, ...]  # "" is the root, other paths end with "/"; the size is 0
+    folders: tuple[FileStat, ...]  # "" is the root, other paths end with "/"
     deciding: tuple[FileStat, ...]  # ignore files, and files that are too large: their folders depend on them
     looked_at_ns: int  # by the clock, before the first folder was listed
 
@@ -41,16 +42,18 @@ class StampedTree(NamedTuple):
         """Return the tree without the stamps of these files, and of what may change without another stamp."""
 
         late = self.looked_at_ns - COARSE_TICK_NS
+        paths = set(others)
 
-        def settled(items: Iterable[FileStat]) -> tuple[FileStat, ...]:
-            return tuple(
-                FileStat(item.path, *_NO_STAMP)
-                # The later of both times: a program can set the first one back.
-                if item.path in others
-                or ((moment := max(item.mtime_ns, item.ctime_ns)) >= late and is_unsure(moment, self.looked_at_ns))
-                else item
+        def settled(items: Sequence[FileStat]) -> tuple[FileStat, ...]:
+            # Of both times: a program can set the first one back.
+            unsure = {
+                item.path
                 for item in items
-            )
+                if (item.mtime_ns >= late or item.ctime_ns >= late)
+                and is_unsure(max(item.mtime_ns, item.ctime_ns), self.looked_at_ns)
+            }
+            unsure |= paths
+            return tuple([FileStat(item.path, *_NO_STAMP) if item.path in unsure else item for item in items])
 
         return self._replace(files=settled(self.files), folders=settled(self.folders), deciding=settled(self.deciding))
 
@@ -87,10 +90,10 @@ def differences(root: str, stamps: StampedTree, most_bytes: int) -> TreeDifferen
     """
     descriptor = open_folder(root, TO_ENTER)
     try:
-        folders = {path for path, _ in _others(stamps.folders, descriptor)}
-        folders.update(folder_of(path) for path, _ in _others(stamps.deciding, descriptor))
+        folders = {folder for folder, _ in _others(stamps.folders, map(_name, stamps.folders), descriptor)}
+        folders.update(folder_of(path) for path, _ in _others(stamps.deciding, _paths(stamps.deciding), descriptor))
         files: dict[str, FileStat] = {}
-        for path, status in _others(stamps.files, descriptor):
+        for path, status in _others(stamps.files, _paths(stamps.files), descriptor):
             if status is None or not stat.S_ISREG(status.st_mode) or status.st_size > most_bytes:
                 folders.add(folder_of(path))
             else:
@@ -100,15 +103,23 @@ def differences(root: str, stamps: StampedTree, most_bytes: int) -> TreeDifferen
     return TreeDifferences(files, frozenset(folders))
 
 
-def _others(stamps: Sequence[FileStat], descriptor: int) -> Iterator[tuple[str, os.stat_result | None]]:
-    """Yield what has another stamp, with its status now; None for what is gone."""
+_paths = partial(map, itemgetter(0))
+
+
+def _name(folder: FileStat) -> str:
+    # Without its slash: else a link in the place of a folder would be followed.
+    return folder.path[:-1] or "."
+
+
+def _others(
+    stamps: Sequence[FileStat], places: Iterable[str], descriptor: int
+) -> Iterator[tuple[str, os.stat_result | None]]:
+    """Yield what has another stamp, with its status now; None for what is gone. Nothing is called but what looks."""
     look = os.stat
-    for item in stamps:
+    for item, place in zip(stamps, places, strict=True):
         path, size, mtime_ns, ctime_ns, inode = item
-        is_folder = not path or path.endswith("/")
         try:
-            # Without its slash: else a link in the place of a folder would be followed.
-            status = look((path[:-1] or ".") if is_folder else path, dir_fd=descriptor, follow_symlinks=False)
+            status = look(place, dir_fd=descriptor, follow_symlinks=False)
         except OSError:
             yield path, None
             continue
@@ -116,16 +127,10 @@ def _others(stamps: Sequence[FileStat], descriptor: int) -> Iterator[tuple[str, 
             status.st_mtime_ns == mtime_ns
             and status.st_ctime_ns == ctime_ns
             and status.st_ino == inode
-            and (is_folder or status.st_size == size)
+            and status.st_size == size
         )
-        if not is_same and stamp_of(path, status) != item:
+        if not is_same and FileStat.of(path, status) != item:
             yield path, status
-
-
-def stamp_of(path: str, status: os.stat_result) -> FileStat:
-    """Return the stamp of a file or folder. The size of a folder says nothing."""
-    stamp = FileStat.of(path, status)
-    return stamp._replace(size=0) if not path or path.endswith("/") else stamp
 
 
 def folder_of(path: str) -> str:

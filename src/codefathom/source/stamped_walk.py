@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from codefathom.source.changes import FileStat
 from codefathom.source.ignore import IGNORE_FILES, NO_RULE, Layers
 from codefathom.source.scan import Directory, ScanRules, Walk, readable
-from codefathom.source.stamped_tree import StampedTree, TreeDifferences, differences, folder_of, stamp_of
+from codefathom.source.stamped_tree import StampedTree, TreeDifferences, differences, folder_of
 from codefathom.source.work_tree import outer_ignore_files, read_text, work_tree
 from codefathom.system.mounts import keeps_folder_times
 from codefathom.system.real_paths import HAS_OPENAT, refuse_moved
@@ -35,7 +35,9 @@ def walk_again(root: str, rules: ScanRules, stamps: StampedTree) -> StampedTree:
         changes = differences(root, stamps, min(rules.max_bytes, rules.max_document_bytes))
     if not changes.files and not changes.folders:
         return stamps
-    files = tuple(changes.files.get(file.path, file) for file in stamps.files) if changes.files else stamps.files
+    files = stamps.files
+    if changes.files:
+        files = tuple([changes.files.get(file.path, file) for file in files])
     now = stamps._replace(files=files, looked_at_ns=looked_at_ns)
     return _walked(root, rules, _Reused(now, changes)) if changes.folders else now
 
@@ -111,7 +113,7 @@ class _NotingWalk(Walk):
             self._device = status.st_dev
         if status.st_dev != self._device:  # another disk, of whose kind nothing is known
             self._unsettled.add(folder)
-        self._noted.append(stamp_of(folder, status))
+        self._noted.append(FileStat.of(folder, status))
         return super().entries(folder)
 
     def text(self, path: str) -> str:

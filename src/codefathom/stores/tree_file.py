@@ -12,6 +12,7 @@ import sys
 from array import array
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from zlib import crc32
 
@@ -71,7 +72,9 @@ def _unpacked(data: bytes) -> tuple[bytes, StampedTree]:
     numbers = array("q", data[_HEAD.size + n_bytes : -_SUM.size])
     if magic != _MAGIC or len(names) != sum(counts) + 2 * n_skipped or len(numbers) != _N_NUMBERS * sum(counts):
         raise ValueError("it has another form")
-    stamps = list(map(FileStat, names, *(numbers[place::_N_NUMBERS] for place in range(_N_NUMBERS))))
+    columns = (numbers[place::_N_NUMBERS] for place in range(_N_NUMBERS))
+    # As `FileStat` does it, without a call for each.
+    stamps = list(map(partial(tuple.__new__, FileStat), zip(names, *columns, strict=False)))
     parts, start = [], 0
     for count in counts:
         parts.append(tuple(stamps[start : start + count]))

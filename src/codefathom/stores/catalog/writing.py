@@ -203,15 +203,22 @@ def _remove_document(db: sqlite3.Connection, path: str, written: Written) -> boo
 
 
 def _replace_lists(db: sqlite3.Connection, batch: Batch) -> None:
+    """Replace the lists that are others now: mostly they are the same as after the last run."""
     for table, rows in (("failures", batch.failures), ("skipped", batch.skipped)):
         if rows is not None:
-            db.execute(f"DELETE FROM {table}")
-            db.executemany(f"INSERT INTO {table} VALUES (?, ?)", _storable(rows))
+            _replace(db, table, _storable(rows))
     if batch.rejected is not None:
-        db.execute("DELETE FROM rejected")
-        db.executemany("INSERT OR REPLACE INTO rejected VALUES (?, ?, ?, ?, ?, ?)", batch.rejected)
+        _replace(db, "rejected", [tuple(item) for item in batch.rejected])
 
 
-def _storable(rows: Iterable[Failure | Skipped]) -> list[tuple[str, str]]:
+def _replace(db: sqlite3.Connection, table: str, rows: list[tuple[object, ...]]) -> None:
+    columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+    before = db.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY rowid").fetchall()
+    if before != rows:
+        db.execute(f"DELETE FROM {table}")
+        db.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(columns))})", rows)
+
+
+def _storable(rows: Iterable[Failure | Skipped]) -> list[tuple[object, ...]]:
     """Write names that are not UTF-8, for which SQLite has no place, with escapes."""
     return [(row.path.encode("utf-8", "backslashreplace").decode(), row.reason) for row in rows]
