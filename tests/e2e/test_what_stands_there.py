@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
 from codefathom import Engine
 
-START = "".join(
-    f"def start_thing_{number}(value):\n    return value + {number}\n\n\n" for number in range(12)
-)
+START = "".join(f"def start_thing_{number}(value):\n    return value + {number}\n\n\n" for number in range(12))
 FILES = {
     "docs/operations.md": (
-        "# Operations\n\nHow to run it.\n\n## Starting the thing\n\nUse the script.\n\n## Version 2.0: what's new?\n\nA lot.\n\n"
+        "# Operations\n\nHow to run it.\n\n## Starting the thing\n\nUse the script.\n\n"
+        "## Version 2.0: what's new?\n\nA lot.\n\n"
         "## Installation\n\nYou need a C++ compiler.\n\n## 备份数据库\n\n每天运行脚本。\n"
     ),
     "src/start.py": START,
@@ -23,17 +22,19 @@ FILES = {
     "src/parse.py": "def parse(text):\n    return text.split()\n",
     "src/remarks.py": "def other(value):\n    # 解析\n    return value\n",
     "src/ends.py": (
-        "def end(value):\n    return value\n\n\ndef send_end(value):\n    return end(value)\n\n\ndef is_end(value):\n    return not value\n"
+        "def end(value):\n    return value\n"
+        "\n\ndef send_end(value):\n    return end(value)\n\n\ndef is_end(value):\n    return not value\n"
     ),
     "src/wide.py": "TABLE = [" + ", ".join(f"'entry {number}'" for number in range(60)) + ", very_last_end]\n",
     "src/accounts.py": (
-        "def open_account(name):\n    user = name.strip()\n    log(user)\n    check(user)\n    # create the user now\n    return user\n"
+        "def create_account(name):\n    user = name.strip()\n    log(user)\n    check(user)\n"
+        "    # create the user now\n    return user\n"
     ),
 }
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     root = tmp_path_factory.mktemp("stands") / "project"
     for path, text in FILES.items():
         file = root / path

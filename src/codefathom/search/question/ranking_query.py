@@ -111,6 +111,12 @@ class RankingQuery:
         return frozenset(last_of(symbol).lower() for symbol in self.symbols)
 
     @property
+    def name_of_parts(self) -> str:
+        """The question in lower case where it is one name of several words, which alone are other names; else ""."""
+        name = self.title.strip("_").lower()
+        return name if self.is_only_symbol and len(self.written) > 1 and self.written[0] == name else ""
+
+    @property
     def weighted(self) -> dict[str, float]:
         """The terms with the weight of each."""
         return {term: self.weights.get(term, 1.0) for term in self.terms}

@@ -1,7 +1,7 @@
 """What a passage holds as the question writes it: all of its words, none of them, or a heading that is the question.
 
 No weight is learned for that: whoever asks for a text that stands somewhere means that text, however rarely a mined
-question is asked so. Pure.
+question is asked so.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.ranking.places import place_of
 from codefathom.stores.lexical.terms import terms
-from codefathom.text.word_runs import word_runs
 from codefathom.types import SECTION_SEPARATOR, Chunk
 
 _FEWEST_IN_TITLE = 2  # words: one alone may be the name of code, which is meant then
@@ -26,8 +25,7 @@ class AsAsked:
         self._words = query.written
         self._own = sum(1 << bit for bit, term in enumerate(query.terms) if term in self._words)
         self._all = self._own if self._words and all(word in query.terms for word in self._words) else 0
-        is_name = query.is_only_symbol and len(self._words) > 1 and len(word_runs(query.title)) == 1
-        self._name = _joined(query.title) if is_name else ""  # whose parts alone are other names
+        self._name = _joined(query.name_of_parts)
         self._title = _plain(query.title) if len(self._words) >= _FEWEST_IN_TITLE or not query.heads else ""
 
     def is_heading(self, chunk: Chunk) -> bool:
