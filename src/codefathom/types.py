@@ -89,6 +89,7 @@ FUNCTION_KINDS: tuple[SymbolKind, ...] = ("function", "method")
 CALLABLE_KINDS: frozenset[SymbolKind] = frozenset({*FUNCTION_KINDS, "macro"})
 
 
+SECTION_SEPARATOR = " > "  # between the names of nested sections: a heading may contain dots
 USUAL_ENCODING = "windows-1252"  # of files that are not UTF-8, where nothing speaks for another one
 
 

@@ -133,6 +133,7 @@ OURS = {
     "codefathom.search.question.translate",
     "codefathom.search.question.words",
     "codefathom.search.ranking",
+    "codefathom.search.ranking.as_asked",
     "codefathom.search.ranking.calibration",
     "codefathom.search.ranking.confidence",
     "codefathom.search.ranking.copies",

@@ -17,10 +17,9 @@ from codefathom.facts.languages import marks_of
 from codefathom.parse.heads import heads_of, with_heads
 from codefathom.parse.html_headings import html_headings
 from codefathom.source.document_places import marks
-from codefathom.types import Break, Document, ParsedDocument, Reference, Symbol
+from codefathom.types import SECTION_SEPARATOR, Break, Document, ParsedDocument, Reference, Symbol
 
 PARSER = "text/2"
-SEPARATOR = " > "  # between the names of nested sections: a heading may contain dots
 
 # Depth of a cut inside a section. Headings are cuts of their own nesting depth, which stays below these.
 _PARAGRAPH = 10
@@ -130,7 +129,7 @@ def _sections(headings: list[_Heading], n_lines: int) -> list[Symbol]:
         while path and path[-1].level >= heading.level:
             path.pop()
         path.append(heading)
-        qualified = SEPARATOR.join(item.name for item in path if item.name)
+        qualified = SECTION_SEPARATOR.join(item.name for item in path if item.name)
         name = heading.name
         sections.append(Symbol("section", name, qualified, heading.line, end, heading.name_line, signature=name))
     return sections

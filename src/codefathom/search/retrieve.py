@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 # Field weights of the lexical view.
 FIELD_WEIGHTS = {"path": 0.5, "name": 1.0, "signature": 0.5, "body": 1.0}
 MAX_DEFINITIONS = 40
+_WHOLE_NAME = 10.0  # the weight of a name by its words alone, where each part of it has 1: the parts are other names
 _ALL_DEFINITIONS = 10_000_000  # of a name: more than any index has
 _PER_NAMED_FILE = 3  # chunks of a file that the question names, where nothing else found it
 _SCRAP_CHARS, _SCRAP_LETTERS = 100, 4  # a chunk with less text, and less than so many letters and digits in it
@@ -274,7 +275,10 @@ def _definitions(symbols: Sequence[str], catalog: SearchCatalog, allowed: Collec
 
 
 def _words_alone(lookup: Lookup, sources: Sources) -> Pool:
-    words = _by_words(lookup, sources)
+    query = lookup.query
+    if name := query.name_of_parts:
+        query = replace(query, weights={**query.weights, name: _WHOLE_NAME})
+    words = _by_words(lookup._replace(query=query), sources)
     return _by_one(("lexical", "bm25"), words.best, sources.catalog)._replace(behind=Rest(0, words.are_all))
 
 

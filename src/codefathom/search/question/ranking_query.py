@@ -83,6 +83,8 @@ class RankingQuery:
     minor_terms: Mapping[str, float] = field(default_factory=dict)  # of a long text: they only find candidates
     forms: Mapping[str, float] = field(default_factory=dict)  # other forms of its terms: they find candidates
     meaning: str = ""  # the text that is embedded
+    written: tuple[str, ...] = ()  # of a short question: its words, without stop words and translations
+    title: str = ""  # a short question of one line, as it is written
     runs: frozenset[str] = frozenset()  # words of it, and two and three in a row written as one, lower-case
     frames: Mapping[int, FrameChunk] = field(default_factory=dict)  # chunks that a stack trace names, by key
     files: Mapping[str, float] = field(default_factory=dict)  # paths of files that the question names, 0 to 1
@@ -107,6 +109,12 @@ class RankingQuery:
     def symbol_names(self) -> frozenset[str]:
         """The last parts of the names of the symbols, lower-case."""
         return frozenset(last_of(symbol).lower() for symbol in self.symbols)
+
+    @property
+    def name_of_parts(self) -> str:
+        """The question in lower case where it is one name of several words, which alone are other names; else ""."""
+        name = self.title.strip("_").lower()
+        return name if self.is_only_symbol and len(self.written) > 1 and self.written[0] == name else ""
 
     @property
     def weighted(self) -> dict[str, float]:
@@ -259,6 +267,8 @@ def analyse(query: Query, *, in_chinese: bool = False) -> RankingQuery:
         about_prose=not _ABOUT_PROSE.isdisjoint((*words, *best)) and not counts,
         weights=translations | counts | {word: 1.0 for word in words if not counts},
         meaning=meaning,
+        written=() if counts else tuple(dict.fromkeys(words)),
+        title="" if counts or "\n" in text.strip() else text.strip(),
         runs=_runs(meaning),
         is_only_symbol=query.intent == "symbol",
     )

@@ -29,6 +29,8 @@ _EVIDENCE = frozenset(NAMES) - {
     "file_several",
     "named_file",
     "symbol_only",
+    "heading",
+    "lacking",
 }
 _POSSIBLE = {
     kind: sum(abs(weight) for name, weight in weights.items() if name in _EVIDENCE) for kind, weights in WEIGHTS.items()

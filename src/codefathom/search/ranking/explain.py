@@ -37,6 +37,7 @@ _CONNECTED = {  # what is said of one edge, and of several
     "imports": (say.IS_IMPORTED, say.IS_IMPORTED),
 }
 _NEAR = 0.8  # of the nearest, by cosine
+_HEAD = 2  # words, as which the line counts in which a symbol of the question is defined
 _MENTIONED = 0.25  # of the best, by words
 _COMMENTS = ("//", "/*", "*", "#", "--", ";", "%")
 
@@ -104,15 +105,20 @@ def reasons(
 def best_line(query: RankingQuery, chunk: Chunk, names: MatchedNames) -> int:
     """Return the line of a chunk that mentions most of the question, the first of equals.
 
-    The line in which a symbol is defined that the question names counts as much as two words.
+    The line in which a symbol is defined that the question names counts as much as two words, and so does one that has
+    all words of the question.
     """
-    n_found = _mentions(query.terms, chunk.text.lower())
+    text = chunk.text.lower()
+    n_found = _mentions(query.terms, text)
+    if len(query.written) > 1:
+        for place, n_written in enumerate(_mentions(query.written, text)):
+            n_found[place] += _HEAD * (n_written == len(query.written))
     heads = _heads(chunk, {name.rpartition(".")[2] for name in (*names.symbols, *names.shared[:1])})
     lines = chunk.text.split("\n") if heads else []
     for place in {
         place for name, head in heads for place, line in enumerate(lines) if name in line and begins(line, head)
     }:
-        n_found[place] += 2
+        n_found[place] += _HEAD
     return min(chunk.start_line + n_found.index(max(n_found)), chunk.end_line)
 
 

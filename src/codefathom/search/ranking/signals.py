@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from codefathom.search.question.ranking_query import RankingQuery, last_of
 from codefathom.search.question.words import Cover, WordStrengths, forms_of, same_word
+from codefathom.search.ranking.as_asked import AsAsked
 from codefathom.search.ranking.copies import copying_files
 from codefathom.search.ranking.places import PathFacts, place_of
 from codefathom.stores.lexical.terms import parts
@@ -33,6 +34,8 @@ SIGNALS = {
     "test": "tests and examples count less",
     "data": "data counts less than code: translations, and tables of numbers and quoted text",
     "prose": "documentation counts less than code, unless its heading or it alone has the question's words",
+    "heading": "its heading is the question, word for word",
+    "lacking": "it has no word of the question, and another candidate has all of them",
     # The others are about its file.
     "stem_share": "share of its file name that is in the question",
     "folder_share": "share of its folder's name that is in the question",
@@ -107,6 +110,9 @@ def signals(
     about_names = [_about_names(own, strengths) for own in names]
     covered = [cover[bits] for bits in term_bits]
     documents = _Documents(query, candidates, covered)
+    as_asked = AsAsked(query)
+    chunks = [one.chunk for one in candidates]
+    lacking = as_asked.lacking(chunks, term_bits, (share > 0 for share, _ in about_names))
     return [
         (
             one.lexical / top.lexical,
@@ -120,9 +126,11 @@ def signals(
             float(not query.about_tests and _is_test(one.chunk)),
             float(_is_data(one.chunk, query)),
             documents.prose(one.chunk, share, named[0]),
+            float(as_asked.is_heading(one.chunk)),
+            float(lacks),
             *of_file[one.chunk.path],
         )
-        for one, share, named in zip(candidates, covered, about_names, strict=True)
+        for one, share, named, lacks in zip(candidates, covered, about_names, lacking, strict=True)
     ]
 
 

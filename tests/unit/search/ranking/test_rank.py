@@ -45,7 +45,7 @@ def test_every_signal_has_a_weight() -> None:
 
 
 def test_what_speaks_for_a_candidate_has_a_positive_weight() -> None:
-    against = {"depth", "test", "prose", "declaration", "legacy", "data"}
+    against = {"depth", "test", "prose", "declaration", "legacy", "data", "lacking"}
     assert {name for name, weight in WEIGHTS["short"].items() if weight < 0} == against
 
 
