@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from codefathom.config.configuration import is_bare_repository
 from codefathom.config.settings import Settings
 from codefathom.project import asking
-from codefathom.project.asking import OnFile
-from codefathom.project.current_index import CurrentIndex, OnProgress, OnWait
+from codefathom.project.current_index import CurrentIndex, OnFile, OnProgress, OnWait
 from codefathom.project.damage import damage_of, first_run, reading
 from codefathom.project.location import Location, locate
 from codefathom.project.opening import OpenedProject
@@ -233,7 +232,7 @@ class Engine(Upkeep, SavedIndex):
 
         The next search names a path that is no file of the index in `degraded`. Raises as `update`.
         """
-        asking.take_in(self.current, files)
+        self.current.take_in(files)
 
     def kept_to(self, files: Sequence[str]) -> Where | None:
         """Return the condition that a place lies in one of these files and folders; None when one is the root.

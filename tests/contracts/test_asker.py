@@ -25,8 +25,10 @@ from codefathom.question.asker import Asker, result_of
 from codefathom.question.question import Question
 from codefathom.search.graph.impact import Impact
 from codefathom.search.graph.project_map import ProjectMap
+from codefathom.source.masks import MARK
 from codefathom.types import Context, FileLines, RelatedResult, Rest, SearchResult, SomeSymbols, SomeTexts
 
+KEY = "AKIA" + "Q3EXAMPLE7HBNDCA"  # in two parts, so that it is none here
 DIFF = """\
 --- a/shop/pricing.py
 +++ b/shop/pricing.py
@@ -186,6 +188,33 @@ def test_pages_make_up_the_list(askers: dict[str, Asker], name: str) -> None:
         assert not first.rest.is_exact  # equal files are listed once: nobody counts what was not asked for
     else:
         assert first.rest == Rest(len(whole.hits) - 1)
+
+
+@pytest.fixture(scope="module")
+def keepers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Asker]]:
+    """Askers of a project whose file has a secret."""
+    root = tmp_path_factory.mktemp("keepers") / "one"
+    write(root / "shop/keys.py", f'TOKEN = "{KEY}"\n\n\ndef sign(order):\n    return TOKEN + order\n')
+    one, piped = Engine.open(str(root), is_root=True), PipedAsker(str(root))
+    kept = KeptProject(piped, (os.path.join(one.root, "shop"),))
+    yield {"one": one, "kept": KeptProject(one), "joined": JoinedProjects({"one": piped}), "piped": piped, "both": kept}
+    for part in (one, piped):
+        part.close()
+
+
+@pytest.mark.parametrize("name", ["one", "kept", "joined", "piped", "both"])
+def test_lines_for_the_model_of_an_agent_have_marks_whoever_is_asked(keepers: dict[str, Asker], name: str) -> None:
+    path = f"{'one/' * (name == 'joined')}shop/keys.py:1"
+    questions = Question("TOKEN =", mode="regex"), Question(path, "lines")
+    for question in questions:
+        seen, shown = (result_of(keepers[name], replace(question, for_agent=mark)) for mark in (False, True))
+        assert [KEY in text_of(result) for result in (seen, shown)] == [True, False]
+        assert [MARK in text_of(result) for result in (seen, shown)] == [False, True]
+        assert [result.has_marks for result in (seen, shown)] == [False, True]
+
+
+def text_of(result: SearchResult | FileLines) -> str:
+    return result.text if isinstance(result, FileLines) else "".join(hit.chunk.text for hit in result.hits)
 
 
 def test_a_project_that_fails_is_named_and_stops_no_other(roots: tuple[str, str]) -> None:

@@ -37,7 +37,7 @@ def investigate_several(
     opened, failed = ready(projects)
     failed = {**unopened, **failed}
     first = next(iter(opened))
-    hides = any(project.hides_secrets for project in opened.values())  # the model of the first sees the texts of all
+    hides = opened[first].hides_secrets  # its model sees the texts of all
     parts: dict[str, AgentProject] = {}
     for name, project in opened.items():
         own = request._replace(

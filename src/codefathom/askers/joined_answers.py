@@ -44,7 +44,7 @@ def ask_several(
     pinned = pinned_in(request.pinned, projects)
     opened, failed = ready(projects)
     first = next(iter(opened))
-    hides = any(project.hides_secrets for project in opened.values())  # the models of the first see the texts of all
+    hides = opened[first].hides_secrets  # its models see the texts of all
     parts: dict[str, AnswerSetup] = {}
     for name, project in opened.items():
         own = request._replace(pinned=pinned[name], documents=request.documents if name == first else {})

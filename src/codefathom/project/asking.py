@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from codefathom.errors import UsageError
 from codefathom.facts.languages import is_extracted
-from codefathom.facts.reasons import LEFT_OUT, Note
-from codefathom.project.current_index import CurrentIndex
+from codefathom.project.current_index import CurrentIndex, OnFile
 from codefathom.project.damage import damage_of, made_meanwhile, reading, state_of
 from codefathom.project.opening import OpenedProject, fusion
 from codefathom.question.extents import (
@@ -61,8 +59,6 @@ if TYPE_CHECKING:
     from codefathom.search.graph.impact import Impact
     from codefathom.search.graph.project_map import MapParts, ProjectMap
 
-OnFile = Callable[[ConsultedFile], None]
-
 _MAP_HITS = 50  # that draw files into a map
 
 
@@ -76,8 +72,7 @@ def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: 
     started = time.perf_counter()
     request = _request(question, index)
     if question.files:
-        request = replace(request, where=combine(request.where, kept_to(index, question.files)))
-        index.note_later(_taken_in(index, question.files, on_file))
+        index.take_in(question.files, on_file)
     stale = index.refresh()
     with reading(index.believed()) as opened:
         result = search_index(request, opened.sources)
@@ -107,15 +102,6 @@ def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: 
             rest=result.rest,
             has_marks=has_marks,
         )
-
-
-def take_in(index: CurrentIndex, files: Sequence[str]) -> None:
-    """Take in what has changed in these files and folders, as a search does that names them.
-
-    The next search names a path that is no file of the index in `degraded`. Raises as `Engine.update`.
-    """
-    refused = _taken_in(index, files, lambda _: None)
-    index.note_later(tuple(dict.fromkeys((*index.take_notes(), *refused))))
 
 
 def kept_to(index: CurrentIndex, files: Sequence[str]) -> Where | None:
@@ -320,20 +306,22 @@ _ANSWERS: Mapping[Kind, Callable[[CurrentIndex, Question], Iterator[Any]]] = {
 def _request(question: Question, index: CurrentIndex) -> SearchRequest:
     """Return the search in an index that a question means, with the settings where it says nothing."""
     settings = index.settings.search
-    check_texts(question.text)
     check_page(question, MOST_HITS)
+    check_texts(question.text)
     parsed = parse_query(question.text)
     if parsed.is_empty:
         raise UsageError("the query is empty", hint='ask for something, such as fathom search "retry with backoff"')
     unit = _chosen("level", question.level or settings.level, LEVELS)
-    where = question.where
+    mode = _chosen("mode", question.mode or settings.mode, MODES)
+    functions_only = Filter("kind", "in", FUNCTION_KINDS) if unit == "function" else None
+    inside = kept_to(index, question.files) if question.files else None
     return SearchRequest(
         query=parsed,
         limit=question.limit or settings.limit,
         offset=question.offset,
         level="symbol" if unit == "function" else unit,
-        mode=_chosen("mode", question.mode or settings.mode, MODES),
-        where=combine(where, Filter("kind", "in", FUNCTION_KINDS)) if unit == "function" else where,
+        mode=mode,
+        where=combine(question.where, functions_only, inside),
         min_score=question.min_score,
         fusion=fusion(index.settings),
         expression_limit_s=settings.expression_timeout_s,
@@ -351,24 +339,6 @@ def _chosen(what: str, value: str, choices: tuple[_Name, ...]) -> _Name:
     if value in choices:
         return choices[choices.index(value)]
     raise UsageError(f"{what} cannot be {value!r}", hint=f"choose one of {', '.join(choices)}")
-
-
-def _taken_in(index: CurrentIndex, files: Sequence[str], on_file: OnFile) -> list[Note]:
-    """Take in these files, and return a note for each that is not in the index."""
-    if index.place.revision is not None:  # the usual look at the branch comes next
-        return []
-    report = index.update(files, {}, None)
-    for act, paths in (
-        ("added", report.added),
-        ("changed", report.changed),
-        ("removed", report.removed),
-        ("unchanged", report.unchanged),
-    ):
-        for path in paths:
-            on_file(ConsultedFile(path, act))
-    for item in report.refused:
-        on_file(ConsultedFile(item.path, "refused", item.reason))
-    return [Note(LEFT_OUT, {"path": item.path, "reason": item.reason}) for item in report.refused]
 
 
 def _tell(hits: Sequence[Hit], on_file: OnFile) -> None:

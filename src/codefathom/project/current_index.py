@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, IndexingError, LockedError, NoFilesError, StoppedError
-from codefathom.facts.reasons import Told
+from codefathom.facts.reasons import LEFT_OUT, Note, Told
 from codefathom.index.plan import plan
 from codefathom.index.plan_again import plan_again, remember
 from codefathom.project import kept_rules
@@ -23,7 +23,7 @@ from codefathom.stores.lock import held_lock
 from codefathom.system.real_paths import refuse_moved
 from codefathom.system.stopping import check_stopped
 from codefathom.text.kept_names import kept_path
-from codefathom.types import IndexReport, PathReport, Progress, RunProgress
+from codefathom.types import ConsultedFile, IndexReport, PathReport, Progress, RunProgress
 
 if TYPE_CHECKING:
     from codefathom.index.indexing import Stages
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 OnProgress = Callable[[Progress], None]
 OnWait = Callable[[str], None]
+OnFile = Callable[[ConsultedFile], None]
 Run = Generator[Progress | IndexReport, None, None]
 
 # In one process the tree is compared with the index at most this often; a search in between sees the last state.
@@ -118,6 +119,24 @@ class CurrentIndex:
             if self._opened is not None:
                 self._opened.close()
                 self._opened = None
+
+    def take_in(self, files: Sequence[str], on_file: OnFile = lambda _: None) -> None:
+        """Take in what has changed in these files and folders, and tell of each; see `Engine.take_in`."""
+        if self.place.revision is not None:  # the usual look at the branch comes next
+            return
+        report = self.update(files, {}, None)
+        for act, paths in (
+            ("added", report.added),
+            ("changed", report.changed),
+            ("removed", report.removed),
+            ("unchanged", report.unchanged),
+        ):
+            for path in paths:
+                on_file(ConsultedFile(path, act))
+        for item in report.refused:
+            on_file(ConsultedFile(item.path, "refused", item.reason))
+        refused = [Note(LEFT_OUT, {"path": item.path, "reason": item.reason}) for item in report.refused]
+        self._notes = tuple(dict.fromkeys((*self._notes, *refused)))
 
     # ---- what the next search tells
 

@@ -9,7 +9,6 @@ from itertools import islice, takewhile
 from typing import NamedTuple, TypeAlias
 
 from codefathom.search.question.ranking_query import RankingQuery, last_of
-from codefathom.search.question.words import forms_of
 from codefathom.search.ranking.explain import best_line, best_name, matched_names, reasons
 from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.stores.catalog.readers import SearchCatalog
@@ -299,7 +298,7 @@ def _best_symbols(query: RankingQuery, chunk: Chunk, inside: Sequence[Symbol]) -
 
 
 def _n_shared(query: RankingQuery, text: str) -> int:
-    return forms_of(query.terms).among(terms(text)).bit_count()
+    return query.word_forms.among(terms(text)).bit_count()
 
 
 def _touches(symbol: Symbol, chunk: Chunk) -> bool:

@@ -25,7 +25,7 @@ from codefathom.search.question.frames import FrameChunk, frames, same_place
 from codefathom.search.question.issue import Issue, read_issue, weights_of
 from codefathom.search.question.query import Query
 from codefathom.search.question.translate import COMMON, to_chinese, to_english
-from codefathom.search.question.words import usual_forms
+from codefathom.search.question.words import Forms, forms_of, usual_forms
 from codefathom.stores.base import LexicalStore
 from codefathom.stores.catalog.readers import Chunks, SearchCatalog
 from codefathom.stores.catalog.records import DefinitionPlace
@@ -99,6 +99,11 @@ class RankingQuery:
     def kind(self) -> Kind:
         """The kind of text it is: pasted issues and logs are ranked and judged in another way than short questions."""
         return "long" if self.minor_terms else "short"
+
+    @property
+    def word_forms(self) -> Forms:
+        """The forms of its terms: what was compared for one hit is not compared for the next."""
+        return forms_of(self.terms)
 
     @property
     def depth(self) -> int:

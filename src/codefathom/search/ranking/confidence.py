@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import exp, log
 
 from codefathom.search.question.ranking_query import Kind, RankingQuery
-from codefathom.search.question.words import Cover, forms_of
+from codefathom.search.question.words import Cover
 from codefathom.search.ranking.calibration import CALIBRATIONS, MODEL
 from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.search.ranking.signals import NAMES
@@ -100,7 +100,7 @@ def _covered(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> float:
     """Return the share of the question that the best hits cover."""
     if not query.terms:
         return 0.5
-    forms = forms_of(query.terms)
+    forms = query.word_forms
     cover = Cover(query.worth)
     terms = 0
     for item in ranked[:_N_BEST]:

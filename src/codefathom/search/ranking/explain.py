@@ -10,7 +10,6 @@ from typing import NamedTuple
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.search.question.ranking_query import RankingQuery
-from codefathom.search.question.words import forms_of
 from codefathom.search.ranking.excerpt import begins
 from codefathom.search.ranking.rank import LONG_TEXT, MIDDLE, SPREAD, score_of, weights_of
 from codefathom.search.ranking.signals import SIGNALS
@@ -56,7 +55,7 @@ class MatchedNames(NamedTuple):
 
 def matched_names(query: RankingQuery, chunk: Chunk) -> MatchedNames:
     """Return the names whose last part the question means."""
-    forms = forms_of(query.terms)
+    forms = query.word_forms
     lasts = query.symbol_names
     symbols, shared = [], []
     for name in chunk.names:
@@ -198,7 +197,7 @@ def _words_of(name: str) -> tuple[str, ...]:
 
 def _file(query: RankingQuery, chunk: Chunk, *, is_named: bool) -> Note | None:
     file_name = chunk.path.rpartition("/")[2]
-    if is_named or forms_of(query.terms).among(_words_of(file_name.partition(".")[0])):
+    if is_named or query.word_forms.among(_words_of(file_name.partition(".")[0])):
         return Note(say.FILE, {"name": file_name})
     return None
 

@@ -14,7 +14,7 @@ from math import log1p
 from typing import NamedTuple
 
 from codefathom.search.question.ranking_query import RankingQuery, last_of
-from codefathom.search.question.words import Cover, WordStrengths, forms_of, same_word
+from codefathom.search.question.words import Cover, WordStrengths, same_word
 from codefathom.search.ranking.as_asked import AsAsked
 from codefathom.search.ranking.copies import copying_files
 from codefathom.search.ranking.places import PathFacts, place_of
@@ -87,7 +87,7 @@ def signals(
 
     `fused` is the lexical and vector evidence by key, scaled to 0..1.
     """
-    forms = forms_of(query.terms)
+    forms = query.word_forms
     cover = Cover(query.worth)
     strengths = WordStrengths(forms, cover)
     term_bits = [
@@ -163,7 +163,7 @@ def _of_file(one: Candidate, files: _Files, top: _Top, query: RankingQuery) -> t
 def _is_data(chunk: Chunk, query: RankingQuery) -> bool:
     """Return True for data that the question does not ask for by the name of its folder."""
     data = place_of(chunk.path).data
-    return _is_table(chunk.text) or (bool(data) and not forms_of(query.terms).among(data))
+    return _is_table(chunk.text) or (bool(data) and not query.word_forms.among(data))
 
 
 class _Documents:
@@ -201,7 +201,7 @@ def _is_legacy(place: PathFacts, files: _Files, query: RankingQuery) -> bool:
     """Return True if a living copy replaces a file, and the question does not ask for the older one."""
     if place.version and f"v{place.version}" not in query.terms and place.version < files.newest[place.unversioned]:
         return True
-    return bool(place.legacy) and not forms_of(query.terms).among(place.legacy)
+    return bool(place.legacy) and not query.word_forms.among(place.legacy)
 
 
 class _Files:

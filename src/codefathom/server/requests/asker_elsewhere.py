@@ -126,11 +126,14 @@ class AskerElsewhere:
             version=engine.version if isinstance(engine, ServedEngine) else 0,
             settings=engine.settings,
             question=question,
-            changed=self.settings if self.change is not None else None,
+            changed=self._settings_of(engine) if self.change is not None else None,
             limit_s=left_s(self.state, self.lease.until),
             most_opened=self.state.config.opened_projects,
             revision=place.revision if isinstance(place.revision, Revision) else None,
         )
+
+    def _settings_of(self, engine: Engine) -> Settings:
+        return engine.settings if self.change is None else self.change(engine.settings)
 
     # ---- what is known without a question
 
@@ -147,7 +150,7 @@ class AskerElsewhere:
     @property
     def settings(self) -> Settings:
         """The settings in force."""
-        return self.engine.settings if self.change is None else self.change(self.engine.settings)
+        return self._settings_of(self.engine)
 
     @property
     def generation(self) -> int:
@@ -230,7 +233,7 @@ class ProjectElsewhere(AskerElsewhere):
                 *_, result = self._told(engine, kept)
                 return cast(SearchResult, result)
 
-            is_usual = self.settings == engine.settings
+            is_usual = self._settings_of(engine) == engine.settings
             result = self.state.cache.get_or_make(key, look, keep=is_kept) if is_usual else look()
             # Also where nothing is known to have changed: a change of this moment is taken in some seconds later.
             hits = engine.marked(result.hits)
