@@ -76,7 +76,8 @@ def glob_expression(glob: str) -> str:
     """Return a regular expression for a path: `*` and `?` stay within a folder's name, `**` and {a,b} as in a shell.
 
     A glob that begins with "/" begins at the project's root, any other at any folder. One that names a folder means
-    everything below it. Brackets and braces also stand for themselves, as in `app/[id]/page.tsx`. Raises UsageError for one that is longer than a path can be.
+    everything below it. Brackets and braces also stand for themselves, as in `app/[id]/page.tsx`. Raises UsageError for
+    one that is longer than a path can be.
     """
     if len(glob) > MAX_PATH:
         raise UsageError(
