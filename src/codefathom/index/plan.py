@@ -146,6 +146,12 @@ def with_found_encoding(recipe: Recipe, catalog: IndexState) -> Recipe:
     return replace(recipe, found_encoding=catalog.get_meta("encoding"))
 
 
+def assumed_encodings(entries: Iterable[Entry]) -> dict[str, int]:
+    """Return the number of files by the encoding in which they are read, of those that do not tell theirs."""
+    how = (entry.parser.partition(_READ_AS)[2].rpartition("/")[2] for entry in entries)
+    return dict(Counter(filter(None, how)).most_common())
+
+
 def is_assumed(entry: Entry) -> bool:
     """Return True if the encoding of a document was assumed."""
     return _READ_AS in entry.parser
@@ -364,7 +370,9 @@ def _is_unfinished(entry: Entry | None, recipe: Recipe) -> bool:
 
 def _parser(entry: Entry, recipe: Recipe) -> str:
     """Return the version of the parse stage of a stored document, "" if its text was taken out in another way."""
-    parser = entry.parser.removesuffix(f"{_READ_AS}{recipe.assumed_encoding}")
+    parser, mark, encoding = entry.parser.partition(_READ_AS)
+    if mark and encoding.partition("/")[0] != recipe.assumed_encoding:
+        return ""
     extraction = _extraction(entry.path)
     return parser.removesuffix(extraction).partition(_WITHOUT)[0] if parser.endswith(extraction) else ""
 
