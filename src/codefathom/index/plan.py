@@ -19,6 +19,7 @@ from codefathom.facts.languages import is_document, is_extracted
 from codefathom.index.chunk import ChunkLimits
 from codefathom.providers.base import BYTES_PER_TOKEN
 from codefathom.source.changes import FileStat, IndexedFileStat, compare
+from codefathom.source.charset import DECIDED
 from codefathom.source.origin import FolderFiles, opened_folders
 from codefathom.source.scan import FileTree, Scan, ScanRules, scan
 from codefathom.stores.catalog.records import LONG, SHORT, Entry, RejectedFile
@@ -90,8 +91,8 @@ class Recipe:
 
     @property
     def assumed_encoding(self) -> str:
-        """The encoding for files that are not UTF-8 and declare none."""
-        return self.encoding or self.found_encoding or USUAL_ENCODING
+        """The encoding for files that are not UTF-8 and declare none; with a mark where the settings decide."""
+        return f"{self.encoding}{DECIDED}" if self.encoding else self.found_encoding or USUAL_ENCODING
 
     def parser_of(self, document: Document, *, is_finished: bool = True, lacks: Iterable[str] = ()) -> str:
         """Version of the parse stage for one document, and of how it was read: it is read anew when that changes.
@@ -148,7 +149,7 @@ def with_found_encoding(recipe: Recipe, catalog: IndexState) -> Recipe:
 
 def assumed_encodings(entries: Iterable[Entry]) -> dict[str, int]:
     """Return the number of files by the encoding in which they are read, of those that do not tell theirs."""
-    how = (entry.parser.partition(_READ_AS)[2].rpartition("/")[2] for entry in entries)
+    how = (entry.parser.partition(_READ_AS)[2].rpartition("/")[2].removesuffix(DECIDED) for entry in entries)
     return dict(Counter(filter(None, how)).most_common())
 
 

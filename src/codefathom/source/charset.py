@@ -52,6 +52,8 @@ _SEVEN_BITS = {
 }
 _ENCODINGS = {name: encoding for encoding, names in {**_NAMES, **_SEVEN_BITS}.items() for name in names.split()}
 
+DECIDED = "!"  # behind the name of an encoding that a person chose: no file is read as what it looks like
+
 _MULTI_BYTE = ("gb18030", "big5hkscs", "cp932", "euc_jis_2004", "cp949")
 # The smaller set of each: the signs that are in daily use.
 _USUAL_SIGNS = {
@@ -112,10 +114,10 @@ def decode(data: bytes, assumed: str = USUAL_ENCODING) -> tuple[str, bool]:
 def assumed_encoding(data: bytes, assumed: str) -> str:
     """Return the encoding in which bytes are read that are not UTF-8 and declare nothing.
 
-    It is `assumed`, or one of East Asia for which these bytes speak alone.
+    It is `assumed`, or one of East Asia for which these bytes speak alone, unless a person has decided.
     """
     usual = known_encoding(assumed) or USUAL_ENCODING
-    lines = _crowded_lines(data)
+    lines = _crowded_lines(data) if not assumed.endswith(DECIDED) else b""
     n_high = sum(map(len, re.findall(_HIGH, lines)))
     if not n_high or (n_high < _MIN_OWN_BYTES and _may_be(lines, usual)):
         return usual
