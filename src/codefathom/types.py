@@ -102,7 +102,9 @@ class Document:
     text: str  # decoded, with its own line ends
     fingerprint: str  # versioned hash of the bytes on disk
     size: int  # bytes on disk
-    encoding: str = ""  # what the project's old files are taken for; empty when the file itself tells its encoding
+    # What the project's old files are taken for, "gb18030", and behind it what this one looks like, "gb18030/cp932";
+    # empty when the file itself tells its encoding.
+    encoding: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -568,6 +570,9 @@ class Status:
     store_problem: str = ""  # why the store of vectors cannot be used; meanwhile those of the catalogue answer
     n_by_head: int = 0  # definitions that the grammar of their language has lost: known by the line they begin with
     n_files_by_head: int = 0  # files with such definitions
+    encodings: Mapping[str, int] = field(
+        default_factory=dict
+    )  # files that are not UTF-8 and declare nothing, by encoding
 
 
 @dataclass(frozen=True, slots=True)

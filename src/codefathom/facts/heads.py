@@ -248,9 +248,9 @@ OBJC = _any_of(
     r"^@protocol[ \t]+(?P<interface>\w+)[ \t]*(?:<|\n|$)",
     *_C_FORMS,
 )
-FORTRAN = r"(?i)^[ \t]*" + _any_of(
+FORTRAN = r"(?i)^[ \t]*(?!end\b)" + _any_of(
     r"(?:(?:pure|elemental|recursive|impure|module)[ \t]+)*subroutine[ \t]+(?P<function>\w+)",
-    r"(?:[a-z]\w*(?:\([^()\n]{0,200}\))?[ \t]+)*(?<!end )function[ \t]+(?P<function2>\w+)[ \t]*\(",
+    r"(?:[a-z]\w*(?:\([^()\n]{0,200}\))?[ \t]+)*function[ \t]+(?P<function2>\w+)[ \t]*\(",
     r"module[ \t]+(?!procedure\b|subroutine\b|function\b)(?P<module>\w+)[ \t]*$",
     r"program[ \t]+(?P<module2>\w+)[ \t]*$",
 )

@@ -300,8 +300,13 @@ MEMBER_ENDINGS = _words("c conf css d go h html js json lock m map mod r sh")
 # Texts: a search that only knows the names of languages should not wait for their compilation.
 _CPP = (
     r"(?m)^[ \t]*(?:(?:inline[ ]+)?namespace\b|template[ ]*<|using[ ]+[\w:]+[ ]*[=;]|(?:public|private|protected)[ ]*:"
-    r"|class[ ]+\w[^;\n]*[{:]|#[ ]*include[ ]*<[a-z_]+>|static_assert\b|constexpr\b)|\bstd::|\bextern[ ]+\"C\+\+\""
+    r"|class[ ]+\w[^;\n]*[{:]|#[ ]*include[ ]*<[a-z_]+>|static_assert\b|constexpr\b"
+    r"|enum[ ]+(?:class|struct)[ ]+\w|(?:friend[ ]+)?class[ ]+\w+[ ]*;|class[ ]+[\w ]*\w[ ]*\n[ \t]*\{"
+    r"|(?:virtual|explicit|friend|mutable)[ ]+[\w~]|(?:UCLASS|USTRUCT|UENUM|UINTERFACE|GENERATED_BODY)\()"
+    r"|\bstd::|\bextern[ ]+\"C\+\+\"|\)[ ]*(?:const[ ]*)?(?:noexcept[ ]*)?(?:override[ ]*)?=[ ]*(?:default|delete)[ ]*;"
+    r"|\boperator[ ]*(?:[-+*/=<>!&|^%]{1,3}|\[\]|\(\))[ ]*\("
 )
+_COMMENT_OF_C = r"(?s)/\*.*?\*/|//[^\n]*"
 _OBJC = r"(?m)^[ \t]*(?:@(?:interface|protocol|class|implementation|end|property|import)\b|#[ ]*import\b)"
 _MATLAB = r"(?m)^[ \t]*(?:function\b|classdef\b|%)"
 _MATHEMATICA = r"(?m)^[ \t]*(?:\(\*|BeginPackage\[|\w+\[\w*_)"
@@ -413,7 +418,7 @@ def _by_program(words: list[str]) -> str:
 def _of_header(text: str) -> str:
     if re.search(_OBJC, text):
         return "objc"
-    return "cpp" if re.search(_CPP, text) else "c"
+    return "cpp" if re.search(_CPP, re.sub(_COMMENT_OF_C, " ", text)) else "c"
 
 
 def _of_m(text: str) -> str:

@@ -19,6 +19,7 @@ from codefathom.facts.languages import is_document, is_extracted
 from codefathom.index.chunk import ChunkLimits
 from codefathom.providers.base import BYTES_PER_TOKEN
 from codefathom.source.changes import FileStat, IndexedFileStat, TreeChanges, compare
+from codefathom.source.charset import DECIDED
 from codefathom.source.origin import FolderFiles, opened_folders
 from codefathom.source.scan import FileTree, Scan, ScanRules, scan
 from codefathom.stores.catalog.records import LONG, SHORT, Entry, RejectedFile
@@ -91,8 +92,8 @@ class Recipe:
 
     @property
     def assumed_encoding(self) -> str:
-        """The encoding for files that are not UTF-8 and declare none."""
-        return self.encoding or self.found_encoding or USUAL_ENCODING
+        """The encoding for files that are not UTF-8 and declare none; with a mark where the settings decide."""
+        return f"{self.encoding}{DECIDED}" if self.encoding else self.found_encoding or USUAL_ENCODING
 
     def parser_of(self, document: Document, *, is_finished: bool = True, lacks: Iterable[str] = ()) -> str:
         """Version of the parse stage for one document, and of how it was read: it is read anew when that changes.
@@ -145,6 +146,12 @@ def reading_of_documents() -> dict[str, str]:
 def with_found_encoding(recipe: Recipe, catalog: IndexState) -> Recipe:
     """Return the recipe with the encoding that the last run found for old files."""
     return replace(recipe, found_encoding=catalog.get_meta("encoding"))
+
+
+def assumed_encodings(entries: Iterable[Entry]) -> dict[str, int]:
+    """Return the number of files by the encoding in which they are read, of those that do not tell theirs."""
+    how = (entry.parser.partition(_READ_AS)[2].rpartition("/")[2].removesuffix(DECIDED) for entry in entries)
+    return dict(Counter(filter(None, how)).most_common())
 
 
 def is_assumed(entry: Entry) -> bool:
@@ -398,7 +405,9 @@ def _is_unfinished(entry: Entry | None, recipe: Recipe) -> bool:
 
 def _parser(entry: Entry, recipe: Recipe) -> str:
     """Return the version of the parse stage of a stored document, "" if its text was taken out in another way."""
-    parser = entry.parser.removesuffix(f"{_READ_AS}{recipe.assumed_encoding}")
+    parser, mark, encoding = entry.parser.partition(_READ_AS)
+    if mark and encoding.partition("/")[0] != recipe.assumed_encoding:
+        return ""
     extraction = _extraction(entry.path)
     return parser.removesuffix(extraction).partition(_WITHOUT)[0] if parser.endswith(extraction) else ""
 

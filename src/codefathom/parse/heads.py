@@ -59,7 +59,8 @@ def heads_of(text: str, language: str) -> list[Head]:
 
 def has_heads(text: str, language: str) -> bool:
     """Return True if one of a hundred lines is the head of a definition, as in code and not in data."""
-    return 100 * len(heads_of(text, language)) >= text.count("\n")
+    n = len(heads_of(text, language))
+    return n > 0 and 100 * n >= text.count("\n")
 
 
 def without_symbol(heads: Iterable[Head], symbols: Sequence[Symbol]) -> list[Head]:

@@ -23,6 +23,11 @@ _MACRO = re.compile(
     rb"(?P<keep>^[ \t]*#(?:[^\n\\]|\\.|\\\r?\n)*)"
     # Alone on a line.
     rb"|(?:^[ \t]*(?P<line>" + _NAME + rb"|Q_OBJECT|Q_GADGET)[ \t]*;?[ \t]*\r?$)"
+    # Alone on a line of the top level, with arguments, and nothing that it could be the head of.
+    rb"|(?:^(?P<call>" + _NAME + _ARGUMENTS + rb")[ \t]*\r?$(?!\s*\{))"
+    # Marks of Unreal before a declaration or behind a constant of an enum.
+    rb"|(?:\b(?P<unreal>(?:U(?:CLASS|STRUCT|ENUM|INTERFACE|FUNCTION|PROPERTY|META|DELEGATE|PARAM)"
+    rb"|GENERATED_(?:UCLASS_|USTRUCT_|UINTERFACE_|IINTERFACE_)?BODY)(?=[ \t]*\()" + _ARGUMENTS + rb"(?:[ \t]*;)?))"
     # Between `class` and the name of a class that is defined here.
     rb"|(?:\b(?:class|struct|union|enum)[ \t]+(?P<kind>" + _NAME + _ARGUMENTS + rb")"
     rb"(?=[ \t]+[A-Za-z_][\w:]*(?:<[^<>{};]*>)?\s*(?:final\s*)?(?:\{|:[^:])))"
@@ -36,6 +41,10 @@ _MACRO = re.compile(
     + rb"(?![ \t]*[.\[:-]))",
     re.MULTILINE,
 )
+
+
+# In a line of the preprocessor: the grammar ends a macro at a comment in it, and takes "/*" for the begin of one.
+_COMMENT = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*(?:[^*\n]|\*(?!/))*\*/")
 
 
 # Macros of the frameworks of Apple, which stand behind or before a declaration.
@@ -55,6 +64,10 @@ def without_macros(data: bytes, language: str = "c") -> bytes:
     return _MACRO.sub(_blank, data)
 
 
+def _without_comment(match: re.Match[bytes]) -> bytes:
+    return b" " * len(match[0]) if match[0].startswith(b"/*") else match[0].replace(b"/*", b"  ")
+
+
 def _as_enum(match: re.Match[bytes]) -> bytes:
     start = match.start("name") - match.start()
     return (b"enum".ljust(start) + match["name"]).ljust(len(match[0]))
@@ -64,6 +77,6 @@ def _blank(match: re.Match[bytes]) -> bytes:
     group = match.lastgroup or "keep"
     text = match[0]
     if group == "keep":
-        return text
+        return _COMMENT.sub(_without_comment, text) if b"/*" in text else text
     start, end = match.start(group) - match.start(), match.end(group) - match.start()
     return text[:start] + b" " * (end - start) + text[end:]

@@ -1,8 +1,9 @@
 """Prose and data files: sections from headings, links as imports, places to cut. No grammar is needed.
 
-Markdown, reStructuredText, Word documents and HTML become sections. Code without a grammar has the symbols that its
-heads name (`parse/heads.py`). Everything else has no symbols, only breaks: at the outermost keys and tables of data
-files, at the pages of a PDF, and at paragraphs, of which the least indented are the better places to cut.
+Markdown, reStructuredText, AsciiDoc, Org, LaTeX, Typst, Word documents and HTML become sections. Code without a grammar
+has the symbols that its heads name (`parse/heads.py`), a file of a CI its jobs. Everything else has no symbols, only
+breaks: at the outermost keys and tables of data files, at the pages of a PDF, and at paragraphs, of which the least
+indented are the better places to cut.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from codefathom.facts.languages import marks_of
+from codefathom.parse.ci_jobs import ci_jobs
 from codefathom.parse.heads import heads_of, with_heads
 from codefathom.parse.html_headings import html_headings
+from codefathom.parse.marked_headings import HEADED, marked_headings
 from codefathom.source.document_places import marks
 from codefathom.types import SECTION_SEPARATOR, Break, Document, ParsedDocument, Reference, Symbol
 
@@ -53,14 +56,15 @@ def parse(document: Document) -> ParsedDocument:
         return _prose(document, visible, headings, _markdown_links(visible))
     if document.language in _RESTRUCTURED:
         return _prose(document, lines, list(_rst_headings(lines)), _rst_links(lines))
-    if document.language == "html" or marks_of(document.language) == "headings":
+    if document.language in HEADED or marks_of(document.language) == "headings":
         return _with_sections(document, lines)
     if marks_of(document.language) == "pages":
         return ParsedDocument(document, (), (), tuple(_page_breaks(document, lines)), PARSER)
     opener = _OPENERS.get(document.language)
     breaks = _key_breaks(lines, opener) if opener else _paragraph_breaks(lines)
     symbols = with_heads((), heads_of(document.text, document.language), document.text)
-    return ParsedDocument(document, tuple(symbols), (), tuple(breaks), PARSER)
+    jobs = ci_jobs(document.path, lines) if document.language == "yaml" else ()
+    return ParsedDocument(document, (*symbols, *jobs), (), tuple(breaks), PARSER)
 
 
 def split(text: str) -> list[str]:
@@ -91,10 +95,12 @@ _OPENERS = {
 
 
 def _with_sections(document: Document, lines: list[str]) -> ParsedDocument:
-    """Return the sections of a Word document or an HTML page."""
+    """Return the sections of a Word document, an HTML page or a text whose headings are marked."""
     is_page = document.language == "html"
     if is_page:
         listed = [(heading.line, heading.level, heading.name) for heading in html_headings(document.text)]
+    elif document.language in HEADED:
+        listed = [(line, level, _plain_title(name)) for line, level, name in marked_headings(document.language, lines)]
     else:
         listed = [(mark.line, mark.level, mark.label) for mark in marks(document.language, document.text)]
     headings = [_Heading(line, line, line, level, name[:_MAX_NAME]) for line, level, name in listed]

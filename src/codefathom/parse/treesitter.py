@@ -98,9 +98,24 @@ def parse(document: Document) -> ParsedDocument | None:
         return _given_up(document, problem or "repeats itself too much to be code")
     code = without_macros(data, document.language) if document.language in WITH_MACROS else data
     tree = _tree(code, load(document.language))
+    if tree is not None and tree.tree.root_node.has_error and document.path.lower().endswith(".h"):
+        tree = _read_as_cpp(code, document.language, tree)
     if tree is None:
         return _given_up(document, "too broken to be parsed in time")
     return _parsed(document, data, [tree, *_embedded(tree, data)])
+
+
+def _read_as_cpp(code: bytes, language: str, tree: _Tree) -> _Tree:
+    """Return the tree of a header of C by the grammar of C++, if that finds fewer errors than the one of C."""
+    if language != "c" or load_problem("cpp"):
+        return tree
+    other = _tree(code, load("cpp"))
+    is_better = other is not None and _n_errors(other) < _n_errors(tree)
+    return other if other is not None and is_better else tree
+
+
+def _n_errors(tree: _Tree) -> int:
+    return sum(1 for _ in _errors(tree.tree))
 
 
 def _given_up(document: Document, problem: str) -> ParsedDocument:

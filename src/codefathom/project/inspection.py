@@ -12,7 +12,7 @@ from codefathom import __version__
 from codefathom.config.model_names import is_on_disk, shown_model
 from codefathom.errors import FathomError
 from codefathom.index.forecast import dry_run, expected
-from codefathom.index.plan import incompleteness, plan
+from codefathom.index.plan import assumed_encodings, incompleteness, plan
 from codefathom.parse import available_languages
 from codefathom.parse.heads import is_note, n_by_head
 from codefathom.project.damage import damage_of
@@ -69,6 +69,7 @@ def status(opened: OpenedProject) -> Status:
         revision=_revision(opened),
         n_by_text=catalog.n_by_text(),
         store_problem=StoreDesk(opened).problem(),
+        encodings=assumed_encodings(catalog.entries().values()),
         n_by_head=sum(by_head),
         n_files_by_head=len(by_head),
     )

@@ -1,13 +1,15 @@
 """From bytes to characters: the encoding that a file declares, and the one that a project's old files share.
 
 A detector fails on one short comment and hardly ever on a hundred: files that are not UTF-8 and declare nothing are
-therefore read as what all of them together look like. See docs/decisions/encodings.md.
+therefore read as what most of them look like. Only a file with enough letters of its own, or one that this encoding
+cannot mean, is read as what it looks like itself. See docs/decisions/encodings.md.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 
@@ -50,7 +52,19 @@ _SEVEN_BITS = {
 }
 _ENCODINGS = {name: encoding for encoding, names in {**_NAMES, **_SEVEN_BITS}.items() for name in names.split()}
 
+DECIDED = "!"  # behind the name of an encoding that a person chose: no file is read as what it looks like
+
 _MULTI_BYTE = ("gb18030", "big5hkscs", "cp932", "euc_jis_2004", "cp949")
+# The smaller set of each: the signs that are in daily use.
+_USUAL_SIGNS = {
+    "gb18030": "gb2312",
+    "big5hkscs": "big5",
+    "cp932": "shift_jis",
+    "euc_jis_2004": "euc_jp",
+    "cp949": "euc_kr",
+}
+_MIN_OWN_BYTES = 40  # above 127 in a file that tells its encoding itself
+_MOST_VOTES = 60  # files
 _OF_ALPHABETS = ("cp1251", "koi8-r", "cp1250")
 # Of one letter in a hundred lines nobody can tell the alphabet: so many different high bytes or pairs must occur.
 _MIN_VARIETY = 40
@@ -94,7 +108,46 @@ def decode(data: bytes, assumed: str = USUAL_ENCODING) -> tuple[str, bool]:
         return text, False
     if _is_broken_utf_8(data):
         return data.decode("utf-8", "replace"), False
-    return _nearly(data, known_encoding(assumed) or USUAL_ENCODING), True
+    return _nearly(data, assumed_encoding(data, assumed)), True
+
+
+def assumed_encoding(data: bytes, assumed: str) -> str:
+    """Return the encoding in which bytes are read that are not UTF-8 and declare nothing.
+
+    It is `assumed`, or one of East Asia for which these bytes speak alone, unless a person has decided.
+    """
+    usual = known_encoding(assumed) or USUAL_ENCODING
+    lines = _crowded_lines(data) if not assumed.endswith(DECIDED) else b""
+    n_high = sum(map(len, re.findall(_HIGH, lines)))
+    if not n_high or (n_high < _MIN_OWN_BYTES and _may_be(lines, usual)):
+        return usual
+    own = _detected(lines)
+    return own if own in _MULTI_BYTE and own != usual and _strictly(data, own) is not None else usual
+
+
+def read_as(data: bytes, assumed: str) -> str:
+    """Return `assumed`, with the encoding behind it that was used instead: `gb18030/cp932`."""
+    own = assumed_encoding(data, assumed)
+    return assumed if own == (known_encoding(assumed) or USUAL_ENCODING) else f"{assumed}/{own}"
+
+
+def _may_be(lines: bytes, encoding: str) -> bool:
+    """Return True unless an encoding of East Asia makes mostly signs of these lines that hardly anybody writes."""
+    if encoding not in _MULTI_BYTE:
+        return True
+    text = _strictly(lines, encoding)
+    if text is None:
+        return False
+    letters = [letter for letter in text if not letter.isascii()]
+    n_usual = sum(_strictly_encoded(letter, _USUAL_SIGNS[encoding]) for letter in letters)
+    return 2 * n_usual > len(letters)
+
+
+def _strictly_encoded(letter: str, encoding: str) -> bool:
+    try:
+        return len(letter.encode(encoding)) > 1  # katakana of half width has one byte
+    except UnicodeEncodeError:
+        return False
 
 
 def undecodable_lines(data: bytes) -> bytes:
@@ -104,15 +157,30 @@ def undecodable_lines(data: bytes) -> bytes:
     """
     if not decode(data)[1]:
         return b""
+    return _crowded_lines(data)
+
+
+def _crowded_lines(data: bytes) -> bytes:
     lines = [line for line in data.splitlines(keepends=True) if not line.isascii() and _is_crowded(line)]
     return b"".join(lines)[:_MOST_BYTES_OF_ONE]
 
 
 def likely_encoding(samples: Iterable[bytes]) -> str:
     """Return the encoding that these lines of many files look like, USUAL_ENCODING where nothing speaks for another."""
+    lines = list(_within(samples, _MOST_BYTES))
+    votes: Counter[str] = Counter()
+    for sample in lines[:: len(lines) // _MOST_VOTES + 1]:
+        own = _detected(sample)
+        is_readable = own not in _MULTI_BYTE or _strictly(sample, own) is not None
+        votes[own if is_readable else ""] += len(sample)
+    most = [encoding for encoding, n in votes.most_common(1) if encoding in _MULTI_BYTE and 2 * n >= votes.total()]
+    return most[0] if most else _detected(b"".join(lines))
+
+
+def _detected(sample: bytes) -> str:
     import chardet
 
-    lines = b"".join(_within(samples, _MOST_BYTES)).splitlines(keepends=True)
+    lines = sample.splitlines(keepends=True)
     data = b"".join(dict.fromkeys(lines))  # an author's name at the head of each file says it once
     if not data:
         return USUAL_ENCODING

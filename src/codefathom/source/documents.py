@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from codefathom.facts.languages import CODE, is_document, language_of, refine
 from codefathom.source.changes import FileStat
-from codefathom.source.charset import undecodable_lines
+from codefathom.source.charset import read_as, undecodable_lines
 from codefathom.source.content import decode, is_binary, machine_made
 from codefathom.source.extraction.extracted_text import extracted_text
 from codefathom.source.extraction.refusal import Refusal
@@ -74,7 +74,8 @@ def read(
     reason = "oversized" if len(data) > MAX_TEXT_FILE_BYTES and language not in CODE else ""
     if reason or (not include_generated and (reason := machine_made(file.path, language, text))):
         return Skipped(file.path, reason)
-    return Document(file.path, language, text, fingerprint(data), len(data), assumed if is_assumed else "")
+    encoding = read_as(data, assumed) if is_assumed else ""
+    return Document(file.path, language, text, fingerprint(data), len(data), encoding)
 
 
 def _extracted(path: str, data: bytes, indexed: str) -> Document | Skipped:

@@ -443,7 +443,7 @@ def test_how_a_document_was_parsed_is_stored_with_it(
 def test_the_encoding_is_the_one_that_is_set_else_the_one_that_was_found() -> None:
     found = with_found_encoding(PLAIN, Kept(meta={"encoding": "shift_jis"}))
     assert (PLAIN.assumed_encoding, found.assumed_encoding) == (USUAL_ENCODING, "shift_jis")
-    assert replace(found, encoding="koi8-r").assumed_encoding == "koi8-r"
+    assert replace(found, encoding="koi8-r").assumed_encoding == "koi8-r!"
     stored = entry_of(parser=f"{PLAIN.parser} read as shift_jis")
     assert fate(plan(Kept([stored], meta={"encoding": "shift_jis"}), recipe_for([FILE]))) == "as it is"
     assert fate(plan(Kept([stored]), recipe_for([FILE]))) == "read"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from codefathom.parse import parse
-from codefathom.types import Document
+from codefathom.parse.heads import is_note
+from codefathom.types import Document, ParsedDocument
 
 CASES = [
     (
@@ -30,10 +31,14 @@ CASES = [
 ]
 
 
+def errors(parsed: ParsedDocument) -> list[str]:
+    return [problem for problem in parsed.problems if not is_note(problem)]
+
+
 @pytest.mark.parametrize(("language", "line", "text"), CASES)
 def test_an_error_is_said_at_its_line(language: str, line: int, text: str) -> None:
     parsed = parse(Document("src/a", language, text, "1:0", len(text)))
-    assert parsed.problems == (f"syntax error at line {line}",)
+    assert errors(parsed) == [f"syntax error at line {line}"]
 
 
 @pytest.mark.parametrize("n_before", [0, 1, 40])
@@ -41,4 +46,4 @@ def test_sound_code_before_an_error_moves_its_line(n_before: int) -> None:
     before = "".join(f"def f{number}():\n    return {number}\n\n" for number in range(n_before))
     text = f"{before}class A:\n    def g(self)\n        return 2\n"
     parsed = parse(Document("src/a.py", "python", text, "1:0", len(text)))
-    assert parsed.problems == (f"syntax error at line {3 * n_before + 2}",)
+    assert errors(parsed) == [f"syntax error at line {3 * n_before + 2}"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codefathom.config.settings import declared_settings
-from codefathom.source.charset import decode, known_encoding, likely_encoding, undecodable_lines
+from codefathom.source.charset import decode, known_encoding, likely_encoding, read_as, undecodable_lines
 from codefathom.types import USUAL_ENCODING
 
 SIMPLIFIED = (
@@ -168,3 +168,35 @@ def test_the_lines_that_are_looked_at_are_few() -> None:
     words = random.Random(1)
     data = "\n".join(words.choice(SIMPLIFIED) for _ in range(50_000)).encode("gbk")
     assert len(undecodable_lines(data)) <= 4_000
+
+
+EAST_ASIA = [
+    ("gb18030", SIMPLIFIED),
+    ("big5hkscs", TRADITIONAL),
+    ("cp932", JAPANESE),
+    ("euc_jis_2004", JAPANESE),
+    ("cp949", KOREAN),
+]
+
+
+@pytest.mark.parametrize(("written", "comments"), EAST_ASIA)
+@pytest.mark.parametrize("assumed", [name for name, _ in EAST_ASIA])
+def test_a_file_with_letters_enough_is_read_as_what_it_looks_like(
+    written: str, comments: tuple[str, ...], assumed: str
+) -> None:
+    text = "".join(f"/* {comment} */\nint a;\n" for comment in comments)
+    assert decode(text.encode(written), assumed) == (text, True)
+    assert read_as(text.encode(written), assumed) == (assumed if assumed == written else f"{assumed}/{written}")
+
+
+def test_files_in_several_encodings_together_are_each_read_in_their_own() -> None:
+    files = {name: "".join(f"// {comment}\n" for comment in comments).encode(name) for name, comments in EAST_ASIA}
+    assumed = likely_encoding(map(undecodable_lines, files.values()))
+    assert {name: decode(data, assumed)[0] for name, data in files.items()} == {
+        name: data.decode(name) for name, data in files.items()
+    }
+
+
+def test_one_short_line_is_read_as_the_others_of_its_project() -> None:
+    line = "// 打开\n"
+    assert decode(line.encode("gb18030"), "gb18030") == (line, True)

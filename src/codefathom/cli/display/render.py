@@ -319,6 +319,7 @@ def status_text(status: Status, style: Style, *, skipped: bool) -> str:
         ("symbols", str(status.n_symbols)),
         *([("by head", _by_head(status))] if status.n_by_head else []),
         ("languages", _counts(status.languages)),
+        *([("encodings", f"{_counts(status.encodings)} (not UTF-8)")] if status.encodings else []),
         ("kinds", _counts(status.kinds)),
         ("model", show_line(status.model)),
         ("up to date", _freshness(status)),

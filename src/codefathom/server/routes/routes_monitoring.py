@@ -197,6 +197,7 @@ def _kept(status: Status) -> dict[str, Any]:
         "model": status.model,
         "n_without_vector": status.n_without_vector,
         "n_by_text": status.n_by_text,
+        "encodings": dict(status.encodings),
         "n_by_head": status.n_by_head,
         "n_files_by_head": status.n_files_by_head,
         "views_current": status.views_current,

@@ -124,6 +124,11 @@ class StoreOut(Out):
         description="number of definitions that were read without syntax, by the line that they begin with",
     )
     n_files_by_head: int = Field(default=0, examples=[0], description="number of files with such definitions")
+    encodings: dict[str, int] = Field(
+        default={},
+        examples=[{}],
+        description="number of files that are not UTF-8, by the encoding in which they are read",
+    )
     views_current: bool = Field(default=False, examples=[True])
     pending: int = Field(
         default=0, examples=[0], description="number of files that are new, changed or removed since the last run"
