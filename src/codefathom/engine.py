@@ -20,6 +20,7 @@ from codefathom.config.configuration import is_bare_repository
 from codefathom.config.settings import Settings
 from codefathom.errors import IndexingError, UsageError
 from codefathom.facts.limits import POLLING_INTERVAL_S
+from codefathom.facts.reasons import Note
 from codefathom.project import asking
 from codefathom.project.asking import OnFile
 from codefathom.project.current_index import CurrentIndex, OnProgress, OnWait, not_remembered
@@ -157,6 +158,11 @@ class Engine:
     @property
     def damage(self) -> tuple[str, ...]:
         """A sentence for each part of the index that is damaged; the next `index` repairs them."""
+        return tuple(map(str, self.damages))
+
+    @property
+    def damages(self) -> tuple[Note, ...]:
+        """The same as notes, for a face in another language."""
         return damage_of(self.opened)
 
     @property

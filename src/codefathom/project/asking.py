@@ -316,7 +316,7 @@ def _taken_in(index: CurrentIndex, files: Sequence[str], on_file: OnFile) -> lis
             on_file(ConsultedFile(path, act))
     for item in report.refused:
         on_file(ConsultedFile(item.path, "refused", item.reason))
-    return [Note(LEFT_OUT, {"path": item.path, "reason": item.reason}) for item in report.refused]
+    return [Note(LEFT_OUT, {"path": item.path, "reason": item.why}) for item in report.refused]
 
 
 def _tell(hits: Sequence[Hit], on_file: OnFile) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
+from codefathom.facts.reasons import as_line
 from codefathom.stores.catalog import checksums
 from codefathom.stores.catalog.records import Batch, DocumentRecord, Written
 from codefathom.stores.conditions import path_fields
@@ -209,9 +210,10 @@ def _replace_lists(db: sqlite3.Connection, batch: Batch) -> None:
             db.executemany(f"INSERT INTO {table} VALUES (?, ?)", _storable(rows))
     if batch.rejected is not None:
         db.execute("DELETE FROM rejected")
-        db.executemany("INSERT OR REPLACE INTO rejected VALUES (?, ?, ?, ?, ?, ?)", batch.rejected)
+        stored = (item._replace(why=as_line(item.why)) for item in batch.rejected)
+        db.executemany("INSERT OR REPLACE INTO rejected VALUES (?, ?, ?, ?, ?, ?)", stored)
 
 
 def _storable(rows: Iterable[Failure | Skipped]) -> list[tuple[str, str]]:
     """Write names that are not UTF-8, for which SQLite has no place, with escapes."""
-    return [(row.path.encode("utf-8", "backslashreplace").decode(), row.reason) for row in rows]
+    return [(row.path.encode("utf-8", "backslashreplace").decode(), as_line(row.why)) for row in rows]
