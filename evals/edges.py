@@ -25,6 +25,7 @@ from pathlib import Path
 
 from codefathom import Engine
 from codefathom.errors import UsageError
+from codefathom.facts.reasons import SEVERAL_SYMBOLS, notes_inside
 from codefathom.types import CALLABLE_KINDS, TYPE_KINDS, Related
 from evals.benchmark import HERE, bench_folder, repositories
 
@@ -166,7 +167,8 @@ def _uses(engine: Engine, symbol: str) -> Mapping[tuple[str, int, str], Related]
         result = engine.related(f"@@{symbol}", limit=_MOST_EDGES)
     except UsageError:
         return {}
-    edges = () if "symbols have this name" in result.completeness else result.edges
+    is_several = SEVERAL_SYMBOLS in {note.kind for note in notes_inside(result.limitations)}
+    edges = () if is_several else result.edges
     return {(item.path, item.line, item.name): item for item in edges if item.kind in _USES}
 
 

@@ -24,6 +24,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
+from codefathom.facts.paths import is_test
 from codefathom.index.chunk import split_lines
 from codefathom.parse import parse
 from codefathom.source.documents import read
@@ -31,7 +32,7 @@ from codefathom.source.scan import scan
 from codefathom.types import Document, Skipped, Symbol
 from training.comments import BRACES, LANGUAGES, definitions
 from training.sources import Source, forbidden, read_sources
-from training.tested import TEST_PATH, cases_of, matched
+from training.tested import cases_of, matched
 
 _MOST_PAIRS = 16_000  # of one source, so that no project's words rule the model
 _MOST_COMMITS = 2_500
@@ -152,13 +153,13 @@ def pairs_of_tests(documents: Sequence[Document]) -> Iterator[Pair]:
     """Yield the titles of tests with the functions they test, where a name has one definition only."""
     answers: dict[str, Pair | None] = {}
     for document in documents:
-        if document.language not in _PROSE and not TEST_PATH.search(document.path):
+        if document.language not in _PROSE and not is_test(document.path):
             lines = split_lines(document.text)
             for symbol in _symbols(document):
                 if symbol.kind in {"function", "method"} and (text := _answer(document, symbol, lines)):
                     pair = Pair("tested", document.language, "", text)
                     answers[symbol.name] = None if symbol.name in answers else pair
-    tests = [test for document in documents if TEST_PATH.search(document.path) for test in cases_of(document.text)]
+    tests = [test for document in documents if is_test(document.path) for test in cases_of(document.text)]
     for title, name in matched(tests, lambda name: answers.get(name) is not None):
         if answer := answers[name]:
             yield answer._replace(query=title)

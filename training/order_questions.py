@@ -23,6 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from codefathom.facts.paths import is_test
 from codefathom.index.chunk import split_lines
 from codefathom.parse import parse
 from codefathom.source.documents import read
@@ -31,7 +32,6 @@ from codefathom.stores.lexical.terms import parts
 from codefathom.types import Skipped, Symbol
 from training.mine import first_sentence, lay, opening
 from training.sources import Source, forbidden, read_sources
-from training.tested import TEST_PATH
 
 MOST = {"commit": 60, "issue": 30, "doc": 40, "topic": 25, "symbol": 25, "keyword": 15}  # of one repository
 _MOST_COMMITS = 4_000
@@ -115,7 +115,7 @@ def _questions(git: Path, revision: str, tree: Path) -> Iterator[MinedQuestion]:
 
 
 def _is_code(path: str) -> bool:
-    return not (TEST_PATH.search(path) or _DATA.search(path) or _NOT_CODE.search(path))
+    return not (is_test(path) or _DATA.search(path) or _NOT_CODE.search(path))
 
 
 # ---- names

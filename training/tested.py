@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from codefathom.providers.local.bundled import parts_of
 
-TEST_PATH = re.compile(r"(?i)(?:^|/)(?:tests?|specs?|__tests__|testing)(?:/|$)|test|[._-]spec\.")
 _MOST_LINES = 25
 # it("…"), test "…" do, @test "…", then def test_…, func Test…, fun `…`, void ShouldThrow…
 _TITLE = re.compile(

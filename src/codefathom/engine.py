@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from codefathom.config.configuration import is_bare_repository
 from codefathom.config.settings import Settings
+from codefathom.facts.reasons import Note
 from codefathom.project import asking
 from codefathom.project.current_index import CurrentIndex, OnFile, OnProgress, OnWait
 from codefathom.project.damage import damage_of, first_run, reading
@@ -144,6 +145,11 @@ class Engine(Upkeep, SavedIndex):
     @property
     def damage(self) -> tuple[str, ...]:
         """A sentence for each part of the index that is damaged; the next `index` repairs them."""
+        return tuple(map(str, self.damages))
+
+    @property
+    def damages(self) -> tuple[Note, ...]:
+        """The same as notes, for a face in another language."""
         return damage_of(self.opened)
 
     @property

@@ -28,15 +28,25 @@ from __future__ import annotations
 import re
 from typing import Self
 
+from codefathom.facts.reasons import Told
 from codefathom.types import RunProgress
 
 
 class FathomError(Exception):
-    """An error for the user: the message names the failure and the value, `hint` names the remedy."""
+    """An error for the user: the message names the failure and the value, `hint` names the remedy.
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
+    Where they are notes, a face can say them in another language.
+    """
+
+    def __init__(self, message: Told, *, hint: Told = "") -> None:
+        super().__init__(str(message))
+        self.told = message
+        self.remedy = hint
+
+    @property
+    def hint(self) -> str:
+        """The remedy in English."""
+        return str(self.remedy)
 
 
 class UsageError(FathomError):

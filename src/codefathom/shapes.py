@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.errors import FathomError, FirstRunError
-from codefathom.facts.reasons import Note, Told, Value, notes_of, verbatim
+from codefathom.facts.reasons import Note, Told, note_shape, notes_of, verbatim
 from codefathom.search.federation import ProjectHit, order_of
 from codefathom.search.graph.impact_part import first_items, left_out, next_offset
 from codefathom.search.graph.project_map import ProjectMap
@@ -19,6 +19,7 @@ from codefathom.types import (
     Backup,
     Check,
     Context,
+    Failure,
     FoundSymbol,
     Hit,
     IndexedFile,
@@ -29,6 +30,7 @@ from codefathom.types import (
     SearchPlan,
     SearchResult,
     SecretPlace,
+    Skipped,
     Snapshot,
     Status,
     StoreReport,
@@ -43,6 +45,32 @@ if TYPE_CHECKING:
 def to_json(value: object) -> str:
     """Return one JSON document in one line, with a line end."""
     return escape_json(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) + "\n"
+
+
+# Fields that hold notes, and the properties that say them in English: the JSON has the sentence.
+_SAID = {
+    "why": "reason",
+    "limitations": "completeness",
+    "damages": "damage",
+    "first_run": "incomplete",
+    "unloaded": "missing_grammars",
+}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Return what `asdict` returns, with English sentences in the place of notes."""
+    names = (_SAID.get(item.name, item.name) for item in fields(value))
+    return {name: _field(getattr(value, name)) for name in names}
+
+
+def _field(value: Any) -> Any:
+    if isinstance(value, Note):
+        return str(value)
+    if is_dataclass(value):
+        return _fields(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    return tuple(map(_field, value)) if isinstance(value, tuple) else value
 
 
 # Lines of the content: of each of the first three hits, and of each later one. docs/benchmarks-agents.md has what an
@@ -176,13 +204,12 @@ def hit_shape(hit: Hit, *, n_lines: int | None = None, explain: bool = True) -> 
 def notes_shape(notes: Note | Iterable[Note] | None) -> list[dict[str, Any]]:
     """Return the statements of a sentence as kinds and values, for a face that speaks another language."""
     listed = () if notes is None else (notes,) if isinstance(notes, Note) else notes
-    return [
-        {"kind": note.kind, "values": {name: _value(value) for name, value in note.values.items()}} for note in listed
-    ]
+    return list(map(note_shape, listed))
 
 
-def _value(value: Value) -> Any:
-    return notes_shape(value)[0] if isinstance(value, Note) else list(value) if isinstance(value, tuple) else value
+def left_out_shape(item: Skipped | Failure) -> dict[str, Any]:
+    """Return a file that is left out, with the reason also as notes."""
+    return {"path": item.path, "reason": item.reason, "reason_parts": notes_shape(notes_of(item.why))}
 
 
 def degraded_shape(degraded: Iterable[Told]) -> dict[str, Any]:
@@ -279,7 +306,7 @@ def symbols_shape(query: str, symbols: Sequence[FoundSymbol], n_symbols: int, of
 def related_shape(result: RelatedResult, n_edges: int | None = None) -> dict[str, Any]:
     """Return the JSON of `fathom related --json`, of all edges or the first ones."""
     edges = result.edges[:n_edges]
-    shape = asdict(replace(result, edges=edges))
+    shape = _fields(replace(result, edges=edges))
     del shape["rest"], shape["offset"]
     return {**shape, **rest_shape(result.rest.plus(len(result.edges) - len(edges)), result.offset, len(edges))}
 
@@ -288,7 +315,7 @@ def impact_shape(impact: Impact, n: int | None = None) -> dict[str, Any]:
     """Return the JSON of `fathom impact --json`, of all items or the first ones, the rest counted by list."""
     part = impact if n is None else first_items(impact, n)
     rest = left_out(impact, part)
-    shape = asdict(part)
+    shape = _fields(part)
     del shape["offset"]
     return {
         **shape,
@@ -308,14 +335,14 @@ def map_shape(outline: ProjectMap) -> dict[str, Any]:
     """Return the JSON of `fathom map --json`; without a question there is no confidence."""
     judged = outline.verdict
     told = {"confidence": round(judged.confidence, 4), "weak": judged.weak} if judged else {}
-    return {**{name: value for name, value in asdict(outline).items() if name != "verdict"}, **told}
+    return {**{name: value for name, value in _fields(outline).items() if name != "verdict"}, **told}
 
 
 def plain_shape(
     value: Context | IndexReport | PathReport | Status | StoreReport | StoreState | Backup | Snapshot,
 ) -> dict[str, Any]:
     """Return a result whose fields are the keys: context, index, status, store, backup, snapshot."""
-    shape = asdict(value)
+    shape = _fields(value)
     if isinstance(value, Context):
         del shape["problems"]
         shape |= degraded_shape(value.problems)
@@ -331,13 +358,13 @@ def secrets_shape(places: Sequence[SecretPlace], n_shown: int | None = None) -> 
 def status_shape(status: Status, revisions: Sequence[Mapping[str, Any]], n_shown: int | None = None) -> dict[str, Any]:
     """Return the JSON of `fathom status --json`; with `n_shown`, so many first entries of its long lists."""
     lists: Mapping[str, Sequence[Any]] = {
-        "failures": list(map(asdict, status.failures)),
-        "broken": list(map(asdict, status.broken)),
-        "skipped": list(map(asdict, status.skipped)),
+        "failures": list(map(_fields, status.failures)),
+        "broken": list(map(_fields, status.broken)),
+        "skipped": list(map(_fields, status.skipped)),
         "revisions": revisions,
     }
     rest = sum(map(len, lists.values())) if n_shown is None else n_shown
-    shape = {**asdict(status), "revisions": []}
+    shape = {**_fields(status), "revisions": []}
     for key, items in lists.items():
         shape[key] = list(items[:rest])
         rest -= len(shape[key])

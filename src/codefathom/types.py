@@ -339,7 +339,12 @@ class Skipped:
     """A file that was seen and not indexed, and why."""
 
     path: str
-    reason: str  # "binary", "minified", "generated", "vendored", "oversized", "oversized line", "unreadable", …
+    why: Told
+
+    @property
+    def reason(self) -> str:
+        """The reason in English."""
+        return str(self.why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +352,12 @@ class Failure:
     """A file that could not be indexed this time; it is tried again in the next run."""
 
     path: str
-    reason: str
+    why: Told
+
+    @property
+    def reason(self) -> str:
+        """The reason in English."""
+        return str(self.why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,8 +404,13 @@ class IndexReport:
     n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens; in a dry run of those to index
     lost: str = ""  # what only the index had, and is lost; empty: nothing
     store_problem: str = ""  # why the store of vectors could not be brought up to date; the next run does it
-    missing_grammars: tuple[str, ...] = ()  # a sentence for each that could not be loaded; the next run tries it again
+    unloaded: tuple[Note, ...] = ()  # grammars; the next run tries to load them again
     store_change: str = ""  # what another value of store.exact has changed
+
+    @property
+    def missing_grammars(self) -> tuple[str, ...]:
+        """A sentence for each grammar that could not be loaded."""
+        return tuple(map(str, self.unloaded))
 
     @property
     def is_eventful(self) -> bool:
@@ -406,7 +421,7 @@ class IndexReport:
     @property
     def is_complete(self) -> bool:
         """True if the run did all of its work; files that failed by themselves do not count."""
-        return not (self.paused or self.missing_grammars)
+        return not (self.paused or self.unloaded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,11 +446,16 @@ class RelatedResult:
 
     target: str
     edges: tuple[Related, ...]
-    completeness: str  # in words: how the edges are known, and what kinds of use cannot be seen
+    limitations: tuple[Note, ...]  # how the edges are known, and what kinds of use cannot be seen
     n_unresolved: int = 0  # imports that point to no document of the project
     offset: int = 0  # of the first edge in the whole list
     rest: Rest = NO_REST  # of the list, behind these edges
     notes: tuple[Note, ...] = ()  # what could not be seen, in numbers; `completeness` tells it in words, too
+
+    @property
+    def completeness(self) -> str:
+        """The same in English."""
+        return " ".join(map(str, self.limitations))
 
 
 @dataclass(frozen=True, slots=True)
@@ -559,11 +579,11 @@ class Status:
     failures: tuple[Failure, ...]
     broken: tuple[Failure, ...] = ()  # indexed files of which something may be missing; what is sound of them is there
     paused: str = ""  # why the last run stopped early
-    damage: tuple[str, ...] = ()  # what is known to be damaged, one sentence each
+    damages: tuple[Note, ...] = ()  # what is known to be damaged
     required_exts: tuple[str, ...] = ()  # only files that end like this are indexed; empty: all
     ignore: tuple[str, ...] = ()  # patterns of the settings or of an index run
     kept: tuple[str, ...] = ()  # the settings of these that an index run was given, and that hold since then
-    incomplete: str = ""  # how far the first run has come, when it was not completed
+    first_run: Note | None = None  # how far it has come, when it was not completed
     doubt: str = ""  # why the index that lies there is not believed; then nothing of it is told
     revision: str = ""  # the revision whose files these are; empty: those of the folder
     n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens: not embedded
@@ -573,6 +593,16 @@ class Status:
     encodings: Mapping[str, int] = field(
         default_factory=dict
     )  # files that are not UTF-8 and declare nothing, by encoding
+
+    @property
+    def damage(self) -> tuple[str, ...]:
+        """What is known to be damaged in English, one sentence each."""
+        return tuple(map(str, self.damages))
+
+    @property
+    def incomplete(self) -> str:
+        """How far the first run has come in English, "" when it was completed."""
+        return str(self.first_run or "")
 
 
 @dataclass(frozen=True, slots=True)

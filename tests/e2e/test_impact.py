@@ -77,6 +77,15 @@ def test_a_diff_counts_whether_it_is_applied_or_not(shop: Path) -> None:
         check(engine, diff=DIFF)
 
 
+def test_what_tests_share_is_reached_and_is_not_a_test_to_run(shop: Path) -> None:
+    (shop / "tests/conftest.py").write_text("from shop.orders import total\n\n\ndef order():\n    return total('1')\n")
+    commit(shop)
+    with Engine.open(str(shop)) as engine:
+        impact = engine.impact(diff=DIFF)
+    assert "tests/conftest.py" in {edge.path for edge in impact.reached}
+    assert [test.path for test in impact.tests] == ["tests/test_orders.py"]
+
+
 def test_files_are_compared_with_head_and_revisions_with_one_another(shop: Path) -> None:
     with Engine.open(str(shop)) as engine:
         assert engine.impact().changes == ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 from collections.abc import Iterator
@@ -11,28 +10,16 @@ from typing import get_args
 
 from playwright.sync_api import BrowserContext, expect
 
-from codefathom.facts.languages import EXTRACTIONS
 from codefathom.facts.reasons import ENGLISH
 from codefathom.server.http import error_responses, problem_json
 from codefathom.server.jobs import job_queue
 from codefathom.server.jobs.job_table import STATES
 from codefathom.server.schemas.project_schemas import ProjectOut
-from codefathom.source import content, documents, ignore, large, scan
-from codefathom.source.extraction import (
-    extracted_text,
-    extraction_child,
-    notebook_text,
-    pdf_text,
-    rtf_text,
-    word_package,
-    word_text,
-)
 from codefathom.types import SYMBOL_KINDS
 
 from .conftest import ServedPage
 
 WEB = Path(__file__).parents[2] / "web" / "src"
-SKIPPING = {"Skipped", "_skip"}
 
 
 def keys(prefix: str, file: str = "i18n/server-text.ts") -> set[str]:
@@ -76,25 +63,6 @@ def test_each_state_has_a_text() -> None:
     assert set(STATES) <= keys("projects.history.", "projects/text.ts")
 
 
-def test_each_reason_for_leaving_a_file_out_has_a_text() -> None:
-    reasons: set[object] = set()
-    of_documents = (extracted_text, extraction_child, notebook_text, pdf_text, rtf_text, word_package, word_text)
-    for module in (content, documents, ignore, large, scan, *of_documents):
-        for node in ast.walk(ast.parse(inspect.getsource(module))):
-            name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
-            if isinstance(node, ast.Call) and name in SKIPPING:
-                reasons |= {item.value for item in node.args[1:] if isinstance(item, ast.Constant)}
-            if isinstance(node, ast.Call) and name == "Refusal":
-                reason = node.args[0]
-                choices = [reason.body, reason.orelse] if isinstance(reason, ast.IfExp) else [reason]
-                reasons |= {item.value for item in choices if isinstance(item, ast.Constant)}
-    reasons |= {f"broken {how.title}" for how in EXTRACTIONS.values()}
-    reasons |= {how.instead for how in EXTRACTIONS.values() if how.instead}
-    assert {"vendored", "oversized"} <= reasons
-    assert reasons <= keys("projects.reason.", "projects/left-out-text.ts")
-    assert "data" in keys("projects.reason.", "projects/left-out-text.ts")
-
-
 def test_each_kind_of_note_has_words_in_both_languages() -> None:
     table = (WEB / "i18n" / "kinds-zh.ts").read_text(encoding="utf-8")
     rows = re.findall(r"""^  (\w+):\s+(["'])(.*)\2,$""", table, re.MULTILINE)
@@ -103,7 +71,7 @@ def test_each_kind_of_note_has_words_in_both_languages() -> None:
     assert {kind: values(words) for kind, words in ENGLISH.items()} == {
         kind: values(words) for kind, words in chinese.items()
     }
-    assert [kind for kind, words in chinese.items() if words.isascii()] == ["verbatim"]
+    assert [kind for kind, words in chinese.items() if words.isascii()] == ["verbatim", "all_of"]
 
 
 def values(words: str) -> list[str]:

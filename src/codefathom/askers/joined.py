@@ -168,7 +168,7 @@ def placed(root: str, path: str) -> str:
 
 def left_out_notes(left_out: Sequence[Skipped]) -> tuple[Note, ...]:
     """Return a note for each of the first places that were left out, and for the number of the others."""
-    notes = tuple(Note(say.LEFT_OUT, {"path": item.path, "reason": item.reason}) for item in left_out[:_MOST_NAMED])
+    notes = tuple(Note(say.LEFT_OUT, {"path": item.path, "reason": item.why}) for item in left_out[:_MOST_NAMED])
     n_more = len(left_out) - len(notes)
     return (*notes, Note(say.MORE_LEFT_OUT, {"count": n_more})) if n_more else notes
 

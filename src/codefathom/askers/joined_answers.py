@@ -233,7 +233,7 @@ def all_related(results: Sequence[RelatedResult], limit: int = MOST_ITEMS, offse
         results[0],
         edges=edges[offset : offset + limit],
         n_unresolved=sum(result.n_unresolved for result in results),
-        completeness=" ".join(dict.fromkeys(result.completeness for result in results)),
+        limitations=tuple(dict.fromkeys(note for result in results for note in result.limitations)),
         offset=offset,
         rest=rest,
     )

@@ -19,6 +19,8 @@ from codefathom.askers.held_folder import HeldFolder
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.project.location import Location, locate
 from codefathom.source.changes import FileStat, Scan
 from codefathom.source.scan import ScanRules
@@ -141,10 +143,10 @@ def loose_place(base: str, files: Sequence[str], settings: Settings | None, budg
 def not_indexed(engine: Engine) -> Iterator[Skipped]:
     """Yield the files that are not in an index, with absolute paths and the reason of each."""
     catalog = engine.opened.catalog
-    reasons = [(item.path, item.reason) for item in catalog.rejected()]
-    reasons += [(item.path, item.reason) for item in catalog.failures()]
-    for path, reason in reasons:
-        yield Skipped(os.path.join(engine.root, path), reason)
+    reasons = [(item.path, item.why) for item in catalog.rejected()]
+    reasons += [(item.path, item.why) for item in catalog.failures()]
+    for path, why in reasons:
+        yield Skipped(os.path.join(engine.root, path), why)
 
 
 def choose(
@@ -163,8 +165,7 @@ def choose(
         for n_entries, path in enumerate(_files_below(folder, is_of_project), start=1):
             is_file = not path.endswith("/")
             if n_entries > _MOST_ENTRIES or (is_file and choice.is_full and path not in choice.files):
-                limit = f"{budget.n_files} files" if choice.is_full else f"the first {_MOST_ENTRIES:,} entries"
-                choice.left_out.append(Skipped(folder, f"only {limit} outside of projects are searched"))
+                choice.left_out.append(Skipped(folder, choice.why_ended))
                 break
             if is_file:
                 choice.offer(path)
@@ -184,24 +185,31 @@ class _Choice:
     def is_full(self) -> bool:
         return len(self.files) >= self._budget.n_files
 
+    @property
+    def why_ended(self) -> Note:
+        """The reason why nothing further is looked at."""
+        if self.is_full:
+            return Note(say.ONLY_FILES, {"count": self._budget.n_files})
+        return Note(say.ONLY_ENTRIES, {"count": _MOST_ENTRIES})
+
     def offer(self, path: str) -> None:
         """Take a file, or say why not."""
         if path in self.files:
             return
         n_bytes = _size(path)
         if n_bytes is None:
-            reason = "not a regular file, or unreadable"
+            why = Note(say.NOT_REGULAR_OR_UNREADABLE)
         elif not is_text(path):
-            path, reason = path.encode("utf-8", "backslashreplace").decode(), "name is not UTF-8"
+            path, why = path.encode("utf-8", "backslashreplace").decode(), Note(say.NAME_NOT_UTF8)
         elif self.is_full:
-            reason = f"only {self._budget.n_files} files outside of projects are searched"
+            why = self.why_ended
         elif self._n_bytes + n_bytes > self._budget.n_bytes:
-            reason = f"only {self._budget.n_bytes:,} bytes of files outside of projects are searched"
+            why = Note(say.ONLY_BYTES, {"count": self._budget.n_bytes})
         else:
             self.files[path] = None
             self._n_bytes += n_bytes
             return
-        self.left_out.append(Skipped(path, reason))
+        self.left_out.append(Skipped(path, why))
 
 
 def _size(path: str) -> int | None:

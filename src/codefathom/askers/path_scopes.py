@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from codefathom.askers.routes import PathRoute, RoutedFolder, check_routes, folder_of, is_at_or_below
 from codefathom.errors import UsageError
+from codefathom.facts.reasons import ONLY_PROJECTS, Note
 from codefathom.text.printable import is_text
 from codefathom.types import Skipped
 
 MOST_PROJECTS = 64  # of one question
-_TOO_MANY = "{n} of the projects here are left out: one question is asked to at most {most}"
 
 
 class PathScopes(NamedTuple):
@@ -69,7 +69,7 @@ class PathResolver:
                 elif (folder := self.project_of(inside)) is not None:
                     projects.setdefault(folder, []).append(inside)
             if n_more:
-                left_out.append(Skipped(place, _TOO_MANY.format(most=most_projects, n=n_more)))
+                left_out.append(Skipped(place, Note(ONLY_PROJECTS, {"count": n_more, "most": most_projects})))
         parts = {folder: () if folder.root in inside else tuple(inside) for folder, inside in projects.items()}
         return PathScopes(parts, tuple(loose), tuple(left_out))
 

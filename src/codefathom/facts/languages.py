@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from codefathom.facts import heads
+from codefathom.facts.reasons import BROKEN_NOTEBOOK, BROKEN_PDF, BROKEN_RTF, BROKEN_WORD, OLD_WORD
 
 TEXT = "text"
 
@@ -15,11 +16,12 @@ class Extraction(NamedTuple):
     """Way in which a document that is not a text as it is becomes one, in `source/extraction`."""
 
     title: str  # for people
+    broken: str  # the kind of note that says that one cannot be read
     reader: str  # the module of `source/extraction` that takes the text out
     library: str = ""  # of the extra `documents`, as it is imported; "" when the reader needs none
     marks: Literal["pages", "headings", "cells"] = "headings"  # what `source/document_places.py` finds in the text
     unread: str = ""  # endings of older forms that nobody reads here
-    instead: str = ""  # ... and the reason why not, with what to do
+    instead: str = ""  # ... and the kind of note that says why not, and what to do
     is_plain: bool = False  # its reader is plain Python, so that small ones need no process of their own
 
 
@@ -246,7 +248,9 @@ TABLE = (
     Language("yaml", "data", "yaml yml", files=".prettierrc .clang-format .clang-tidy"),
     Language("zon", "data", "zon"),
     Language("csv", "data", "csv tsv psv"),
-    Language("pdf", "prose", "pdf", extraction=Extraction("PDF", "pdf_text", library="pypdfium2", marks="pages")),
+    Language(
+        "pdf", "prose", "pdf", extraction=Extraction("PDF", BROKEN_PDF, "pdf_text", library="pypdfium2", marks="pages")
+    ),
     Language(
         "docx",
         "prose",
@@ -254,19 +258,20 @@ TABLE = (
         aliases="word",
         extraction=Extraction(
             "Word document",
+            BROKEN_WORD,
             "word_text",
             library="docx",
             unread="doc dot",
-            instead="the format of Word before 2007 is not read; save it as .docx",
+            instead=OLD_WORD,
         ),
     ),
-    Language("rtf", "prose", "rtf", extraction=Extraction("RTF document", "rtf_text")),
+    Language("rtf", "prose", "rtf", extraction=Extraction("RTF document", BROKEN_RTF, "rtf_text")),
     Language(
         "notebook",
         "data",
         "ipynb",
         aliases="jupyter",
-        extraction=Extraction("notebook", "notebook_text", marks="cells", is_plain=True),
+        extraction=Extraction("notebook", BROKEN_NOTEBOOK, "notebook_text", marks="cells", is_plain=True),
     ),
 )
 
@@ -348,8 +353,8 @@ def is_document(path: str) -> bool:
 
 
 def reason_unread(path: str) -> str:
-    """Return the reason why a document of this ending is not read, "" for any other file."""
-    return next((reason for end, reason in _UNREAD.items() if path.lower().endswith(end)), "")
+    """Return the kind of note that says why a document of this ending is not read, "" for any other file."""
+    return next((kind for end, kind in _UNREAD.items() if path.lower().endswith(end)), "")
 
 
 def marks_of(language: str) -> str:

@@ -24,6 +24,8 @@ _TEST_PATH = (
 _NAME_WITH_TESTS = rf"^test_.*\.[a-z]+$|[_.-](?:test|spec|tests(?!\.py))\.[^.]+$|(?:{_CAMEL_TEST})\.[a-z]+$"
 # In these folders any code is a test but what tests share; Python's are known by their names.
 _FOLDER_WITH_TESTS = rf"(?:^|/)(?:{_TEST_FOLDER}|t)/(?:.*/)?(?!(?:mod|index|helpers?|utils?|setup)\.)[^/]+(?<!\.py)$"
+# What runners load before the tests; in Python `test_helper.py` has the tests of a helper.
+_LOADED_BEFORE_TESTS = r"^conftest\.py$|^(?:spec|rails|test)_helper\.(?:rb|exs)$|^(?:TestCase|Pest|bootstrap)\.php$"
 _DATA_OF_TESTS = r"(?:^|/)(?:fixtures?|testdata|data|snapshots|__snapshots__|__fixtures__|support|samples?)/"
 
 
@@ -35,11 +37,13 @@ def is_test(path: str) -> bool:
 
 @lru_cache(maxsize=16_384)
 def has_tests(path: str) -> bool:
-    """Return True for a file of code with tests in it; no examples, and no data of tests."""
+    """Return True for a file of code with tests in it; no examples, no data of tests, nothing that tests share."""
     language = language_of(path)
     if language not in CODE or not LANGUAGES[language].has_tests or re.search(_DATA_OF_TESTS, path):
         return False
     name = path.rpartition("/")[2]
+    if re.search(_LOADED_BEFORE_TESTS, name):
+        return False
     return (
         re.search(_NAME_WITH_TESTS, name) is not None
         or _is_named_as_test(path)

@@ -7,11 +7,12 @@ a sentence to learn what it says: `note.kind` and `note.values` tell it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-Value: TypeAlias = "str | int | float | tuple[str, ...] | Note"
+Value: TypeAlias = "str | int | float | tuple[str, ...] | Note | tuple[Note, ...]"
 
 ANYWAY = '--anyway (over HTTP "anyway": true) shows the closest matches'
 MOST_LIKELY_NOTHING = "most likely nothing here answers this"
@@ -28,12 +29,16 @@ class Note:
 
     def __str__(self) -> str:
         """The English sentence."""
-        listed = {name: ", ".join(v) if isinstance(v, tuple) else v for name, v in self.values.items()}
+        listed = {name: _joined(v) if isinstance(v, tuple) else v for name, v in self.values.items()}
         return ENGLISH[self.kind].format(**listed)
 
     def __format__(self, spec: str) -> str:
         """The English sentence, as part of another one."""
         return format(str(self), spec)
+
+
+def _joined(values: tuple[str, ...] | tuple[Note, ...]) -> str:
+    return ("; " if isinstance(values[0], Note) else ", ").join(map(str, values)) if values else ""
 
 
 Told: TypeAlias = "str | Note"  # a text that somebody else has written, such as a model, or a note
@@ -54,6 +59,60 @@ def notes_of(told: Told) -> tuple[Note, ...]:
     if isinstance(told, Note):
         return (told,)
     return (verbatim(told),) if told else ()
+
+
+def notes_inside(notes: Iterable[Note]) -> Iterator[Note]:
+    """Yield notes, and those that stand in their values."""
+    for note in notes:
+        yield note
+        for value in note.values.values():
+            values = value if isinstance(value, tuple) else (value,)
+            yield from notes_inside(item for item in values if isinstance(item, Note))
+
+
+def note_shape(note: Note) -> dict[str, Any]:
+    """Return a note as JSON has it."""
+    return {"kind": note.kind, "values": {name: _value_shape(value) for name, value in note.values.items()}}
+
+
+def _value_shape(value: Value) -> Any:
+    if isinstance(value, tuple):
+        return list(map(_value_shape, value))
+    return note_shape(value) if isinstance(value, Note) else value
+
+
+def as_line(told: Told) -> str:
+    """Return a statement as a text that `from_line` reads: its English words where they have no values, else JSON."""
+    text = str(told)
+    return text if isinstance(told, str) or from_line(text) == told else json.dumps(note_shape(told))
+
+
+def from_line(line: str) -> Told:
+    """Return the statement in a text of `as_line`. Any other text, whoever has written it, is taken as it is."""
+    if line in _WITHOUT_VALUES:
+        return Note(_WITHOUT_VALUES[line])
+    if not line.startswith('{"kind":'):
+        return line
+    try:
+        note = _from_shape(json.loads(line))
+        str(note)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        return line
+    return note
+
+
+def _from_shape(shape: dict[str, Any]) -> Note:
+    values = {name: _from_value(value) for name, value in shape["values"].items()}
+    return Note(shape["kind"], values)
+
+
+def _from_value(shape: Any) -> Value:
+    if isinstance(shape, dict):
+        return _from_shape(shape)
+    if isinstance(shape, list):
+        notes = tuple(_from_shape(item) for item in shape if isinstance(item, dict))
+        return notes or tuple(map(str, shape))
+    return shape if isinstance(shape, int | float) else str(shape)
 
 
 def _kind(name: str, english: str) -> str:
@@ -109,6 +168,34 @@ WHAT_IT_IMPORTS = _kind("what_it_imports", "it asks what {name} imports")
 NOT_THAT_WAY = _kind("not_that_way", "{why}, but nothing was found that way")
 STANDS_THERE = _kind("stands_there", "few of its words occur here, but these places contain its text as it is written")
 
+# ---- how complete a list of edges or a map is
+SENTENCE = _kind("sentence", "{notes}.")
+EDGES_EXACT = _kind("edges_exact", "{count} of {total} edges are exact, by scope or import")
+EDGES_BY_UNIQUE_NAME = _kind(
+    "edges_by_unique_name",
+    "{count} by the name alone (one definition here has that name, and another one may be meant)",
+)
+EDGES_BY_NAME = _kind(
+    "edges_by_name",
+    "{count} by the name alone (up to {most} definitions here have that name, and another one may be meant)",
+)
+NO_EDGES = _kind("no_edges", "nothing was found")
+LOWER_BOUND = _kind("lower_bound", "this is a lower bound: uses through variables, strings or reflection are not seen")
+LOWER_BOUND_WITHOUT = _kind(
+    "lower_bound_without",
+    "this is a lower bound: uses through variables, strings or reflection are not seen, nor any in {languages}",
+)
+SEVERAL_SYMBOLS = _kind("several_symbols", "{count} symbols have this name ({places})")
+EDGES_LEFT_OUT = _kind("edges_left_out", "{count:,} more edges are left out")
+LEAST_EDGES_LEFT_OUT = _kind("least_edges_left_out", "at least {count:,} more edges are left out")
+MAYBE_EDGES_LEFT_OUT = _kind("maybe_edges_left_out", "maybe some more edges are left out")
+COMMON_NAMES = _kind("common_names", "names that many definitions share are not followed: {names}")
+MAP_RANKED = _kind(
+    "map_ranked",
+    "Files are ranked by imports and by uses of names, matched by name where at most {count} files define it; dynamic "
+    "uses are missing.",
+)
+
 # ---- what to try where nothing was found
 FILTER_EMPTY = _kind("filter_empty", "no indexed lines pass the filter; widen it or leave it out")
 LIST_ENDS = _kind("list_ends", "the list ends before the offset {offset}: it has {count} places")
@@ -159,6 +246,7 @@ MODEL_FAILED = _kind("model_failed", "the {roles} model failed: {cause}")
 MODELS_FAILED = _kind("models_failed", "the {roles} and {last} models failed: {cause}")
 QUERY_SKIPPED = _kind("query_skipped", "a query that the model wrote was skipped: {error}")
 BROKEN_SCHEMA = _kind("broken_schema", "the final answer did not follow the schema: {problem}")
+FILES_INDEXED = _kind("files_indexed", "{count} of {total} files are indexed")
 INDEXED_BY_NOW = _kind("indexed_by_now", "the project is being indexed{share}; until then {what}")
 FIRST_UNFINISHED = _kind("first_unfinished", "the first `fathom index` has not finished: {how_far}; until then {what}")
 OTHERS_NOT_FOUND = _kind("others_not_found", "the others are not found")
@@ -170,6 +258,129 @@ RESTORED = _kind(
 )
 MADE_AGAIN = _kind("made_again", "a part of the index is being made again{share}; until then less is found")
 
+JUST_MADE = _kind(
+    "just_made", "a part of the index is being made again, and has just been completed; ask again to search all of it"
+)
+OTHER_MODEL = _kind(
+    "other_model",
+    "the index was made with the embedding model {before} and has no vectors of {model} yet; {way}; until then only "
+    "words and names are found",
+)
+INDEX_MAKES_THEM = _kind("index_makes_them", "`fathom index` makes them")
+BEING_MADE = _kind("being_made", "they are being made{share}")
+FIRST_RUN_UNFINISHED = _kind(
+    "first_run_unfinished", "the first indexing run was not completed: files are missing in the index"
+)
+
+# ---- what of an index is damaged or missing
+REPAIRED_BY_INDEX = _kind("repaired_by_index", "{damage}; `fathom index` repairs it")
+FILE_DAMAGED = _kind("file_damaged", "the index is damaged: what it holds of {path} is left out")
+FILES_DAMAGED = _kind(
+    "files_damaged", "the index is damaged: what it holds of {path} and {count} more files is left out"
+)
+OLDER_THAN_VIEWS = _kind("older_than_views", "the catalogue is older than the views that were made from it")
+INDEX_INCOMPLETE = _kind("index_incomplete", "the index is incomplete: {reason}")
+WAS_DAMAGED = _kind("was_damaged", "it was damaged")
+PART_MISSING = _kind("part_missing", "the {part} is missing or damaged")
+INDEX_OF_WORDS = _kind("index_of_words", "index of words")
+INDEX_OF_VECTORS = _kind("index_of_vectors", "index of vectors")
+NO_GRAMMAR = _kind(
+    "no_grammar",
+    "the grammar of {language} cannot be loaded ({error}): {count} files with {language} are indexed as text until "
+    "`fathom index` can load it",
+)
+
+PART_DAMAGED = _kind("part_damaged", "the {part} is damaged: {error}")
+CATALOGUE_DAMAGED = _kind("catalogue_damaged", "the catalogue {path} is damaged: {error}")
+CATALOGUE_MARKED = _kind("catalogue_marked", "the catalogue {path} is damaged")
+SET_ASIDE = _kind("set_aside", "the index was set aside: {reason}")
+PARTS_DIFFER = _kind("parts_differ", "parts of it differ from what was written")
+PART_OF_FILE_DIFFERS = _kind("part_of_file_differs", "a part of {path} differs from what was written")
+CONTENT_DIFFERS = _kind("content_differs", "what it holds of {path} differs from what was written")
+CONTENT_WRONG = _kind("content_wrong", "what it holds of {path} is wrong")
+TEXT_DIFFERS = _kind("text_differs", "the text {path} differs from what was written")
+COPY_DIFFERS = _kind("copy_differs", "it was to be copied, and differs from what was written")
+OLDER_THAN_MADE = _kind("older_than_made", "it is older than what was made from it")
+VALUE_WRONG = _kind("value_wrong", "{name} is {value}")
+RUN_INDEX = _kind("run_index", "run `fathom index`")
+INDEX_BUILDS_PART = _kind("index_builds_part", "run `fathom index`: it is built again")
+INDEX_BUILDS_AGAIN = _kind("index_builds_again", "run `fathom index` to build it again")
+POST_REPAIRS = _kind("post_repairs", "POST /projects/{project}/index repairs it")
+
+# ---- why a file is not in the index
+BINARY = _kind("binary", "binary")
+GENERATED = _kind("generated", "generated")
+MINIFIED = _kind("minified", "minified")
+VENDORED = _kind("vendored", "vendored")
+DATA = _kind("data", "data")
+BUILD_OUTPUT = _kind("build_output", "build output")
+CACHE = _kind("cache", "cache")
+VIRTUAL_ENVIRONMENT = _kind("virtual_environment", "virtual environment")
+WORKTREE = _kind("worktree", "worktree of this repository")
+SUBMODULE = _kind("submodule", "submodule")
+OVERSIZED = _kind("oversized", "oversized")
+OVERSIZED_LINE = _kind("oversized_line", "oversized line")
+UNREADABLE = _kind("unreadable", "unreadable")
+NOT_REGULAR = _kind("not_regular", "not a regular file")
+NOT_REGULAR_OR_UNREADABLE = _kind("not_regular_or_unreadable", "not a regular file, or unreadable")
+NAME_NOT_UTF8 = _kind("name_not_utf8", "name is not UTF-8")
+UNSAFE_PATH = _kind("unsafe_path", "path that no file may have")
+SYMLINK = _kind("symlink", "symlink")
+BROKEN_SYMLINK = _kind("broken_symlink", "broken symlink")
+SYMLINK_OUTSIDE = _kind("symlink_outside", "symlink out of the project")
+SYMLINK_LISTED = _kind("symlink_listed", "symlink to a place already listed")
+ABSENT = _kind("absent", "its content is not in this partial clone; `git fetch --refetch --no-filter` brings it")
+LFS_POINTER = _kind("lfs_pointer", "a pointer of Git LFS; `git lfs pull` brings the file")
+NEEDS_EXTRA = _kind("needs_extra", "needs the extra `{extra}`: {command}")
+LIBRARY_BROKEN = _kind("library_broken", "the library that reads it cannot be loaded: {error}")
+OLD_WORD = _kind("old_word", "the format of Word before 2007 is not read; save it as .docx")
+BROKEN_PDF = _kind("broken_pdf", "broken PDF")
+BROKEN_WORD = _kind("broken_word", "broken Word document")
+BROKEN_RTF = _kind("broken_rtf", "broken RTF document")
+BROKEN_NOTEBOOK = _kind("broken_notebook", "broken notebook")
+ENCRYPTED = _kind("encrypted", "encrypted with a password")
+ENCRYPTED_OR_OTHER = _kind("encrypted_or_other", "encrypted with a password, or not a .docx file")
+PDF_WITHOUT_TEXT = _kind("pdf_without_text", "a PDF without text; its pages may be pictures")
+WORD_WITHOUT_TEXT = _kind("word_without_text", "a Word document without text")
+RTF_WITHOUT_TEXT = _kind("rtf_without_text", "an RTF document without text")
+WORD_WITH_DOCTYPE = _kind("word_with_doctype", "a Word document with a document type in its XML, which none needs")
+MANY_PAGES = _kind("many_pages", "it has more than {count:,} pages")
+MANY_PARTS = _kind("many_parts", "an archive with more than {count:,} parts")
+LARGE_UNPACKED = _kind("large_unpacked", "an archive that is much too large when it is unpacked")
+MANY_CHARACTERS = _kind("many_characters", "its text has more than {count:,} characters")
+MUCH_MEMORY = _kind("much_memory", "reading it takes too much memory")
+TOO_SLOW = _kind("too_slow", "reading it takes longer than {seconds} s")
+TOO_SLOW_AFTER_OTHERS = _kind(
+    "too_slow_after_others",
+    "reading it takes longer than {seconds} s, and slow documents before it had used up {all_seconds} s; "
+    "`fathom index --only` with its path reads it alone",
+)
+READER_CRASHED = _kind("reader_crashed", "the reader crashed on it")
+PARSER_CRASHED = _kind("parser_crashed", "the parser crashed on it")
+STEP_FAILED = _kind("step_failed", "unexpected {error}: {text}")
+NOT_EMBEDDED = _kind("not_embedded", "not embedded: {error}")
+NOT_PARSED = _kind("not_parsed", "not parsed by the model: {error}")
+NO_PURPOSE = _kind("no_purpose", "no purpose from the model: {error}")
+
+# ---- why a named file, folder or text is not searched or not taken in
+NO_SUCH_FILE = _kind("no_such_file", "there is no such file")
+NO_FILE_OF_FOLDER = _kind("no_file_of_folder", "no file of this folder is indexed")
+LEFT_OUT_BY_RULE = _kind("left_out_by_rule", "left out by an ignore rule, or by the kinds of files that are indexed")
+NO_SUCH_TEXT = _kind("no_such_text", "there is no text of this name")
+NAMED_AS_DOCUMENT = _kind(
+    "named_as_document", "it is a text, but its name is that of a {documents}; end it with .txt or .md"
+)
+NOT_UNICODE = _kind("not_unicode", "it holds a NUL or half of a surrogate pair, which no text has")
+LARGE_TEXT = _kind("large_text", "it has {count:,} bytes, and a text may have {most:,}; write it to a file instead")
+ONLY_FILES = _kind("only_files", "only {count} files outside of projects are searched")
+ONLY_ENTRIES = _kind("only_entries", "only the first {count:,} entries outside of projects are searched")
+ONLY_BYTES = _kind("only_bytes", "only {count:,} bytes of files outside of projects are searched")
+ONLY_PROJECTS = _kind(
+    "only_projects", "{count} of the projects here are left out: one question is asked to at most {most}"
+)
+HIDDEN_FILE = _kind("hidden_file", "hidden files are searched as part of a project only")
+FOLDER_OF_SERVER = _kind("folder_of_server", "it is in the folder of this server")
+
 # ---- a place in a document
 PAGE = _kind("page", "page {number}")
 PAGES = _kind("pages", "pages {first}-{last}")
@@ -179,6 +390,9 @@ PARAGRAPH = _kind("paragraph", "paragraph {number}")
 HEADING = _kind("heading", 'heading "{title}"')
 
 # ---- the state of a part of the service
+ALL_OF = _kind("all_of", "{notes}")
+MAKE_WRITABLE = _kind("make_writable", "make the folder writable")
+CORRECT_SETTINGS = _kind("correct_settings", "correct the settings file")
 JOBS = _kind("jobs", "{running} running, {waiting} waiting, {failed} failed")
 REGISTERED = _kind("registered", "{count} registered")
 NO_MODEL_SET = _kind("no_model_set", "none is configured; answers consist of excerpts")
@@ -197,6 +411,23 @@ INDEXING = _kind("indexing", "indexing")
 PROJECTS = _kind("projects", "projects")
 VECTOR_STORE = _kind("vector_store", "vector store")
 
+# ---- why a job failed
+INTERRUPTED = _kind("interrupted", "the server ended {count} times while this job was running")
+NOT_STARTED = _kind("not_started", "the process of the job cannot be started: {error}")
+WITHOUT_RESULT = _kind("without_result", "the process of the job ended without a result")
+ENDED_BY_SIGNAL = _kind("ended_by_signal", "the process of the job ended with signal {number}")
+ENDED_WITH_STATUS = _kind("ended_with_status", "the process of the job ended with status {number}")
+ENDED_SAYING = _kind("ended_saying", "{end}: {text}")
+NOTHING_TAKEN_IN = _kind("nothing_taken_in", "nothing was taken in")
+TRY_AGAIN = _kind("try_again", "try again")
+START_AGAIN = _kind("start_again", "start the job again")
+START_AGAIN_OR_INDEX = _kind(
+    "start_again_or_index", "start the job again; `fathom index` in the folder of the project shows more"
+)
+SEE_LOG = _kind("see_log", "see the log of the server")
+SEE_FILE_ERRORS = _kind("see_file_errors", "see the errors of the single files")
+INSTALL_AGAIN = _kind("install_again", "install fathom again, then index once more")
+
 # ---- why a citation was removed
 NO_SUCH_NUMBER = _kind("no_such_number", "there is no source of this number")
 NO_SUCH_PATH = _kind("no_such_path", "no source has this path")
@@ -212,3 +443,5 @@ PLACE_NOT_FOUND = _kind("place_not_found", "[cited place not found]")
 PLACES_NOT_FOUND = _kind("places_not_found", "[cited places not found]")
 CODE_NOT_IN_SOURCES = _kind("code_not_in_sources", "[this code is not in the sources]")
 MARKS = (PLACE_NOT_FOUND, PLACES_NOT_FOUND, CODE_NOT_IN_SOURCES)
+
+_WITHOUT_VALUES = {english: kind for kind, english in ENGLISH.items() if "{" not in english}

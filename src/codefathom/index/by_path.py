@@ -10,8 +10,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from codefathom.errors import UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.index.indexing import Stages, prepared_jobs, store, store_large
-from codefathom.index.kept_texts import NO_TEXT, text_changes
+from codefathom.index.kept_texts import text_changes
 from codefathom.index.plan import FileJob, IndexPlan, note_of_grammars, plan, with_found_encoding
 from codefathom.index.prepare import Outcome, PreparedFile, prepare, with_masks
 from codefathom.index.reparse import ModelReparse
@@ -24,10 +26,6 @@ from codefathom.stores.catalog.records import Batch, Entry
 from codefathom.text.kept_names import is_kept_text, kept_place
 from codefathom.text.printable import is_text
 from codefathom.types import Document, Filter, FilterGroup, PathReport, Skipped, Where
-
-_NO_FILE = "there is no such file"
-_NO_FILES = "no file of this folder is indexed"
-_LEFT_OUT = "left out by an ignore rule, or by the kinds of files that are indexed"
 
 
 def places_of(root: str, paths: Iterable[str]) -> list[str]:
@@ -86,8 +84,8 @@ def take_in(stages: Stages, paths: Sequence[str], texts: Mapping[str, str | None
     _keep_lists(stages, work.jobs, tally)
     stages.views.commit()
     stages.catalog.soundness.settle()
-    failed = [Skipped(item.path, item.reason) for item in tally.rejected]
-    failed += [Skipped(item.path, item.reason) for item in tally.failures]
+    failed = [Skipped(item.path, item.why) for item in tally.rejected]
+    failed += [Skipped(item.path, item.why) for item in tally.failures]
     done = {*tally.added, *tally.changed, *(item.path for item in failed)}
     named = {*chosen, *texts}
     unknown = [path for path in paths if not any(_is_below(one, [path]) for one in named)]
@@ -141,13 +139,15 @@ def _keep_lists(stages: Stages, jobs: Sequence[FileJob], tally: Tally) -> None:
 def _refused(stages: Stages, todo: IndexPlan, paths: Sequence[str]) -> list[Skipped]:
     """Return the reason for each path that names no file of the index."""
     tree = tree_of(stages.recipe.tree, stages.recipe.rules)
-    reasons = {item.path: item.reason for item in todo.scan.skipped}
-    reasons |= {item.path: item.reason for item in stages.catalog.rejected()}
-    reasons |= {path: _LEFT_OUT for path in paths if path not in reasons and tree.stamp(path) is not None}
+    reasons = {item.path: item.why for item in todo.scan.skipped}
+    reasons |= {item.path: item.why for item in stages.catalog.rejected()}
+    reasons |= {
+        path: Note(say.LEFT_OUT_BY_RULE) for path in paths if path not in reasons and tree.stamp(path) is not None
+    }
     folders = [path for path in paths if path not in reasons and os.path.isdir(os.path.join(stages.recipe.root, path))]
-    reasons |= dict.fromkeys(folders, _NO_FILES)
-    reasons |= {path: NO_TEXT for path in paths if is_kept_text(f"{path}/")}
-    return [Skipped(path, reasons.get(path, _NO_FILE)) for path in paths]
+    reasons |= dict.fromkeys(folders, Note(say.NO_FILE_OF_FOLDER))
+    reasons |= {path: Note(say.NO_SUCH_TEXT) for path in paths if is_kept_text(f"{path}/")}
+    return [Skipped(path, reasons.get(path, Note(say.NO_SUCH_FILE))) for path in paths]
 
 
 def take_over(stages: Stages, texts: Mapping[str, str]) -> int:

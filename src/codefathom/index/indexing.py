@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from codefathom.errors import ProviderError, SourceError
+from codefathom.facts.reasons import NOT_EMBEDDED, Note
 from codefathom.index.damage_check import Checks
 from codefathom.index.doubt import Doubt
 from codefathom.index.forecast import parsed_by_model
@@ -319,7 +320,7 @@ def _store_windows(
             stages.views.apply((), (), writing.removed)
             for part in prepare_windows(parts, stages.recipe, stages.n_workers):
                 if isinstance(part, Failure):
-                    raise SourceError(part.reason)
+                    raise SourceError(str(part.why))
                 vectors = _vectors(stages, [part], tally)
                 added = writing.add(part.chunks, part.text_hashes, vectors)
                 rows = [Row(key, vectors[digest]) for key, _, digest in added if digest in vectors]
@@ -387,7 +388,7 @@ def _vectors(stages: Stages, prepared: Sequence[PreparedFile], tally: Tally) -> 
         fresh = _embed(stages, {digest: texts[digest] for digest in missing})
     except ProviderError as error:
         # Words and names still find these files, so that this is no reason to pause; the next run embeds them.
-        tally.not_embedded.extend(Failure(item.parsed.document.path, f"not embedded: {error}") for item in prepared)
+        tally.not_embedded.extend(Failure(item.parsed.document.path, _not_embedded(error)) for item in prepared)
         return dict(vectors)
     if stages.cache is not None and fresh:
         stages.cache.put_vectors(stages.embedder.name, fresh)
@@ -488,15 +489,19 @@ def _embed_missing(stages: Stages, tally: Tally) -> None:
             vectors = _embed(stages, {digest: embedded_text(piece) for _, digest, piece in batch})
         except ProviderError as error:
             paths = dict.fromkeys(piece.path for _, _, piece in missing)
-            tally.not_embedded = [Failure(path, f"not embedded: {error}") for path in paths]
+            tally.not_embedded = [Failure(path, _not_embedded(error)) for path in paths]
             return
         stages.catalog.add_vectors(stages.embedder.name, vectors)
         stages.views.vectors.upsert([Row(key, vectors[digest]) for key, digest, _ in batch])
     tally.not_embedded.clear()
 
 
+def _not_embedded(error: ProviderError) -> Note:
+    return Note(NOT_EMBEDDED, {"error": str(error)})
+
+
 def _report(stages: Stages, todo: IndexPlan, tally: Tally) -> IndexReport:
-    rejected = tuple(Skipped(item.path, item.reason) for item in tally.rejected)
+    rejected = tuple(Skipped(item.path, item.why) for item in tally.rejected)
     return IndexReport(
         added=tuple(tally.added),
         changed=tuple(tally.changed),
@@ -516,7 +521,7 @@ def _report(stages: Stages, todo: IndexPlan, tally: Tally) -> IndexReport:
         n_by_text=stages.catalog.n_by_text() if any(stages.recipe.tokens) or tally.paused else 0,
         lost=_loss(tally.n_lost_texts),
         store_problem=stages.views.vectors.problem,
-        missing_grammars=without_grammar(stages.catalog),
+        unloaded=without_grammar(stages.catalog),
     )
 
 

@@ -13,7 +13,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from codefathom.errors import UsageError
+from codefathom.facts import reasons as say
 from codefathom.facts.languages import is_document, titles_of_documents
+from codefathom.facts.reasons import Note
 from codefathom.index.plan import FileJob, Recipe, is_as_made_by
 from codefathom.index.prepare import PreparedFile, as_kept, prepare_masked
 from codefathom.source.changes import FileStat
@@ -30,9 +32,6 @@ from codefathom.types import Document, ParsedDocument, Skipped
 MAX_TEXTS = 10_000
 MAX_BYTES = 100_000_000  # of all texts together
 _AT_ONCE = 64  # that are made again in one transaction
-NO_TEXT = "there is no text of this name"
-_NAMED_AS_DOCUMENT = f"it is a text, but its name is that of a {titles_of_documents()}; end it with .txt or .md"
-_NO_UNICODE = "it holds a NUL or half of a surrogate pair, which no text has"
 
 
 class TextChanges(NamedTuple):
@@ -51,7 +50,7 @@ def text_changes(
 
     Raises UsageError where too many or too much would be kept then.
     """
-    refused = {path: reason for path, text in texts.items() if (reason := _reason_to_refuse(path, text, entries))}
+    refused = {path: why for path, text in texts.items() if (why := _reason_to_refuse(path, text, entries))}
     documents = {
         path: _document(path, text, recipe) for path, text in texts.items() if text is not None and path not in refused
     }
@@ -66,7 +65,7 @@ def text_changes(
         ),
         removed,
         tuple(same),
-        tuple(Skipped(path, reason) for path, reason in refused.items()),
+        tuple(Skipped(path, why) for path, why in refused.items()),
     )
 
 
@@ -81,22 +80,22 @@ def _made_again(job: FileJob, recipe: Recipe, catalog: IndexCatalog) -> Prepared
     path, size, mtime_ns = job.file[:3]
     text = catalog.text(path)
     if size and not text:
-        raise catalog.soundness.damaged(f"the text {path!r} differs from what was written")
+        raise catalog.soundness.damaged(Note(say.TEXT_DIFFERS, {"path": repr(path)}))
     document = _document(path, text, recipe)
     return prepare_masked(document, FileStat(path, document.size, mtime_ns), recipe)
 
 
-def _reason_to_refuse(path: str, text: str | None, kept: Collection[str]) -> str:
+def _reason_to_refuse(path: str, text: str | None, kept: Collection[str]) -> Note | None:
     if text is None:
-        return "" if path in kept else NO_TEXT
+        return None if path in kept else Note(say.NO_SUCH_TEXT)
     if is_document(path):
-        return _NAMED_AS_DOCUMENT
+        return Note(say.NAMED_AS_DOCUMENT, {"documents": titles_of_documents()})
     if not is_text(text):
-        return _NO_UNICODE
+        return Note(say.NOT_UNICODE)
     data = bytes_of_kept(text)
     if len(data) > MAX_WHOLE_FILE_BYTES:
-        return f"it has {len(data):,} bytes, and a text may have {MAX_WHOLE_FILE_BYTES:,}; write it to a file instead"
-    return "binary" if is_binary(data) else ""
+        return Note(say.LARGE_TEXT, {"count": len(data), "most": MAX_WHOLE_FILE_BYTES})
+    return Note(say.BINARY) if is_binary(data) else None
 
 
 def _check_limits(documents: Mapping[str, Document], removed: Collection[str], entries: Mapping[str, Entry]) -> None:

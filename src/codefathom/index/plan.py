@@ -15,7 +15,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.errors import FathomError, NoFilesError
+from codefathom.facts import reasons as say
 from codefathom.facts.languages import is_document, is_extracted
+from codefathom.facts.reasons import Note
 from codefathom.index.chunk import ChunkLimits
 from codefathom.providers.base import BYTES_PER_TOKEN
 from codefathom.source.changes import FileStat, IndexedFileStat, TreeChanges, compare
@@ -293,13 +295,13 @@ def rejected_now(catalog: IndexState) -> list[RejectedFile]:
     return rejected if is_current else [item for item in rejected if not is_document(item.path)]
 
 
-def incompleteness(catalog: IndexState, todo: IndexPlan) -> str:
-    """Return the progress of the first run, "" when a run has completed the index, or none has begun it."""
+def incompleteness(catalog: IndexState, todo: IndexPlan) -> Note | None:
+    """Return the progress of the first run, None when a run has completed the index, or none has begun it."""
     if not catalog.generation or int(catalog.get_meta("indexed_at_ns", "0")):
-        return ""
+        return None
     n_files = len(todo.scan.files)
     n_due = sum(not is_kept_text(job.file.path) for job in todo.jobs)
-    return f"{n_files - n_due} of {n_files} files are indexed"
+    return Note(say.FILES_INDEXED, {"count": n_files - n_due, "total": n_files})
 
 
 def _differs(file: FileStat, before: IndexedFileStat, recipe: Recipe) -> bool:
@@ -338,11 +340,10 @@ def note_of_grammars(catalog: IndexState, reasons: Mapping[str, str]) -> dict[st
     return {_MISSING_GRAMMARS: json.dumps(kept) if kept else ""}
 
 
-def without_grammar(catalog: IndexState) -> tuple[str, ...]:
-    """Return a sentence for each language whose files have no symbols because its grammar could not be loaded."""
+def without_grammar(catalog: IndexState) -> tuple[Note, ...]:
+    """Return a note on each language whose files have no symbols because its grammar could not be loaded."""
     return tuple(
-        f"the grammar of {name} cannot be loaded ({reason}): {n_files} files with {name} are indexed as text until "
-        "`fathom index` can load it"
+        Note(say.NO_GRAMMAR, {"language": name, "error": reason, "count": n_files})
         for name, (n_files, reason) in _noted_grammars(catalog).items()
     )
 

@@ -10,7 +10,9 @@ from hashlib import blake2b
 from typing import BinaryIO, NamedTuple
 
 from codefathom.errors import FathomError
+from codefathom.facts import reasons as say
 from codefathom.facts.languages import is_document
+from codefathom.facts.reasons import Note
 from codefathom.index.chunk import chunk
 from codefathom.index.plan import FileJob, Recipe
 from codefathom.parse import parse
@@ -20,7 +22,6 @@ from codefathom.parse.text import parse as parse_text
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import read
 from codefathom.source.large import Survey, Window, look_through
-from codefathom.source.scan import ABSENT
 from codefathom.source.secrets import MASK, blank
 from codefathom.stores.base import Fields
 from codefathom.stores.cache import Cache, decode_parsed, encode_parsed
@@ -52,7 +53,7 @@ class PreparedFile(NamedTuple):
 Outcome = PreparedFile | TouchedFile | RejectedFile | Failure
 
 # Reasons that may pass by themselves: such a file is tried again in each run.
-_PASSING = frozenset({"unreadable", ABSENT})
+_PASSING = frozenset({say.UNREADABLE, say.ABSENT})
 
 
 def prepare(job: FileJob, recipe: Recipe) -> Outcome:
@@ -83,7 +84,7 @@ def failure_of(path: str, error: Exception) -> Failure:
     is_of_machine = isinstance(error, OSError) and error.errno in _OF_MACHINE
     if is_of_machine or isinstance(error, FathomError | sqlite3.Error):
         raise error
-    return Failure(path, f"unexpected {type(error).__name__}: {error}")
+    return Failure(path, Note(say.STEP_FAILED, {"error": type(error).__name__, "text": str(error)}))
 
 
 def touched_file(job: FileJob, recipe: Recipe) -> TouchedFile | None:
@@ -114,9 +115,9 @@ def look_into(stream: BinaryIO, job: FileJob, recipe: Recipe) -> Survey | Touche
 
 def outcome_of_skipped(skipped: Skipped, job: FileJob) -> RejectedFile | Failure:
     """Return the outcome of a file that is no document: a failure where the reason may pass by itself."""
-    if skipped.reason in _PASSING:
-        return Failure(skipped.path, skipped.reason)
-    return RejectedFile(skipped.path, skipped.reason, *job.file[1:])
+    if isinstance(skipped.why, Note) and skipped.why.kind in _PASSING:
+        return Failure(skipped.path, skipped.why)
+    return RejectedFile(skipped.path, skipped.why, *job.file[1:])
 
 
 def prepare_document(document: Document, file: FileStat, recipe: Recipe) -> PreparedFile:

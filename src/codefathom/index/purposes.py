@@ -16,6 +16,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from codefathom.errors import ProviderError
+from codefathom.facts.reasons import NO_PURPOSE, Note
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.providers.parallel import in_parallel
 from codefathom.stores.cache import Cache
@@ -209,8 +210,9 @@ class _PurposeRun:
         purposes = {batch[place].fingerprint: purpose for place, purpose in answer.purposes.items()}
         self._cache.put_purposes(self._model.key, purposes)
         reason = answer.problem or "the model said nothing about it"
+        why = Note(NO_PURPOSE, {"error": reason})
         missing = (item.path for item in batch if item.fingerprint not in purposes)
-        self._failures += [Failure(path, f"no purpose from the model: {reason}") for path in missing]
+        self._failures += [Failure(path, why) for path in missing]
 
 
 # Asking ---------------------------------------------------------------------------------------------------------------

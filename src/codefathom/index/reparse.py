@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
+from codefathom.facts.reasons import NOT_PARSED, Note
 from codefathom.index.plan import Recipe
 from codefathom.index.prepare import Outcome, PreparedFile, prepare_parsed
 from codefathom.parse import is_for_model
@@ -107,7 +108,7 @@ class ModelReparse:
         return prepared._replace(fresh_parse=encode_parsed(parsed) if item.fresh_parse else b"")
 
     def _failed(self, item: PreparedFile, reason: str) -> PreparedFile:
-        self.failures.append(Failure(item.path, f"not parsed by the model: {reason}"))
+        self.failures.append(Failure(item.path, Note(NOT_PARSED, {"error": reason})))
         return item
 
 

@@ -20,6 +20,7 @@ from queue import SimpleQueue
 from traceback import print_exc
 from typing import Any, BinaryIO, TypeAlias
 
+from codefathom.facts.reasons import PARSER_CRASHED, Note
 from codefathom.index.plan import FileJob, Recipe
 from codefathom.index.prepare import Outcome, PreparedFile, failure_of, prepare, prepare_window, touched_file
 from codefathom.source.extraction.extraction_child import READER
@@ -179,7 +180,7 @@ class _Worker:
         if self._closed:
             return []
         if len(jobs) == 1:  # once may be somebody outside; twice in a row it is the file
-            return self._ask(jobs) or [Failure(jobs[0].file.path, "the parser crashed on it")]
+            return self._ask(jobs) or [Failure(jobs[0].file.path, Note(PARSER_CRASHED))]
         return [outcome for job in jobs for outcome in self.prepare([job])]
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.answer.tokens import estimate
@@ -234,18 +234,16 @@ def _edge_shape(edge: Related) -> Mapping[str, Any]:
 
 def impact_result(impact: Impact, page: ListPage, most: int) -> Mapping[str, Any]:
     """Return the reach of a change: as many symbols, places, tests and notes as have room; they take turns."""
-    results = (
-        _impact_within(replace(impact, completeness=cut(impact.completeness, n)), page, most) for n in _SENTENCE_CHARS
-    )
+    results = (_impact_within(impact, cut(impact.completeness, n), page, most) for n in _SENTENCE_CHARS)
     return next(result for result in results if fits(result, most) or not result["structuredContent"]["completeness"])
 
 
-def _impact_within(impact: Impact, page: ListPage, most: int) -> Mapping[str, Any]:
-    n = n_that_fit(n_items(impact), lambda n: fits(_first_of_impact(impact, page, n), most))
-    return _first_of_impact(impact, page, n)
+def _impact_within(impact: Impact, completeness: str, page: ListPage, most: int) -> Mapping[str, Any]:
+    n = n_that_fit(n_items(impact), lambda n: fits(_first_of_impact(impact, completeness, page, n), most))
+    return _first_of_impact(impact, completeness, page, n)
 
 
-def _first_of_impact(impact: Impact, page: ListPage, n: int) -> Mapping[str, Any]:
+def _first_of_impact(impact: Impact, completeness: str, page: ListPage, n: int) -> Mapping[str, Any]:
     part = first_items(impact, n)
     lists: Mapping[str, Sequence[Any]] = {
         "changes": [asdict(item) for item in part.changes],
@@ -258,11 +256,11 @@ def _first_of_impact(impact: Impact, page: ListPage, n: int) -> Mapping[str, Any
     rest = ", ".join(f"{_IMPACT_TITLES[name]} {number}" for name, number in of_each.items())
     end = list_end(Rest(left), page, n, is_cut=True)
     ways = f" or use cursor {end.shape['next']}" if "next" in end.shape else ""
-    texts = [impact.completeness] if impact.completeness else []
+    texts = [completeness] if completeness else []
     texts += [_titled(_IMPACT_TITLES[name], items) for name, items in lists.items() if items]
     texts += [f"{left} left out ({rest}); raise max_tokens{ways}"] if left else []
     texts += [page.note] if page.note else []
-    shape = {**lists, "completeness": impact.completeness, **end.shape}
+    shape = {**lists, "completeness": completeness, **end.shape}
     return tool_result("\n\n".join(texts), shape)
 
 

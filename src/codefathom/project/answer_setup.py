@@ -267,7 +267,7 @@ def near(asker: Asker, target: str) -> RelatedResult:
     try:
         return cast(RelatedResult, result_of(asker, Question(target, "related")))
     except DamagedError:  # the answer tells it
-        return RelatedResult(target, (), "")
+        return RelatedResult(target, (), ())
 
 
 def _outline(candidates: Sequence[str], asker: Asker) -> list[OutlineFile]:

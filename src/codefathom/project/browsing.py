@@ -8,6 +8,8 @@ from contextlib import closing
 from typing import NamedTuple
 
 from codefathom.errors import DamagedError, IndexingError, SourceError, UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note, from_line
 from codefathom.project.originals import Lines
 from codefathom.search.filter.filter_options import folder_of, is_glob
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
@@ -103,7 +105,7 @@ class Files:
 
     def _refuse_damage(self, path: str) -> None:
         if path in self._catalog.soundness.damaged_paths:
-            raise self._catalog.soundness.damaged(f"what it holds of {path} differs from what was written")
+            raise self._catalog.soundness.damaged(Note(say.CONTENT_DIFFERS, {"path": path}))
 
     def _find(self, path: str) -> IndexedFile:
         document = self._catalog.document(path) if is_text(path) else None
@@ -189,7 +191,7 @@ def index_summary(folder: Folder, word: str, earlier: IndexSummary | None = None
     with closing(catalog):
         generation = catalog.generation
         if not generation and (reason := catalog.get_meta("set_aside")):
-            raise DamagedError(f"the index was set aside: {reason}", hint="run `fathom index`")
+            raise DamagedError(Note(say.SET_ASIDE, {"reason": from_line(reason)}), hint=Note(say.RUN_INDEX))
         if not generation or not catalog.is_marked_with(word):
             return None
         indexed_at = int(catalog.get_meta("indexed_at_ns", "0")) / 1e9

@@ -135,7 +135,7 @@ class CurrentIndex:
                 on_file(ConsultedFile(path, act))
         for item in report.refused:
             on_file(ConsultedFile(item.path, "refused", item.reason))
-        refused = [Note(LEFT_OUT, {"path": item.path, "reason": item.reason}) for item in report.refused]
+        refused = [Note(LEFT_OUT, {"path": item.path, "reason": item.why}) for item in report.refused]
         self._notes = tuple(dict.fromkeys((*self._notes, *refused)))
 
     # ---- what the next search tells

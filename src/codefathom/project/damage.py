@@ -11,14 +11,13 @@ from typing import TypeVar
 
 from codefathom.errors import DamagedError, FathomError
 from codefathom.facts import reasons as say
-from codefathom.facts.reasons import Note, Told
+from codefathom.facts.reasons import Note, from_line
 from codefathom.index.plan import incompleteness, plan, without_grammar
 from codefathom.project.opening import OpenedProject
 from codefathom.stores.catalog.schema import RESTORED
 from codefathom.types import Progress, RunProgress
 
 _Event = TypeVar("_Event")
-_JUST_MADE = "a part of the index is being made again, and has just been completed; ask again to search all of it"
 
 
 @contextmanager
@@ -32,11 +31,11 @@ def reading(opened: OpenedProject, *, whole: bool = False, is_old_shown: bool = 
     soundness = opened.catalog.soundness
     try:
         if not is_old_shown and opened.views.is_ahead:
-            raise soundness.damaged("it is older than what was made from it")
+            raise soundness.damaged(Note(say.OLDER_THAN_MADE))
         yield opened
         opened.catalog.check_open()  # views that are closed find nothing
         if whole and soundness.damaged_paths:
-            raise soundness.damaged(f"what it holds of {min(soundness.damaged_paths)} is wrong")
+            raise soundness.damaged(Note(say.CONTENT_WRONG, {"path": min(soundness.damaged_paths)}))
     except FathomError:
         opened.catalog.check_open()  # if it is closed, that is the cause
         raise
@@ -49,7 +48,8 @@ def reading(opened: OpenedProject, *, whole: bool = False, is_old_shown: bool = 
         if "catalogue" in problem:
             raise soundness.damaged(problem["catalogue"]) from error
         part, how = next(iter(problem.items()))
-        raise DamagedError(f"the {part} is damaged: {how}", hint="run `fathom index`: it is built again") from error
+        what = Note(say.PART_DAMAGED, {"part": from_line(part), "error": how})
+        raise DamagedError(what, hint=Note(say.INDEX_BUILDS_PART)) from error
 
 
 def lines_of(opened: OpenedProject, lines: Iterator[str]) -> Iterator[str]:
@@ -70,33 +70,33 @@ def again_when_damaged(
         yield from run()
 
 
-def damage_of(opened: OpenedProject) -> tuple[str, ...]:
-    """Return a sentence for each part that is damaged or missing; nothing is read for that.
+def damage_of(opened: OpenedProject) -> tuple[Note, ...]:
+    """Return a note on each part that is damaged or missing; nothing is read for that.
 
     All of it is made good by the next `fathom index`. What is not made yet, or is being made, is not damaged.
     """
     if not opened.is_known:
         return ()
     catalog, paths = opened.catalog, opened.catalog.soundness.damaged_paths
-    sentences: list[str] = []
+    damages: list[Note] = []
     if paths:
-        more = f" and {len(paths) - 1} more files" if len(paths) > 1 else ""
-        sentences.append(f"the index is damaged: what it holds of {min(paths)}{more} is left out")
+        kind = say.FILES_DAMAGED if len(paths) > 1 else say.FILE_DAMAGED
+        damages.append(Note(kind, {"path": min(paths)} | ({"count": len(paths) - 1} if len(paths) > 1 else {})))
     if opened.views.latest_generation > catalog.generation:
-        sentences.append("the catalogue is older than the views that were made from it")
+        damages.append(Note(say.OLDER_THAN_VIEWS))
     if _missing(opened, but_damaged=bool(paths)) and opened.lock().progress() is None:
         opened.views.reload()  # the run that made it may have ended in this moment
-        sentences += _missing(opened, but_damaged=bool(paths))
-    return (*(f"{sentence}; `fathom index` repairs it" for sentence in sentences), *without_grammar(catalog))
+        damages += _missing(opened, but_damaged=bool(paths))
+    return (*(Note(say.REPAIRED_BY_INDEX, {"damage": damage}) for damage in damages), *without_grammar(catalog))
 
 
-def _missing(opened: OpenedProject, *, but_damaged: bool) -> list[str]:
-    """Return a sentence for each part that was lost; a run that is under way makes it again."""
+def _missing(opened: OpenedProject, *, but_damaged: bool) -> list[Note]:
+    """Return a note on each part that was lost; a run that is under way makes it again."""
     reason = opened.catalog.get_meta("set_aside")
-    sentences = [f"the index is incomplete: {reason}"] if reason and not but_damaged else []
+    notes = [Note(say.INDEX_INCOMPLETE, {"reason": from_line(reason)})] if reason and not but_damaged else []
     if is_whole(opened) and not (_is_of_other_model(opened) or _is_restored(opened) or opened.catalog.is_replaced):
-        sentences += [f"the {name} is missing or damaged" for name in opened.views.lacking()]
-    return sentences
+        notes += [Note(say.PART_MISSING, {"part": from_line(name)}) for name in opened.views.lacking()]
+    return notes
 
 
 def is_whole(opened: OpenedProject) -> bool:
@@ -117,7 +117,7 @@ def first_run(opened: OpenedProject) -> RunProgress | None:
     return None if is_whole(opened) else opened.lock().progress()
 
 
-def unfinished(opened: OpenedProject) -> tuple[Told, ...]:
+def unfinished(opened: OpenedProject) -> tuple[Note, ...]:
     """Return a note on what cannot be found before a run has made it; nothing for an index that is whole."""
     if opened.views.are_made and is_whole(opened):
         return ()
@@ -131,11 +131,11 @@ def unfinished(opened: OpenedProject) -> tuple[Told, ...]:
     return (Note(say.FIRST_UNFINISHED, {"how_far": how_far, "what": what}),) if how_far else ()
 
 
-def state_of(opened: OpenedProject) -> tuple[Told, ...]:
+def state_of(opened: OpenedProject) -> tuple[Note, ...]:
     """Return the notes on an answer that was just found: what was not made yet, and what is damaged."""
     was_made = opened.views.are_made
     notes = (*unfinished(opened), *damage_of(opened))
-    return notes if was_made or notes or not is_whole(opened) else (_JUST_MADE,)
+    return notes if was_made or notes or not is_whole(opened) else (Note(say.JUST_MADE),)
 
 
 def _what_makes_it(opened: OpenedProject, run: RunProgress | None) -> tuple[Note, ...]:
@@ -144,13 +144,10 @@ def _what_makes_it(opened: OpenedProject, run: RunProgress | None) -> tuple[Note
     return (Note(say.RESTORED),) if _is_restored(opened) else ()
 
 
-def _without_vectors(opened: OpenedProject, run: RunProgress | None) -> str:
+def _without_vectors(opened: OpenedProject, run: RunProgress | None) -> Note:
     before, model = opened.catalog.get_meta("model", ""), opened.views.model
-    way = "`fathom index` makes them" if run is None else f"they are being made{run.share}"
-    return (
-        f"the index was made with the embedding model {before} and has no vectors of {model} yet; {way}; until then "
-        "only words and names are found"
-    )
+    way = Note(say.INDEX_MAKES_THEM) if run is None else Note(say.BEING_MADE, {"share": run.share})
+    return Note(say.OTHER_MODEL, {"before": before, "model": model, "way": way})
 
 
 def _is_restored(opened: OpenedProject) -> bool:

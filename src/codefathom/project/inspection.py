@@ -39,7 +39,7 @@ def status(opened: OpenedProject) -> Status:
     changes = plan(catalog, opened.recipe)
     partial = [item for item in catalog.documents() if item.problems]
     by_head = [n for item in partial if (n := n_by_head(item.problems))]
-    rejected = tuple(Skipped(item.path, item.reason) for item in catalog.rejected())
+    rejected = tuple(Skipped(item.path, item.why) for item in catalog.rejected())
     return Status(
         root=opened.place.root,
         index_dir=opened.place.index_dir,
@@ -61,11 +61,11 @@ def status(opened: OpenedProject) -> Status:
             Failure(item.path, "; ".join(item.problems)) for item in partial if not all(map(is_note, item.problems))
         ),
         paused=opened.paused,
-        damage=damage_of(opened),
+        damages=damage_of(opened),
         required_exts=opened.recipe.rules.required_exts,
         ignore=opened.recipe.rules.ignore,
         kept=tuple(f"source.{name}" for name in kept_rules(catalog)),
-        incomplete=incompleteness(catalog, changes),
+        first_run=incompleteness(catalog, changes),
         revision=_revision(opened),
         n_by_text=catalog.n_by_text(),
         store_problem=StoreDesk(opened).problem(),

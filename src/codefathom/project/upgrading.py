@@ -17,6 +17,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from codefathom.errors import LockedError, ProviderError, TextRefusedError
+from codefathom.facts.reasons import NOT_EMBEDDED, Note
 from codefathom.index.prepare import embedded_text
 from codefathom.index.purposes import passed_on
 from codefathom.index.tally import ErrorLimit
@@ -151,7 +152,7 @@ class Upgrade:
         if not reason:
             return ()
         paths = self._catalog.paths_without_vector(self.embedder.name)
-        return tuple(Failure(path, f"not embedded: {reason}") for path in paths)
+        return tuple(Failure(path, Note(NOT_EMBEDDED, {"error": reason})) for path in paths)
 
     @property
     def paused(self) -> str:

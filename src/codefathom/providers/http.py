@@ -208,7 +208,7 @@ class Http:
             requested_s = requested_wait_s(answer.retry_after, time.time())
             wait_s = backoff_s(attempt) if requested_s is None else requested_s
             if wait_s > LONGEST_S:
-                answer.error.hint = f"the provider asks to wait {ceil(wait_s)} s; ask again after that"
+                answer.error.remedy = f"the provider asks to wait {ceil(wait_s)} s; ask again after that"
                 break
             if attempt + 1 >= self._server.attempts:
                 break

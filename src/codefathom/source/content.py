@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from codefathom.facts.languages import LANGUAGES, PROSE
 from codefathom.facts.paths import LOCK_FILES, may_be_vendored
+from codefathom.facts.reasons import DATA, GENERATED, MINIFIED, VENDORED
 from codefathom.source import charset
 from codefathom.types import USUAL_ENCODING
 
@@ -96,25 +97,25 @@ _MIN_DATA = {".csv": 20_000, ".tsv": 20_000, ".jsonl": 20_000, ".ndjson": 20_000
 
 
 def machine_made(path: str, language: str, text: str) -> str:
-    """Return "generated", "minified", "vendored" or "data" for a file that no person wrote, and "" for any other."""
+    """Return GENERATED, MINIFIED, VENDORED or DATA for a file that no person wrote, and "" for any other."""
     name = path.rsplit("/", 1)[-1].lower()
     if name in LOCK_FILES or (name.endswith(".map") and '"mappings"' in text):
-        return "generated"
+        return GENERATED
     if _is_data(name, text):
-        return "data"
+        return DATA
     least = 5_000 if name.endswith(".svg") else LANGUAGES[language].minified if language in LANGUAGES else 0
     if least and len(text) >= least and _is_minified(text):
-        return "minified"
+        return MINIFIED
     head = "\n".join(text[:_HEAD_CHARS].split("\n", _HEAD_LINES)[:_HEAD_LINES])
     is_library = language in ("javascript", "css") and _LIBRARY.match(head)
     if is_library and may_be_vendored(path):
-        return "vendored"
+        return VENDORED
     if language == "html":
-        return "generated" if _GENERATOR.search(head) else ""
+        return GENERATED if _GENERATOR.search(head) else ""
     # A person edits prose even when its header says that a part is generated.
     lowered = head.lower()
     is_generated = language not in PROSE and any(word in lowered for word in _SAYING_SO) and _GENERATED.search(head)
-    return "generated" if is_generated else ""
+    return GENERATED if is_generated else ""
 
 
 def _is_data(name: str, text: str) -> bool:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import BinaryIO
 
+from codefathom.facts import reasons as say
 from codefathom.facts.languages import CODE, is_document, language_of, refine
+from codefathom.facts.reasons import Note
 from codefathom.source.changes import FileStat
 from codefathom.source.charset import read_as, undecodable_lines
 from codefathom.source.content import decode, is_binary, machine_made
 from codefathom.source.extraction.extracted_text import extracted_text
 from codefathom.source.extraction.refusal import Refusal
-from codefathom.source.scan import ABSENT, AbsentError, FileTree
+from codefathom.source.scan import AbsentError, FileTree
 from codefathom.source.size_limits import MAX_TEXT_FILE_BYTES, MAX_WHOLE_FILE_BYTES
 from codefathom.system.real_paths import open_below, regular_file
 from codefathom.types import USUAL_ENCODING, Document, Skipped
@@ -62,18 +64,18 @@ def read(
     try:
         data = _bytes_of(root, file.path)
     except OSError as error:
-        return Skipped(file.path, ABSENT if isinstance(error, AbsentError) else "unreadable")
+        return Skipped(file.path, Note(say.ABSENT if isinstance(error, AbsentError) else say.UNREADABLE))
     if data is None:
-        return Skipped(file.path, "not a regular file")
+        return Skipped(file.path, Note(say.NOT_REGULAR))
     if is_document(file.path):
         return _extracted(file.path, data, indexed)
     if is_binary(data):
-        return Skipped(file.path, "binary")
+        return Skipped(file.path, Note(say.BINARY))
     text, is_assumed = decode(data, assumed)
     language = kind_of(file.path, text)
-    reason = "oversized" if len(data) > MAX_TEXT_FILE_BYTES and language not in CODE else ""
-    if reason or (not include_generated and (reason := machine_made(file.path, language, text))):
-        return Skipped(file.path, reason)
+    kind = say.OVERSIZED if len(data) > MAX_TEXT_FILE_BYTES and language not in CODE else ""
+    if kind or (not include_generated and (kind := machine_made(file.path, language, text))):
+        return Skipped(file.path, Note(kind))
     encoding = read_as(data, assumed) if is_assumed else ""
     return Document(file.path, language, text, fingerprint(data), len(data), encoding)
 
@@ -82,7 +84,7 @@ def _extracted(path: str, data: bytes, indexed: str) -> Document | Skipped:
     name = fingerprint(data)
     text = "" if name == indexed else extracted_text(path, data)
     if isinstance(text, Refusal):
-        return Skipped(path, text.reason)
+        return Skipped(path, text.why)
     return Document(path, language_of(path), text, name, len(data))
 
 

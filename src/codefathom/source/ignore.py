@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from codefathom.facts.paths import BUILD_FILES, VENDOR_NAMES
+from codefathom.facts.reasons import CACHE, VENDORED, VIRTUAL_ENVIRONMENT
 from codefathom.source.globs import Globs, IgnoreRule, as_bytes, literal_start, parse_line
 
 BUILT_IN, USER_EXCLUDE, GIT_EXCLUDE, GITIGNORE, OWN_IGNORE, SETTINGS, COMMAND_LINE = range(7)
@@ -47,10 +48,10 @@ _VENDORED_BY = {
     "_vendor": frozenset({"vendor.txt"}),  # pip, setuptools
 }
 _MARKS = {
-    "pyvenv.cfg": "virtual environment",
-    "CACHEDIR.TAG": "cache",
-    ".cargo-checksum.json": "vendored",
-    ".hex": "vendored",  # a package of Elixir or Erlang
+    "pyvenv.cfg": VIRTUAL_ENVIRONMENT,
+    "CACHEDIR.TAG": CACHE,
+    ".cargo-checksum.json": VENDORED,
+    ".hex": VENDORED,  # a package of Elixir or Erlang
 }
 _LICENCES = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
 
@@ -142,19 +143,19 @@ def is_output(name: str, siblings: Collection[str], at_root: bool) -> bool:
 
 
 def mark(directory: str, names: Collection[str]) -> str:
-    """Return the kind of a directory by its entries: "vendored", "cache", "virtual environment", or "" for source."""
+    """Return the kind of note that says why a directory with these entries is left out, or "" for source."""
     if marks := _MARKS.keys() & names:
         return _MARKS[min(marks)]
     parents, _, name = directory.rstrip("/").rpartition("/")
     if not parents and name.lower() in _VENDOR_FOLDERS:
-        return "vendored"
+        return VENDORED
     if name in _VENDORED_BY and not _VENDORED_BY[name].isdisjoint(names):
-        return "vendored"
+        return VENDORED
     if parents.lower() not in VENDOR_NAMES:
         return ""
     # Only at the top: code that was copied to a place like src/vendor/ is read and changed like any other.
     has_licence = any(other.upper().startswith(_LICENCES) for other in names)
-    return "vendored" if has_licence else ""
+    return VENDORED if has_licence else ""
 
 
 def changes_rules(name: str) -> bool:

@@ -8,7 +8,9 @@ from hashlib import blake2b
 from typing import BinaryIO, NamedTuple
 
 from codefathom.errors import SourceError
+from codefathom.facts import reasons as say
 from codefathom.facts.languages import CODE
+from codefathom.facts.reasons import Note
 from codefathom.source.changes import FileStat
 from codefathom.source.content import decode, is_binary, machine_made
 from codefathom.source.documents import fingerprint_of, kind_of, open_file
@@ -60,10 +62,10 @@ def opened(root: str | FileTree, file: FileStat) -> Iterator[BinaryIO | Skipped]
     try:
         stream = open_file(root, file.path)
     except OSError:
-        yield Skipped(file.path, "unreadable")
+        yield Skipped(file.path, Note(say.UNREADABLE))
         return
     if stream is None:
-        yield Skipped(file.path, "not a regular file")
+        yield Skipped(file.path, Note(say.NOT_REGULAR))
         return
     with stream:
         yield stream
@@ -92,10 +94,10 @@ def look_through(stream: BinaryIO, file: FileStat, *, include_generated: bool, a
             size += len(block)
             end = block.find(b"\n")
             if length + (end if end >= 0 else len(block)) > MAX_LINE_BYTES:
-                return Skipped(file.path, "oversized line")
+                return Skipped(file.path, Note(say.OVERSIZED_LINE))
             length = len(block) - block.rfind(b"\n") - 1 if end >= 0 else length + len(block)
     except OSError:
-        return Skipped(file.path, "unreadable")
+        return Skipped(file.path, Note(say.UNREADABLE))
     head = b"".join(first.splitlines(keepends=True)[:_HEAD_LINES])
     is_short = len(head) <= _MAX_HEAD_BYTES and head.endswith(b"\n")
     return Survey(file, language, fingerprint_of(digest), size, head if is_short else b"")
@@ -103,13 +105,13 @@ def look_through(stream: BinaryIO, file: FileStat, *, include_generated: bool, a
 
 def _language(path: str, first: bytes, assumed: str, include_generated: bool) -> str | Skipped:
     if is_binary(first):
-        return Skipped(path, "binary")
+        return Skipped(path, Note(say.BINARY))
     text = decode(first[: first.rfind(b"\n") + 1] or first, assumed).text
     language = kind_of(path, text)
     if language not in CODE or first.startswith(_WIDE_BOMS):
-        return Skipped(path, "oversized")
-    reason = "" if include_generated else machine_made(path, language, text)
-    return Skipped(path, reason) if reason else language
+        return Skipped(path, Note(say.OVERSIZED))
+    kind = "" if include_generated else machine_made(path, language, text)
+    return Skipped(path, Note(kind)) if kind else language
 
 
 def _blocks(stream: BinaryIO, first: bytes) -> Iterator[bytes]:

@@ -11,8 +11,10 @@ from functools import cache
 from typing import BinaryIO, NamedTuple, Protocol
 
 from codefathom.errors import SourceError
+from codefathom.facts import reasons as say
 from codefathom.facts.languages import is_document
 from codefathom.facts.paths import PACKAGE_FOLDERS
+from codefathom.facts.reasons import Note
 from codefathom.source import ignore
 from codefathom.source.changes import FileStat, Scan
 from codefathom.source.ignore import BROUGHT_BACK, NO_RULE, Layer, Layers, Patterns
@@ -42,9 +44,6 @@ class ScanRules(NamedTuple):
     max_document_bytes: int = MAX_DOCUMENT_BYTES  # of PDF and Word files and notebooks
     most_revision_files: int = MOST_REVISION_FILES  # that a commit may list
     user_exclude: str = ""  # path of the file with the user's patterns for all repositories; empty: none
-
-
-ABSENT = "its content is not in this partial clone; `git fetch --refetch --no-filter` brings it"
 
 
 class AbsentError(OSError):
@@ -203,13 +202,13 @@ class Walk:
         except OSError as error:
             if not directory.path:
                 raise
-            self._skip(directory.path, "symlink" if error.errno in _BECAME_A_LINK else "unreadable")
+            self._skip(directory.path, say.SYMLINK if error.errno in _BECAME_A_LINK else say.UNREADABLE)
             return
         names = [entry.name for entry in entries]
         reason = "" if directory.is_kept else ignore.mark(directory.path, names)
         if not reason and ".git" in names and directory.path and not directory.is_kept:
             reason = self._worktree(directory.path)
-        if reason and not (reason == "vendored" and self._includes_vendored):
+        if reason and not (reason == say.VENDORED and self._includes_vendored):
             if not ignore.may_enter(directory.layers, directory.path, ignore.BUILT_IN):
                 self._skip(directory.path, reason)
                 self.folders[directory.path] = FolderRules(directory, is_left_out=True)
@@ -255,7 +254,7 @@ class Walk:
             or (repository in shared and linked.is_known_to(repository, f"{folder}.git"))
             for repository in (*around, *shared)
         )
-        return "worktree of this repository" if is_ours else ""
+        return say.WORKTREE if is_ours else ""
 
     def _shared_directories(self) -> tuple[str, ...]:
         """Return the directory of the repository around the root, as it is written and as it is resolved."""
@@ -280,9 +279,9 @@ class Walk:
             elif ignore.may_enter(inside.layers, path, decision):
                 self._open.append(Directory(path, inside.layers, decision, True))
             elif is_output:
-                self._skip(path, "build output")
+                self._skip(path, say.BUILD_OUTPUT)
             elif name in PACKAGE_FOLDERS:
-                self._skip(path, "vendored")
+                self._skip(path, say.VENDORED)
 
     def _take_files(self, entries: list[os.DirEntry[str]], inside: Directory) -> None:
         if ends := self._extensions:
@@ -297,7 +296,7 @@ class Walk:
             try:
                 status = entry.stat(follow_symlinks=False)
             except OSError:  # it went away since the directory was read
-                self._skip(path, "unreadable")
+                self._skip(path, say.UNREADABLE)
                 continue
             if stat.S_ISLNK(status.st_mode):
                 self._take_link(path, inside.layers, decision == BROUGHT_BACK)
@@ -307,18 +306,18 @@ class Walk:
                 self.files.append(FileStat.of(path, status))
 
     def unfit(self, path: str, status: os.stat_result) -> str:
-        """Return the reason for which a file is left out by its kind or size, "" for one that counts."""
+        """Return the kind of note that says why a file is left out by its kind or size, "" for one that counts."""
         if not stat.S_ISREG(status.st_mode):
-            return "not a regular file"
+            return say.NOT_REGULAR
         if status.st_size > (self._rules.max_document_bytes if is_document(path) else self._rules.max_bytes):
-            return "oversized"
-        return "symlink to a place already listed" if self._follows and not self._is_new(path) else ""
+            return say.OVERSIZED
+        return say.SYMLINK_LISTED if self._follows and not self._is_new(path) else ""
 
     def _take_link(self, path: str, layers: Layers, is_kept: bool) -> None:
         if self._follows:
             self._links.append((path, layers, is_kept))
         elif not self._extensions or path.lower().endswith(self._extensions):
-            self._skip(path, "symlink")
+            self._skip(path, say.SYMLINK)
 
     def _follow(self, path: str, layers: Layers, is_kept: bool) -> None:
         """Follow a symbolic link: take the place that it leads to, if that is inside the root and not listed yet."""
@@ -326,14 +325,14 @@ class Walk:
         try:
             status = os.stat(target, follow_symlinks=False)
         except OSError:
-            self._skip(path, "broken symlink")
+            self._skip(path, say.BROKEN_SYMLINK)
             return
         if stat.S_ISLNK(status.st_mode):  # it leads to itself
-            self._skip(path, "broken symlink")
+            self._skip(path, say.BROKEN_SYMLINK)
         elif os.path.commonpath((self._root, target)) != self._root:
-            self._skip(path, "symlink out of the project")
+            self._skip(path, say.SYMLINK_OUTSIDE)
         elif not ignore.NEVER.isdisjoint(target[len(self._root) :].split(os.sep)):
-            self._skip(path, "symlink")
+            self._skip(path, say.SYMLINK)
         elif stat.S_ISDIR(status.st_mode):
             self._follow_to_folder(path, target, layers, is_kept)
         elif self._extensions and not path.lower().endswith(self._extensions):
@@ -347,7 +346,7 @@ class Walk:
         parent = path[: path.rfind("/") + 1]
         name = path[len(parent) :]
         if target in self._seen:
-            self._skip(path, "symlink to a place already listed")
+            self._skip(path, say.SYMLINK_LISTED)
         elif ignore.decide(layers, parent, [name], are_directories=True).get(name, NO_RULE) < 0:
             self._open.append(Directory(path + "/", layers, NO_RULE, is_kept))
 
@@ -370,12 +369,12 @@ class Walk:
         try:
             path.encode()
         except UnicodeEncodeError:
-            self._skip(path, "name is not UTF-8")
+            self._skip(path, say.NAME_NOT_UTF8)
             return False
         return True
 
-    def _skip(self, path: str, reason: str) -> None:
-        self.skipped.append(Skipped(path.encode("utf-8", "backslashreplace").decode(), reason))
+    def _skip(self, path: str, kind: str) -> None:
+        self.skipped.append(Skipped(path.encode("utf-8", "backslashreplace").decode(), Note(kind)))
 
 
 def with_rules(rules: ScanRules, of_git: Iterable[Layer]) -> Layers:

@@ -11,7 +11,9 @@ from threading import Lock, RLock, local
 from typing import Any, BinaryIO
 
 from codefathom.errors import DamagedError, IndexClosedError, IndexingError, LockedError, UnwritableError, UsageError
+from codefathom.facts import reasons as say
 from codefathom.facts.paths import is_test
+from codefathom.facts.reasons import Note, Told
 from codefathom.stores.folder import File, file_at
 from codefathom.stores.lent_connections import LentConnection, LentConnections
 from codefathom.stores.lock import writer_lock
@@ -193,7 +195,7 @@ class Database:
         with self._seal_lock:
             seal, changed = read_seal(self._seal), logged_blocks(self._log)
             if seal is not None and any(True for _ in damaged_blocks(self._raw(), seal, changed)):
-                raise self.damaged("parts of it differ from what was written")
+                raise self.damaged(Note(say.PARTS_DIFFER))
             with suppress(OSError):
                 self._seal.remove()
             try:
@@ -246,12 +248,11 @@ class Database:
 
     # ---- inside
 
-    def damaged(self, how: str) -> DamagedError:
+    def damaged(self, how: Told) -> DamagedError:
         """Mark the file, so that the next process makes it anew, and return the error for the user."""
         mark(self.file)
-        return DamagedError(
-            f"the catalogue {self.path!r} is damaged: {how}", hint="run `fathom index` to build it again"
-        )
+        what = Note(say.CATALOGUE_DAMAGED, {"path": repr(self.path), "error": how})
+        return DamagedError(what, hint=Note(say.INDEX_BUILDS_AGAIN))
 
     def connection(self) -> sqlite3.Connection:
         """Return this thread's connection, for one that has just opened the file, and that alone may close it.

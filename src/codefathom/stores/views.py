@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from codefathom.facts.reasons import ENGLISH, INDEX_OF_VECTORS, INDEX_OF_WORDS
 from codefathom.stores.base import Fields, LexicalStore, Row, VectorStore
 from codefathom.stores.catalog.readers import ViewSource
 from codefathom.stores.lexical.fields import fields_of
@@ -107,7 +108,7 @@ class Views:
         self.vectors.close()
 
     def _named(self) -> Mapping[str, LexicalStore | VectorStore]:
-        return {"index of words": self.lexical, "index of vectors": self.vectors}
+        return {ENGLISH[INDEX_OF_WORDS]: self.lexical, ENGLISH[INDEX_OF_VECTORS]: self.vectors}
 
     def _catch_up_lexical(self) -> None:
         since = self.lexical.generation

@@ -39,8 +39,6 @@ SOURCES = Path(codefathom.__file__).parent
     ("path", "is_a_test", "has_own"),
     [
         # what a runner of tests runs, by the customs of its language
-        ("conftest.py", True, True),
-        ("src/shop/conftest.py", True, True),
         ("shop/tests.py", True, True),
         ("test_cart.py", True, True),
         ("src/test_cart.py", True, True),
@@ -62,7 +60,6 @@ SOURCES = Path(codefathom.__file__).parent
         ("src/CartTests.cs", True, True),
         ("spec/cart_spec.rb", True, True),
         ("lib/cart_spec.rb", True, True),
-        ("spec/spec_helper.rb", True, True),
         ("Tests.swift", True, True),
         ("Sources/URITests.swift", True, True),
         ("cart_test.go", True, True),
@@ -79,6 +76,15 @@ SOURCES = Path(codefathom.__file__).parent
         ("contracts/Cart.t.sol", True, True),
         ("rtl/cart_tb.v", True, True),
         # what belongs to tests and has none
+        ("conftest.py", True, False),
+        ("src/shop/conftest.py", True, False),
+        ("spec/spec_helper.rb", True, False),
+        ("spec/rails_helper.rb", True, False),
+        ("test/test_helper.exs", True, False),
+        ("tests/test_helper.py", True, True),
+        ("tests/TestCase.php", True, False),
+        ("tests/bootstrap.php", True, False),
+        ("tests/Pest.php", True, False),
         ("tests/helpers.js", True, False),
         ("Tests/ShopTests/Helpers.swift", True, False),
         ("tests/index.js", True, False),

@@ -346,7 +346,7 @@ def test_the_note_about_grammars_counts_files_and_keeps_reasons() -> None:
     kept = Kept(stored, meta={key: note})
     assert json.loads(note_of_grammars(kept, {})[key])["klingon"] == [2, "no file"]
     assert json.loads(note_of_grammars(kept, {"klingon": "damaged"})[key])["klingon"] == [2, "damaged"]
-    assert without_grammar(kept)[1] == (
+    assert str(without_grammar(kept)[1]) == (
         "the grammar of klingon cannot be loaded (no file): 2 files with klingon are indexed as text until "
         "`fathom index` can load it"
     )
@@ -474,7 +474,7 @@ def test_the_way_in_which_documents_are_read_is_kept() -> None:
 )
 def test_how_far_the_first_run_came(kept: Kept, files: list[FileStat], sentence: str) -> None:
     files_there = {file.path: TEXT for file in files}
-    assert incompleteness(kept, plan(kept, recipe_for(files, files_there))) == sentence
+    assert str(incompleteness(kept, plan(kept, recipe_for(files, files_there))) or "") == sentence
 
 
 @pytest.mark.parametrize(

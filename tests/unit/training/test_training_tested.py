@@ -10,7 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from training.mine import pairs_of_tests
-from training.tested import TEST_PATH, Case, cases_of, matched
+from training.tested import Case, cases_of, matched
 
 from codefathom.types import Document
 
@@ -68,11 +68,6 @@ def test_of_equal_names_the_one_that_few_tests_call_is_taken() -> None:
 
 def test_a_title_without_a_word_of_a_known_name_gives_nothing() -> None:
     assert list(matched([Case("does what it says", ("run", "go"))], lambda _: True)) == []
-
-
-@pytest.mark.parametrize("path", ["tests/a.py", "src/x_test.go", "a/Foo.spec.ts", "Sources/FooTests/A.swift"])
-def test_paths_of_tests(path: str) -> None:
-    assert TEST_PATH.search(path)
 
 
 def test_a_test_and_its_function_in_another_file_are_a_pair() -> None:

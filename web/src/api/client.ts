@@ -16,6 +16,8 @@ export class Problem extends Error {
     readonly code: string,
     readonly detail: string,
     readonly hint: string = "",
+    readonly detail_parts: readonly Schemas["NoteOut"][] = [],
+    readonly hint_parts: readonly Schemas["NoteOut"][] = [],
   ) {
     super(detail);
     this.name = "Problem";
@@ -86,8 +88,9 @@ async function answered<T>(path: string, request: Request): Promise<T> {
 
 async function problemOf(response: Response): Promise<Problem> {
   try {
-    const found = (await response.json()) as Partial<Record<"code" | "detail" | "hint", string>>;
-    return new Problem(response.status, found.code ?? "unknown", found.detail ?? response.statusText, found.hint);
+    const found = (await response.json()) as Partial<Schemas["ProblemOut"]>;
+    const { code = "unknown", detail = response.statusText, hint, detail_parts, hint_parts } = found;
+    return new Problem(response.status, code, detail, hint, detail_parts, hint_parts);
   } catch {
     return new Problem(response.status, "unknown", response.statusText || `${response.status}`);
   }

@@ -2231,6 +2231,20 @@ export interface components {
              */
             completeness: string;
             /**
+             * Completeness Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            completeness_parts: components["schemas"]["NoteOut"][];
+            /**
              * Confidence
              * @description null without a question
              * @example 0.8
@@ -2560,6 +2574,20 @@ export interface components {
              * @example binary
              */
             reason: string;
+            /**
+             * Reason Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            reason_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * FilesOut
@@ -2936,6 +2964,20 @@ export interface components {
              */
             completeness: string;
             /**
+             * Completeness Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            completeness_parts: components["schemas"]["NoteOut"][];
+            /**
              * Unseen
              * @description parts of the change of which nothing is known
              * @example []
@@ -3190,6 +3232,20 @@ export interface components {
              */
             completeness: string;
             /**
+             * Completeness Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            completeness_parts: components["schemas"]["NoteOut"][];
+            /**
              * Confidence
              * @description null without a question
              * @example 0.8
@@ -3385,7 +3441,7 @@ export interface components {
              *     }
              */
             values: {
-                [key: string]: string | number | string[] | components["schemas"]["NoteOut"];
+                [key: string]: string | number | string[] | components["schemas"]["NoteOut"] | components["schemas"]["NoteOut"][];
             };
         };
         /**
@@ -3632,6 +3688,34 @@ export interface components {
              * @example GET /projects lists them
              */
             hint: string;
+            /**
+             * Detail Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            detail_parts: components["schemas"]["NoteOut"][];
+            /**
+             * Hint Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            hint_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * ProjectChangeIn
@@ -3780,6 +3864,20 @@ export interface components {
              */
             problem: string;
             /**
+             * Problem Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            problem_parts: components["schemas"]["NoteOut"][];
+            /**
              * Job Id
              * @description id of the job that waits or runs
              * @default
@@ -3894,6 +3992,20 @@ export interface components {
              * @example imports and calls by name
              */
             completeness: string;
+            /**
+             * Completeness Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            completeness_parts: components["schemas"]["NoteOut"][];
             /**
              * N Unresolved
              * @description number of names whose definition is not known
@@ -4090,6 +4202,20 @@ export interface components {
              */
             damage: string[];
             /**
+             * Damage Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            damage_parts: components["schemas"]["NoteOut"][];
+            /**
              * Skipped
              * @description files that are left out, with the reason
              */
@@ -4231,6 +4357,20 @@ export interface components {
              * @example binary
              */
             reason: string;
+            /**
+             * Reason Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            reason_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * RelatedOut
@@ -4280,6 +4420,20 @@ export interface components {
              * @example imports and calls by name
              */
             completeness: string;
+            /**
+             * Completeness Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            completeness_parts: components["schemas"]["NoteOut"][];
             /**
              * N Unresolved
              * @description number of names whose definition is not known
@@ -4417,6 +4571,20 @@ export interface components {
              * @example []
              */
             missing_grammars: string[];
+            /**
+             * Missing Grammars Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            missing_grammars_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * RouteTimesOut
@@ -5674,6 +5842,34 @@ export interface components {
              * @default
              */
             hint: string;
+            /**
+             * Detail Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            detail_parts: components["schemas"]["NoteOut"][];
+            /**
+             * Hint Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            hint_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * TurnIn

@@ -1,6 +1,5 @@
 import { chatText } from "../chat/text";
 import { monitoringText } from "../monitoring/text";
-import { leftOutText } from "../projects/left-out-text";
 import { projectsText } from "../projects/text";
 import { searchText } from "../search/text";
 import { viewerText } from "../viewer/text";
@@ -14,7 +13,6 @@ export const en = {
   ...chatText.en,
   ...searchText.en,
   ...projectsText.en,
-  ...leftOutText.en,
   ...monitoringText.en,
   ...viewerText.en,
 };

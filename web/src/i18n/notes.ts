@@ -51,7 +51,10 @@ function inChinese({ kind, values }: Note): string | undefined {
 }
 
 function said(value: Value, isGrouped: boolean): string {
-  if (Array.isArray(value)) return value.join(", ");
+  if (Array.isArray(value)) {
+    const inner = value.map((item) => (typeof item === "object" ? (inChinese(item) ?? "") : item));
+    return inner.join(value.some((item) => typeof item === "object") ? SEPARATORS.zh : ", ");
+  }
   if (typeof value === "object") return inChinese(value) ?? "";
   return typeof value === "number" && isGrouped ? new Intl.NumberFormat("zh").format(value) : String(value);
 }

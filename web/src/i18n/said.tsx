@@ -1,5 +1,4 @@
 import { Fragment, type ReactNode, useCallback } from "react";
-import type { Problem } from "../api/client";
 import { type Key, useLanguage, useText } from ".";
 import { en } from "./en";
 import { type Note, piecesOf, SEPARATORS, wordsOf } from "./notes";
@@ -34,15 +33,28 @@ interface ToldProblem {
   readonly hint: ReactNode;
 }
 
+/** A problem as the server or a job tells it. */
+interface SaidProblem {
+  readonly code: string;
+  readonly detail: string;
+  readonly hint: string;
+  readonly detail_parts?: readonly Note[];
+  readonly hint_parts?: readonly Note[];
+}
+
 /** Returns what tells of a problem: in English its own sentence, else a title for its code and the sentence below. */
-export function useTold(): (problem: Pick<Problem, "code" | "detail" | "hint">) => ToldProblem {
+export function useTold(): (problem: SaidProblem) => ToldProblem {
   const { language } = useLanguage();
   const titleOf = useProblemTitle();
   return useCallback(
-    ({ code, detail, hint }) =>
+    ({ code, detail, hint, detail_parts, hint_parts }) =>
       language === "en"
         ? { title: detail, detail: undefined, hint }
-        : { title: titleOf(code), detail: <Said text={detail} />, hint: <Said text={hint} /> },
+        : {
+            title: titleOf(code),
+            detail: <Said text={detail} notes={detail_parts} />,
+            hint: <Said text={hint} notes={hint_parts} />,
+          },
     [language, titleOf],
   );
 }

@@ -1,6 +1,5 @@
 import { chatText } from "../chat/text";
 import { monitoringText } from "../monitoring/text";
-import { leftOutText } from "../projects/left-out-text";
 import { projectsText } from "../projects/text";
 import { searchText } from "../search/text";
 import { viewerText } from "../viewer/text";
@@ -15,7 +14,6 @@ export const zh: Readonly<Record<Key, string>> = {
   ...chatText.zh,
   ...searchText.zh,
   ...projectsText.zh,
-  ...leftOutText.zh,
   ...monitoringText.zh,
   ...viewerText.zh,
 };

@@ -53,7 +53,7 @@ export function Card({ project, round, onChange, onDetails }: CardProps) {
       {view && !isActive(view) && <Outcome view={view} onLeftOut={() => onDetails("left-out")} />}
       {!view && project.problem && (
         <p className="card-problem">
-          <Said text={project.problem} />
+          <Said text={project.problem} notes={project.problem_parts} />
         </p>
       )}
       <div className="card-foot">

@@ -1,8 +1,11 @@
 /** Files that are not in the index, counted and chosen from. */
 
+import type { Note } from "../i18n/notes";
+
 export interface LeftOutFile {
   readonly path: string;
   readonly reason: string;
+  readonly reason_parts?: readonly Note[];
 }
 
 /** How many there are of each reason, the most frequent first. */

@@ -1,8 +1,8 @@
 import { Alert, Button, Input } from "antd";
 import { useState } from "react";
 import { get, type Schemas, useLoad } from "../api/client";
-import { en, type Key } from "../i18n/en";
 import { useText } from "../i18n";
+import { Said, useWords } from "../i18n/said";
 import { Loading, Trouble } from "../parts";
 import { countsOf, type LeftOutFile, matching } from "./left-out-files";
 import type { Project } from "./listed";
@@ -40,7 +40,8 @@ export function LeftOut({ project }: { readonly project: Project }) {
 
 function Skipped({ files }: { readonly files: readonly LeftOutFile[] }) {
   const t = useText();
-  const reasonText = useReason();
+  const words = useWords();
+  const notes = new Map(files.map((file) => [file.reason, file.reason_parts]));
   const [reason, setReason] = useState("");
   const [text, setText] = useState("");
   const [most, setMost] = useState(STEP);
@@ -58,7 +59,7 @@ function Skipped({ files }: { readonly files: readonly LeftOutFile[] }) {
             aria-pressed={reason === name}
             onClick={() => setReason(name)}
           >
-            {name ? reasonText(name) : t("projects.left-out.all")} <span>{count}</span>
+            {name ? words(notes.get(name), name) : t("projects.left-out.all")} <span>{count}</span>
           </button>
         ))}
       </div>
@@ -81,7 +82,6 @@ function Skipped({ files }: { readonly files: readonly LeftOutFile[] }) {
 
 function Table({ files }: { readonly files: readonly LeftOutFile[] }) {
   const t = useText();
-  const reasonText = useReason();
   return (
     <table className="left-out-table">
       <thead>
@@ -94,19 +94,12 @@ function Table({ files }: { readonly files: readonly LeftOutFile[] }) {
         {files.map((file) => (
           <tr key={file.path}>
             <td className="mono">{file.path}</td>
-            <td>{reasonText(file.reason)}</td>
+            <td>
+              <Said text={file.reason} notes={file.reason_parts} />
+            </td>
           </tr>
         ))}
       </tbody>
     </table>
   );
-}
-
-/** A reason in the language of the page; one that is not known as the server says it. */
-function useReason(): (reason: string) => string {
-  const t = useText();
-  return (reason) => {
-    const key = `projects.reason.${reason}`;
-    return key in en ? t(key as Key) : reason;
-  };
 }

@@ -42,6 +42,7 @@ const REPORT: Report = {
   lost: "",
   store_problem: "",
   missing_grammars: [],
+  missing_grammars_parts: [],
 };
 const JOB: Job = {
   id: "j1",
@@ -124,7 +125,8 @@ describe("a job", () => {
   });
 
   it("that failed says why", () => {
-    const trouble = { code: "crashed", detail: "it ended with signal 9", hint: "start it again" };
+    const said = { code: "crashed", detail: "it ended with signal 9", hint: "start it again" };
+    const trouble = { ...said, detail_parts: [], hint_parts: [] };
     const events = [
       ...WHOLE.slice(0, 4),
       { type: "error", data: trouble },

@@ -77,7 +77,7 @@ def _lines(part: Impact, style: Style) -> Iterator[str]:
     if part.changes:
         yield "changed:"
         yield from (_change_line(item, style) for item in part.changes)
-    yield from related_text(RelatedResult("", part.reached, ""), style).splitlines()
+    yield from related_text(RelatedResult("", part.reached, ()), style).splitlines()
     if part.tests:
         yield "tests:"
         yield from (f"  {style.strong(show_name(test.path))}  {show_line(test.reason)}" for test in part.tests)

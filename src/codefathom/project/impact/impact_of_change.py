@@ -7,7 +7,7 @@ from codefathom.parse import parse
 from codefathom.project.impact.changed_symbols import changed_lines, changed_symbols
 from codefathom.project.impact.file_changes import FileChanges, FileVersions
 from codefathom.project.opening import OpenedProject
-from codefathom.search.graph.impact import ChangedSymbol, Impact, completeness_of, in_order, reach
+from codefathom.search.graph.impact import ChangedSymbol, Impact, in_order, limitations_of, reach
 from codefathom.search.graph.impact_part import page_of
 from codefathom.search.graph.resolved_graph import ResolvedGraph
 from codefathom.search.graph.touching_tests import ChangedText, touching_tests
@@ -23,7 +23,7 @@ def impact_of_change(opened: OpenedProject, files: FileChanges, *, depth: int, l
     edges = in_order(matches.touches)
     tests = touching_tests(matches.touches, changed_text(files), graph.resolver.language_of, opened.catalog.text)
     unseen = (*files.unseen, *_unparsed(files))
-    said = completeness_of(graph, matches)
+    said = limitations_of(graph, matches)
     whole = Impact(
         tuple(changes), tuple(edges), len(edges), tuple(tests), said, unseen, 0, len(changes), len(tests), len(unseen)
     )

@@ -15,6 +15,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from codefathom.errors import FathomError
+from codefathom.facts.reasons import COPY_DIFFERS, Note
 from codefathom.project.location import Location, index_place
 from codefathom.project.opening import OpenedProject
 from codefathom.providers.base import Embedder
@@ -90,7 +91,7 @@ def _take(sibling: _Candidate, place: Location, embedder: Embedder, here: FilesH
     try:
         with trusted(sibling.place, registry) as catalog:
             if catalog.soundness.damage():
-                raise catalog.soundness.damaged("it was to be copied, and differs from what was written")
+                raise catalog.soundness.damaged(Note(COPY_DIFFERS))
             identity = catalog.identity
             copy_sibling(SiblingSource(catalog, theirs, is_still), ours, word, here)
         registry.add(index_place(place), word)

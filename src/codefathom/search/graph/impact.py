@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
+from codefathom.facts.reasons import COMMON_NAMES, SENTENCE, Note
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
-from codefathom.search.graph.related import completeness, edge_of, is_likely
+from codefathom.search.graph.related import edge_of, is_likely, limitations
 from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse
 from codefathom.types import Related
 
@@ -50,12 +51,17 @@ class Impact:
     reached: tuple[Related, ...]  # nearest first; an edge names the place that uses something of the step before
     n_reached: int  # also those that a limit has cut off
     tests: tuple[TouchingTest, ...]  # likeliest first
-    completeness: str  # in words: how this is known, and what cannot be seen
+    limitations: tuple[Note, ...]  # how this is known, and what cannot be seen
     unseen: tuple[str, ...] = ()  # parts of the change of which nothing is known, one sentence each
     offset: int = 0  # items that were passed by; the lists take turns
     n_changes: int = 0  # also those that a limit has cut off, as of tests and of what is not seen
     n_tests: int = 0
     n_unseen: int = 0
+
+    @property
+    def completeness(self) -> str:
+        """The same in English."""
+        return " ".join(map(str, self.limitations))
 
 
 class Touch(NamedTuple):
@@ -175,9 +181,9 @@ def in_order(touches: Iterable[Touch]) -> list[Related]:
     return sorted(unique.values(), key=lambda edge: (edge.depth, edge.certainty != "exact", edge.path, edge.line))
 
 
-def completeness_of(graph: ResolvedGraph, matches: Reach) -> str:
-    """Return, in words, how what was reached is known, and what cannot be seen."""
-    said = completeness(in_order(matches.touches), graph.unseen_languages())
-    names = ", ".join(matches.common_names[:5])
-    common = f"; names that many definitions share are not followed: {names}" if names else ""
-    return f"{said}{common}."
+def limitations_of(graph: ResolvedGraph, matches: Reach) -> tuple[Note, ...]:
+    """Return how what was reached is known, and what cannot be seen."""
+    notes = list(limitations(in_order(matches.touches), graph.unseen_languages()))
+    if names := tuple(matches.common_names[:5]):
+        notes.append(Note(COMMON_NAMES, {"names": names}))
+    return (Note(SENTENCE, {"notes": tuple(notes)}),)

@@ -13,6 +13,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from codefathom.errors import UsageError
+from codefathom.facts.reasons import MAP_RANKED, Note
 from codefathom.search.graph.centrality import USUALLY_FOLLOWED, Link, Ranks, ranked
 from codefathom.search.graph.reference_graph import MAX_DEFINING_FILES, ReferenceGraph, dotted_name
 from codefathom.search.graph.resolve import family
@@ -36,10 +37,7 @@ _MIN_NAME_CHARS = 3
 _MOST_TOKENS = 1_000_000
 _LEAST_TRUST = 0.01  # of a project whose hits are most likely no answer, so that it keeps a place
 _SIGNATURE_CHARS = 120
-_COMPLETENESS = (
-    "Files are ranked by imports and by uses of names, matched by name where at most "
-    f"{MAX_DEFINING_FILES} files define it; dynamic uses are missing."
-)
+_LIMITATIONS = (Note(MAP_RANKED, {"count": MAX_DEFINING_FILES}),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +68,16 @@ class ProjectMap:
     files: tuple[MapFile, ...]
     n_files: int  # of the project, or of the folders that the map is kept to
     n_tokens: int  # of the map as text
-    completeness: str
+    limitations: tuple[Note, ...]
     n_left_out: int = 0  # files behind those of this page
     n_symbols_left_out: int = 0  # symbols behind it, also those of files that are shown
     next_offset: int | None = None  # of the page behind this one, in files and symbols; None: there is none
     verdict: Verdict | None = None  # on the question; unanswerable: the map is the one without it
+
+    @property
+    def completeness(self) -> str:
+        """The limitations in English."""
+        return " ".join(map(str, self.limitations))
 
 
 class MapRequest(NamedTuple):
@@ -152,7 +155,7 @@ def first_parts(query: str, content: MapParts, n: int, count: Callable[[str], in
         files,
         content.n_files,
         count(map_text(files)),
-        _COMPLETENESS,
+        _LIMITATIONS,
         *n_behind,
         content.offset + n if n and any(n_behind) else None,
         content.verdict,

@@ -14,8 +14,9 @@ from dataclasses import replace
 from typing import Literal, NamedTuple, get_args
 
 from codefathom.errors import UsageError
+from codefathom.facts import reasons as say
 from codefathom.facts.paths import may_go_unnamed
-from codefathom.facts.reasons import NOT_FOLLOWED, NOT_FOLLOWED_TIMES, Note, sentence
+from codefathom.facts.reasons import Note
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.reference_graph import (
     MAX_DEFINING_FILES,
@@ -154,7 +155,7 @@ def _around_document(graph: ResolvedGraph, path: str, reach: _Reach) -> RelatedR
     unresolved = sum(1 for item in graph.imports_of(path) if not graph.resolve(item.name, path))
     edges += _lost_importers(graph, path)
     notes = unfollowed_notes(edges)
-    whole = RelatedResult(path, tuple(edges), "", unresolved, rest=Rest(0, is_whole), notes=notes)
+    whole = RelatedResult(path, tuple(edges), (), unresolved, rest=Rest(0, is_whole), notes=notes)
     return _result(graph, whole, reach)
 
 
@@ -250,7 +251,8 @@ def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSy
             break
     edges += _importers(graph, definitions, edges)
     places = sorted(f"{item.path}:{item.symbol.name_line}" for item in definitions)
-    several = f"{len(places)} symbols have this name ({', '.join(places[:3])})" if len(places) > 1 else ""
+    shown = Note(say.SEVERAL_SYMBOLS, {"count": len(places), "places": tuple(places[:3])})
+    several = (shown,) if len(places) > 1 else ()
     notes = unfollowed_notes(edges)
     whole = RelatedResult("@@" + target, tuple(edges), several, rest=Rest(0, is_whole), notes=notes)
     return _result(graph, whole, reach)
@@ -273,8 +275,8 @@ def unfollowed_notes(edges: Iterable[Related]) -> tuple[Note, ...]:
     """Return how many different imports could not be followed, where there are some."""
     n = len({(edge.path, edge.unfollowed) for edge in edges if edge.unfollowed})
     if n == 1:
-        return (Note(NOT_FOLLOWED),)
-    return (Note(NOT_FOLLOWED_TIMES, {"count": n}),) if n else ()
+        return (Note(say.NOT_FOLLOWED),)
+    return (Note(say.NOT_FOLLOWED_TIMES, {"count": n}),) if n else ()
 
 
 class _Place(NamedTuple):
@@ -358,22 +360,28 @@ def _result(graph: ResolvedGraph, whole: RelatedResult, reach: _Reach) -> Relate
     order = sorted(unique.values(), key=_order)
     edges = tuple(order[reach.offset : reach.n_wanted])
     rest = whole.rest.plus(max(len(order) - reach.n_wanted, 0))
-    left_out = f"{rest} more edges are left out" if rest else ""
-    notes = (completeness(order, graph.unseen_languages()), sentence(whole.notes), whole.completeness, left_out)
-    said = "; ".join(filter(None, notes)) + "."
-    return replace(whole, edges=edges, completeness=said, offset=reach.offset, rest=rest)
+    notes = (*limitations(order, graph.unseen_languages()), *whole.notes, *whole.limitations, *_left_out(rest))
+    said = (Note(say.SENTENCE, {"notes": notes}),)
+    return replace(whole, edges=edges, limitations=said, offset=reach.offset, rest=rest)
 
 
-def completeness(edges: Sequence[Related], unseen: Sequence[str]) -> str:
-    """Return in words how edges are known, and what uses are not seen; no number stands for all there are."""
+def _left_out(rest: Rest) -> Iterator[Note]:
+    if rest.n:
+        yield Note(say.EDGES_LEFT_OUT if rest.is_exact else say.LEAST_EDGES_LEFT_OUT, {"count": rest.n})
+    elif rest:
+        yield Note(say.MAYBE_EDGES_LEFT_OUT)
+
+
+def limitations(edges: Sequence[Related], unseen: Sequence[str]) -> Iterator[Note]:
+    """Yield how edges are known, and what uses are not seen; no number stands for all there are."""
     by_name = [edge for edge in edges if edge.certainty == "by-name"]
     n_exact, most = len(edges) - len(by_name), max((edge.n_definitions for edge in by_name), default=0)
-    owners = "one definition here has that name" if most == 1 else f"up to {most} definitions here have that name"
-    sources_told = [
-        f"{n_exact} of {len(edges)} edges are exact, by scope or import" if n_exact else "",
-        f"{len(by_name)} by the name alone ({owners}, and another one may be meant)" if by_name else "",
-        "nothing was found" if not edges else "",
-    ]
-    languages = f", nor any in {', '.join(unseen)}" if unseen else ""
-    missing = f"this is a lower bound: uses through variables, strings or reflection are not seen{languages}"
-    return "; ".join([*filter(None, sources_told), missing])
+    if n_exact:
+        yield Note(say.EDGES_EXACT, {"count": n_exact, "total": len(edges)})
+    if by_name and most == 1:
+        yield Note(say.EDGES_BY_UNIQUE_NAME, {"count": len(by_name)})
+    elif by_name:
+        yield Note(say.EDGES_BY_NAME, {"count": len(by_name), "most": most})
+    if not edges:
+        yield Note(say.NO_EDGES)
+    yield Note(say.LOWER_BOUND_WITHOUT, {"languages": tuple(unseen)}) if unseen else Note(say.LOWER_BOUND)

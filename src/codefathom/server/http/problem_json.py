@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from codefathom.errors import (
     DamagedError,
@@ -20,6 +21,8 @@ from codefathom.errors import (
     StoreError,
     UsageError,
 )
+from codefathom.facts.reasons import Note
+from codefathom.shapes import notes_shape
 
 MEDIA_TYPE = "application/problem+json"
 _TYPE = "urn:codefathom:problem:"
@@ -189,6 +192,8 @@ class Problem:
     detail: str
     code: str
     hint: str = ""
+    detail_parts: Sequence[Mapping[str, Any]] = ()  # notes, where the sentences are made of them
+    hint_parts: Sequence[Mapping[str, Any]] = ()
 
     @property
     def type(self) -> str:
@@ -235,12 +240,14 @@ _STATUS_OF: tuple[tuple[type[FathomError], int, str], ...] = (
 
 def problem_of(error: Exception) -> Problem:
     """Return the problem for an error; for an unexpected error, one without its details."""
+    if not isinstance(error, FathomError):
+        return problem(500, "an unexpected error; see the log of the server", "internal")
     if isinstance(error, RequestError):
-        return problem(error.status, str(error), error.code, error.hint)
-    if isinstance(error, FathomError):
+        status, code = error.status, error.code
+    else:
         status, code = next((status, code) for kind, status, code in _STATUS_OF if isinstance(error, kind))
-        return problem(status, str(error), code, error.hint)
-    return problem(500, "an unexpected error; see the log of the server", "internal")
+    parts = [notes_shape(told) if isinstance(told, Note) else [] for told in (error.told, error.remedy)]
+    return replace(problem(status, str(error), code, error.hint), detail_parts=parts[0], hint_parts=parts[1])
 
 
 def problem(status: int, detail: str, code: str, hint: str = "") -> Problem:

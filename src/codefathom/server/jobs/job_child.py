@@ -61,7 +61,7 @@ def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Itera
             else:
                 yield from _indexed(engine, order, sleep)
     except FathomError as error:
-        yield Trouble(type(error).__name__, str(error), error.hint)
+        yield Trouble.of(type(error).__name__, error.told, error.remedy)
 
 
 def _open(order: Order) -> Engine:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from codefathom.facts.reasons import from_line, notes_of
 from codefathom.server.jobs.job_messages import FileError, Report, Step, Trouble
+from codefathom.shapes import notes_shape
 
 if TYPE_CHECKING:
     from codefathom.server.jobs.job_table import IndexJob
@@ -34,7 +36,7 @@ def job_shape(job: IndexJob) -> dict[str, Any]:
         "started_at": job.started_at,
         "ended_at": job.ended_at,
         "progress": step_shape(job.step),
-        "report": asdict(job.report) if job.report else None,
+        "report": _report_shape(job.report) if job.report else None,
         "moved": asdict(job.moved) if job.moved else None,
         "error": trouble_shape(job.trouble) if job.trouble else None,
         "file_errors": [asdict(error) for error in job.errors],
@@ -58,7 +60,8 @@ def step_shape(step: Step) -> dict[str, Any]:
 
 def trouble_shape(trouble: Trouble) -> dict[str, Any]:
     """Return the error of a job as clients see it."""
-    return {"code": trouble.code, "detail": trouble.message, "hint": trouble.hint}
+    parts = {"detail_parts": notes_shape(notes_of(trouble.told)), "hint_parts": notes_shape(notes_of(trouble.remedy))}
+    return {"code": trouble.code, "detail": str(trouble.told), "hint": str(trouble.remedy), **parts}
 
 
 def of_step(before: Step, step: Step) -> Iterator[ServerEvent]:
@@ -94,4 +97,10 @@ def _complete(report: Report) -> dict[str, Any]:
         "duration_seconds": report.seconds,
         "error_count": report.n_failed,
     }
-    return named | {"report": asdict(report)}
+    return named | {"report": _report_shape(report)}
+
+
+def _report_shape(report: Report) -> dict[str, Any]:
+    grammars = [from_line(line) for line in report.missing_grammars]
+    parts = [part for told in grammars for part in notes_shape(notes_of(told))]
+    return {**asdict(report), "missing_grammars": list(map(str, grammars)), "missing_grammars_parts": parts}

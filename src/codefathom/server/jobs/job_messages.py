@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TypeAlias
 
+from codefathom.facts.reasons import Told, as_line, from_line
 from codefathom.source.size_limits import MOST_REVISION_FILES
 from codefathom.types import IndexReport, PathReport, Progress, Status, StoreReport
 
@@ -94,7 +95,7 @@ class Report:
     n_by_text: int = 0  # files that are not embedded, because of index.min_tokens or index.max_tokens
     lost: str = ""  # what only the index had, and is lost
     store_problem: str = ""  # why the store of vectors is not up to date
-    missing_grammars: Sequence[str] = ()  # a sentence for each that could not be loaded
+    missing_grammars: Sequence[str] = ()  # a line of `as_line` for each that could not be loaded
 
     def __post_init__(self) -> None:
         """Make a value that is equal to the one before it went through JSON, which knows lists only."""
@@ -106,8 +107,23 @@ class Trouble:
     """The reason why a job failed."""
 
     code: str  # name of the error, or "interrupted" or "crashed"
-    message: str
+    message: str  # a line of `reasons.as_line`, as the hint
     hint: str = ""
+
+    @classmethod
+    def of(cls, code: str, told: Told, remedy: Told) -> Trouble:
+        """Return the trouble that statements tell of."""
+        return cls(code, as_line(told), as_line(remedy))
+
+    @property
+    def told(self) -> Told:
+        """The reason."""
+        return from_line(self.message)
+
+    @property
+    def remedy(self) -> Told:
+        """What to do, "" where nothing is known."""
+        return from_line(self.hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +134,7 @@ class PathOutcome:
     changed: Sequence[str]
     removed: Sequence[str]
     unchanged: Sequence[str]
-    refused: Sequence[Sequence[str]]  # path, reason
+    refused: Sequence[Sequence[str]]  # path, reason as `reasons.as_line` writes it
 
 
 Message: TypeAlias = Step | FileError | Report | StoreReport | Trouble | PathOutcome
@@ -172,7 +188,7 @@ class JobPace:
 
 def path_outcome_of(report: PathReport) -> PathOutcome:
     """Return the outcome for named files as a message."""
-    refused = [(item.path, item.reason) for item in report.refused]
+    refused = [(item.path, as_line(item.why)) for item in report.refused]
     return PathOutcome(report.added, report.changed, report.removed, report.unchanged, refused)
 
 
@@ -197,5 +213,5 @@ def report_of(report: IndexReport, status: Status) -> Report:
         n_by_text=report.n_by_text,
         lost=report.lost,
         store_problem=report.store_problem,
-        missing_grammars=report.missing_grammars,
+        missing_grammars=tuple(map(as_line, report.unloaded)),
     )

@@ -13,6 +13,8 @@ from dataclasses import asdict
 from threading import Lock
 from typing import IO, NamedTuple, Protocol, TypeAlias
 
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.server.jobs.job_messages import Message, Order, PathOutcome, Report, Trouble, message_of
 from codefathom.system.children import start_python
 from codefathom.types import StoreReport
@@ -91,15 +93,12 @@ class Process:
         _kill(self._process)
 
     def _crashed(self, status: int) -> Trouble:
-        how = f"signal {-status}" if status < 0 else f"status {status}"
+        end = Note(say.ENDED_BY_SIGNAL if status < 0 else say.ENDED_WITH_STATUS, {"number": abs(status)})
         size = self._said.seek(0, os.SEEK_END)
         self._said.seek(max(size - _MOST_SAID, 0))
         said = self._said.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
-        return Trouble(
-            "crashed",
-            f"the process of the job ended with {how}" + (f": {said}" if said else ""),
-            "start the job again; `fathom index` in the folder of the project shows more",
-        )
+        why = Note(say.ENDED_SAYING, {"end": end, "text": said}) if said else end
+        return Trouble.of("crashed", why, Note(say.START_AGAIN_OR_INDEX))
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:

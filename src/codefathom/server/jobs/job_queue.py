@@ -17,6 +17,8 @@ from threading import Condition, RLock, Thread
 
 from codefathom.config.settings import NOTHING
 from codefathom.errors import FathomError, LockedError, UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note, from_line, notes_of
 from codefathom.server.http.sse import Channel
 from codefathom.server.jobs.job_events import ServerEvent, at_end, of_file_error, of_step
 from codefathom.server.jobs.job_messages import MOST_ERRORS, FileError, Message, Order, Report, Step, Trouble
@@ -88,8 +90,8 @@ class Jobs:
         with self._lock:
             for job in self._table.active():
                 if job.attempts >= MOST_ATTEMPTS:
-                    why = f"the server ended {job.attempts} times while this job was running"
-                    self._end(job, "failed", trouble=Trouble("interrupted", why, "start the job again"))
+                    why = Note(say.INTERRUPTED, {"count": job.attempts})
+                    self._end(job, "failed", trouble=Trouble.of("interrupted", why, Note(say.START_AGAIN)))
                 else:
                     self._enqueue(replace(job, state="queued", step=Step()))
             self._start_next()
@@ -254,9 +256,8 @@ class Jobs:
                 self._on_end(job)
                 under_way.note(**_noted(run.end))
         except (OSError, FathomError) as error:  # such as no memory for a process
-            run.end = Trouble(
-                "crashed", f"the process of the job cannot be started: {error}", "see the log of the server"
-            )
+            why = Note(say.NOT_STARTED, {"error": str(error)})
+            run.end = Trouble.of("crashed", why, Note(say.SEE_LOG))
         finally:
             with self._lock:
                 del self._runs[job.id], self._threads[job.id]
@@ -294,8 +295,7 @@ class Jobs:
             self._end(
                 job,
                 "failed",
-                trouble=run.end
-                or Trouble("crashed", "the process of the job ended without a result", "start the job again"),
+                trouble=run.end or Trouble.of("crashed", Note(say.WITHOUT_RESULT), Note(say.START_AGAIN)),
             )
 
     def _end(
@@ -324,9 +324,9 @@ class Jobs:
 def _trouble_of(report: Report) -> Trouble | None:
     """Return the reason why a job failed that has a report; what was indexed stays."""
     if report.paused:
-        return Trouble("paused", report.paused, "see the errors of the single files")
-    if report.missing_grammars:
-        return Trouble("no_grammar", "; ".join(report.missing_grammars), "install fathom again, then index once more")
+        return Trouble.of("paused", from_line(report.paused), Note(say.SEE_FILE_ERRORS))
+    if grammars := tuple(note for line in report.missing_grammars for note in notes_of(from_line(line))):
+        return Trouble.of("no_grammar", Note(say.ALL_OF, {"notes": grammars}), Note(say.INSTALL_AGAIN))
     return None
 
 

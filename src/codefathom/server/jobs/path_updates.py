@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from codefathom.errors import FathomError, IndexingError, LockedError, SourceError, UsageError
+from codefathom.facts.reasons import NOTHING_TAKEN_IN, TRY_AGAIN, Note, from_line
 from codefathom.server.http.problem_json import SlowUpdateError
 from codefathom.server.jobs.job_messages import Order, PathOutcome, Trouble
 from codefathom.server.jobs.job_process import RunningJob, Start
@@ -64,14 +65,14 @@ class PathUpdates:
                 self._running.discard(running)
             self._on_update(job.project_id)
         if isinstance(last, PathOutcome):
-            refused = tuple(Skipped(path, reason) for path, reason in last.refused)
+            refused = tuple(Skipped(path, from_line(why)) for path, why in last.refused)
             return PathReport(
                 tuple(last.added), tuple(last.changed), tuple(last.removed), tuple(last.unchanged), refused
             )
         if monotonic() >= until:
             raise SlowUpdateError(limit_s, is_written=is_written)
-        trouble = last if isinstance(last, Trouble) else Trouble("crashed", "nothing was taken in", "try again")
-        raise _ERRORS.get(trouble.code, IndexingError)(trouble.message, hint=trouble.hint)
+        trouble = last if isinstance(last, Trouble) else Trouble.of("crashed", Note(NOTHING_TAKEN_IN), Note(TRY_AGAIN))
+        raise _ERRORS.get(trouble.code, IndexingError)(trouble.told, hint=trouble.remedy)
 
     def close(self) -> None:
         """End the updates that are under way; nothing begins after that."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, FirstRunError
+from codefathom.facts.reasons import POST_REPAIRS, Note
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotFoundError, NotIndexedError
 from codefathom.server.jobs.job_queue import Jobs
@@ -84,8 +85,8 @@ def _unindexed(jobs: Jobs, project_id: str, engine: Engine) -> FathomError:
         return FirstRunError.of(project_id, progress)
     if (error := _first_job(jobs, project_id)) is not None:
         return error
-    if damage := engine.damage:
-        return DamagedError(damage[0], hint=f"POST /projects/{project_id}/index repairs it")
+    if damage := engine.damages:
+        return DamagedError(damage[0], hint=Note(POST_REPAIRS, {"project": project_id}))
     return NotIndexedError(
         f"the project {project_id!r} has no index yet", hint=f"POST /projects/{project_id}/index makes it"
     )

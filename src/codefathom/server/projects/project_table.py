@@ -18,6 +18,7 @@ from codefathom.config.settings import Settings
 from codefathom.config.user_places import PROJECT_FILE
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, MovedError, SettingsError
+from codefathom.facts.reasons import Told
 from codefathom.project.browsing import IndexSummary, index_summary
 from codefathom.project.location import Location, word_of
 from codefathom.project.removal import remove_index
@@ -111,8 +112,8 @@ class Summary(NamedTuple):
 
     index_dir: str
     held: IndexSummary | None  # None: not indexed, or damaged
-    problem: str = ""  # why the project cannot be opened
-    damage: str = ""  # in what the index differs from what was written
+    problem: Told = ""  # why the project cannot be opened
+    damage: Told = ""  # in what the index differs from what was written
     is_moved: bool = False  # the folder, or one above it, has become a link
 
     @property
@@ -222,7 +223,7 @@ class Projects:
                 self._counted[project.id, place.index_dir] = summary.held
             return summary
         except FathomError as error:
-            return Summary("", None, str(error), is_moved=isinstance(error, MovedError))
+            return Summary("", None, error.told, is_moved=isinstance(error, MovedError))
 
     def settings_outside(self) -> Settings:
         """Return the settings for files of no project. Raises SettingsError."""
@@ -453,7 +454,7 @@ def _summary(place: Location, earlier: IndexSummary | None = None) -> Summary:
     except DamagedError as error:
         # What another process is making again is not damaged any more.
         is_made = WriterLock(place.index_folder).progress() is not None
-        return Summary(place.index_dir, None, damage="" if is_made else str(error))
+        return Summary(place.index_dir, None, damage="" if is_made else error.told)
 
 
 def _outside(what: str) -> ForbiddenError:

@@ -14,6 +14,7 @@ from codefathom.askers.open_paths import OF_NONE, free_name
 from codefathom.askers.path_scopes import PathResolver
 from codefathom.askers.routes import RoutedFolder, is_at_or_below
 from codefathom.errors import FathomError, UsageError
+from codefathom.facts.reasons import FOLDER_OF_SERVER, HIDDEN_FILE, Note
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotFoundError
 from codefathom.server.projects.project_table import Projects
@@ -22,8 +23,6 @@ from codefathom.system.real_paths import moved_part, refuse_moved
 from codefathom.types import Skipped
 
 _MOST_PARTS = 64  # of a path
-_HIDDEN = "hidden files are searched as part of a project only"
-_OWN = "it is in the folder of this server"
 
 
 class ServedPlaces(NamedTuple):
@@ -72,22 +71,22 @@ def served_places(projects: Projects, config: ServerConfig, caller: Caller, path
                 f"the folder {folder.root!r} is not a project of this server yet",
                 hint="POST /index adds and indexes it",
             )
-    reasons = {place: _reason(place, config, caller) for place in scopes.loose}
+    kinds = {place: _reason(place, config, caller) for place in scopes.loose}
     return ServedPlaces(
         {folder.project: inside for folder, inside in own.items()},
         unserved,
-        tuple(place for place, reason in reasons.items() if not reason),
-        (*scopes.left_out, *(Skipped(place, reason) for place, reason in reasons.items() if reason)),
+        tuple(place for place, kind in kinds.items() if not kind),
+        (*scopes.left_out, *(Skipped(place, Note(kind)) for place, kind in kinds.items() if kind)),
         (*roots, config.data_dir),
         tuple(paths),
     )
 
 
 def _reason(place: str, config: ServerConfig, caller: Caller) -> str:
-    """Return the reason why a file or folder of no project is left out, "" for one that is searched."""
+    """Return the kind of note that says why a file or folder of no project is left out, "" if it is searched."""
     roots = [root.replace(os.sep, "/") for root in config.allowed_roots]
     top = max((root for root in roots if is_at_or_below(place, root)), key=len, default="")
     if not caller.may_manage or not top or is_at_or_below(place, config.data_dir.replace(os.sep, "/")):
-        return _OWN
+        return FOLDER_OF_SERVER
     is_hidden = any(part.startswith(".") for part in place.removeprefix(top).split("/"))
-    return _HIDDEN if is_hidden else ""
+    return HIDDEN_FILE if is_hidden else ""

@@ -244,7 +244,7 @@ class ProjectElsewhere(AskerElsewhere):
         if not files or self.engine.place.revision is not None:  # the look at a branch comes later
             return ()
         report = take_in(self.state, self.caller, self.name, NamedContent(files), self.lease.until)
-        return tuple(Note(LEFT_OUT, {"path": item.path, "reason": item.reason}) for item in report.refused)
+        return tuple(Note(LEFT_OUT, {"path": item.path, "reason": item.why}) for item in report.refused)
 
 
 @dataclass(frozen=True)

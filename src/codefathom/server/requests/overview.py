@@ -114,29 +114,25 @@ def _machine(state: ServerState) -> Iterator[Check]:
         Note(say.DATA_FOLDER),
         os.access(folder, os.W_OK),
         folder,
-        "" if os.access(folder, os.W_OK) else "make the folder writable",
+        "" if os.access(folder, os.W_OK) else Note(say.MAKE_WRITABLE),
     )
     problem = state.live.problem
     yield Check(
         Note(say.SETTINGS),
         not problem,
         problem or state.config.user_file,
-        "correct the settings file" if problem else "",
+        Note(say.CORRECT_SETTINGS) if problem else "",
     )
     jobs = Counter(job.state for job in state.jobs.listed(limit=500))
     counts = {"running": jobs["running"], "waiting": jobs["queued"], "failed": jobs["failed"]}
     yield Check(Note(say.INDEXING), True, Note(say.JOBS, counts))
-    problems = [
-        f"{project.id}: {problem_text}"
+    problems = tuple(
+        Note(say.PROJECT_FAILED, {"project": project.id, "error": problem_of_project})
         for project in state.projects.listed()
-        if (problem_text := _problem(state, project))
-    ]
+        if (problem_of_project := state.projects.summary(project).problem)
+    )
     registered = Note(say.REGISTERED, {"count": len(state.projects.listed())})
-    yield Check(Note(say.PROJECTS), not problems, "; ".join(problems) or registered)
-
-
-def _problem(state: ServerState, project: ServedProject) -> str:
-    return state.projects.summary(project).problem
+    yield Check(Note(say.PROJECTS), not problems, Note(say.ALL_OF, {"notes": problems}) if problems else registered)
 
 
 def _no_model(settings: Settings) -> Iterator[Check]:

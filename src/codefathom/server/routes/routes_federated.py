@@ -38,10 +38,10 @@ from codefathom.server.schemas.file_schemas import (
     ProjectRelatedOut,
     ProjectSymbolOut,
 )
-from codefathom.server.schemas.search_schemas import ProblemOut, RefusedOut
+from codefathom.server.schemas.search_schemas import ProblemOut, RefusedOut, notes_out
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import CallerHere, ServerState
-from codefathom.shapes import map_shape, rest_shape
+from codefathom.shapes import left_out_shape, map_shape, rest_shape
 from codefathom.types import RelatedResult
 
 ProjectIds: TypeAlias = Annotated[
@@ -96,7 +96,7 @@ class _Where(NamedTuple):
 def _where(places: ClientPlaces, projects: JoinedProjects) -> _Where:
     if not places.scope.paths:
         return _Where({}, [])
-    return _Where(projects.roots, [RefusedOut(path=item.path, reason=item.reason) for item in projects.left_out])
+    return _Where(projects.roots, [RefusedOut(**left_out_shape(item)) for item in projects.left_out])
 
 
 def router(state: ServerState) -> APIRouter:
@@ -156,7 +156,9 @@ def router(state: ServerState) -> APIRouter:
 
             def first(n: int) -> FederatedMapOut:
                 outline = first_parts(wish.query, content, n, count)
-                return FederatedMapOut(**map_shape(outline), **failed, **where._asdict())
+                return FederatedMapOut(
+                    completeness_parts=notes_out(outline.limitations), **map_shape(outline), **failed, **where._asdict()
+                )
 
             return within_tokens(min(len(content.parts), max_tokens), first, max_tokens)
 
@@ -183,6 +185,7 @@ def _related_out(project_id: str, item: RelatedResult, offset: int) -> ProjectRe
         project_id=project_id,
         edges=list(map(edge_out, item.edges)),
         completeness=item.completeness,
+        completeness_parts=notes_out(item.limitations),
         n_unresolved=item.n_unresolved,
         **rest_shape(item.rest, offset, len(item.edges)),
     )

@@ -31,6 +31,7 @@ from codefathom.server.schemas.file_schemas import (
     TreeEntryOut,
     TreeOut,
 )
+from codefathom.server.schemas.search_schemas import notes_out
 from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import ClientHere, ServerState
@@ -265,7 +266,9 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
                 count = counter(asker.settings.context.tokenizer_path)
 
             def first(n: int) -> MapOut:
-                return MapOut(project_id=name, **map_shape(first_parts(wish.query, content, n, count)))
+                outline = first_parts(wish.query, content, n, count)
+                told = notes_out(outline.limitations)
+                return MapOut(project_id=name, completeness_parts=told, **map_shape(outline))
 
             return within_tokens(min(len(content.parts), max_tokens), first, max_tokens)
 
@@ -289,6 +292,7 @@ def _related_out(project_id: str, result: RelatedResult, page: PageQuery) -> Rel
         target=result.target,
         edges=edges,
         completeness=result.completeness,
+        completeness_parts=notes_out(result.limitations),
         n_unresolved=result.n_unresolved,
     )
 

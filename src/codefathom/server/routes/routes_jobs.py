@@ -32,7 +32,7 @@ from codefathom.server.schemas.job_schemas import (
 )
 from codefathom.server.schemas.search_schemas import RefusedOut
 from codefathom.server.state import CallerHere, ManagerHere, ServerState, check_manager
-from codefathom.shapes import rest_shape
+from codefathom.shapes import left_out_shape, rest_shape
 from codefathom.types import FUNCTION_KINDS, Rest
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
@@ -172,7 +172,7 @@ def _add_update_route(routes: APIRouter, state: ServerState) -> None:
         report = await in_turn(
             state, caller, request, lambda lease: take_in(state, caller, project_id, content, lease.until)
         )
-        refused = [RefusedOut(path=item.path, reason=item.reason) for item in report.refused]
+        refused = [RefusedOut(**left_out_shape(item)) for item in report.refused]
         return PathReportOut(
             project_id=project_id,
             added=list(report.added),
@@ -189,7 +189,7 @@ def _codebase(job: IndexJob) -> CodebaseOut:
         trouble = job.trouble
         if trouble is None:
             raise ConflictError(f"the job {job.id!r} was {job.state}", hint=f"GET /jobs/{job.id} shows details")
-        raise IndexingError(trouble.message, hint=trouble.hint)
+        raise IndexingError(trouble.told, hint=trouble.remedy)
     n_functions = sum(job.report.kinds.get(kind, 0) for kind in FUNCTION_KINDS)
     return CodebaseOut(
         status="success",

@@ -34,10 +34,11 @@ from codefathom.server.schemas.monitoring_schemas import (
     StoresOut,
 )
 from codefathom.server.schemas.project_schemas import TrialIn
+from codefathom.server.schemas.search_schemas import notes_out
 from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import CallerHere, ClientHere, ManagerHere, ServerState
-from codefathom.shapes import check_shape
+from codefathom.shapes import check_shape, left_out_shape
 from codefathom.types import Check, Status
 
 OfProject: TypeAlias = Annotated[
@@ -124,8 +125,9 @@ def _add_settings(routes: APIRouter, state: ServerState) -> None:
             root=report.root,
             paused=report.paused,
             damage=list(report.damage),
-            skipped=[FileReasonOut.model_validate(item) for item in report.skipped],
-            failures=[FileReasonOut.model_validate(item) for item in report.failures],
+            damage_parts=notes_out(report.damages),
+            skipped=[FileReasonOut(**left_out_shape(item)) for item in report.skipped],
+            failures=[FileReasonOut(**left_out_shape(item)) for item in report.failures],
             **_kept(report),
         )
 

@@ -8,6 +8,7 @@ from typing import Annotated, TypeAlias
 from fastapi import APIRouter, Path
 
 from codefathom.errors import FathomError, UsageError
+from codefathom.facts.reasons import FIRST_RUN_UNFINISHED, Note, notes_of
 from codefathom.server.projects.project_settings import shown
 from codefathom.server.projects.project_table import ServedProject
 from codefathom.server.schemas.project_schemas import (
@@ -19,6 +20,7 @@ from codefathom.server.schemas.project_schemas import (
     ProjectsOut,
 )
 from codefathom.server.state import CallerHere, ManagerHere, ServerState
+from codefathom.shapes import notes_shape
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
 
@@ -102,7 +104,7 @@ def project_out(state: ServerState, project: ServedProject) -> ProjectOut:
     """Return a project as the server gives it, with what its index holds and what its last job does."""
     summary = state.projects.summary(project)
     job = state.jobs.latest(project.id)
-    problem = summary.problem or (job.trouble.message if job and job.trouble and job.state == "failed" else "")
+    problem = summary.problem or (job.trouble.told if job and job.trouble and job.state == "failed" else "")
     status = "not_indexed" if not summary.held else "indexed" if summary.held.indexed_at else "incomplete"
     if job and job.is_active:
         status = "indexing" if job.state == "running" else "queued"
@@ -111,7 +113,7 @@ def project_out(state: ServerState, project: ServedProject) -> ProjectOut:
     elif problem:
         status = "moved" if summary.is_moved else "failed"
     elif status == "incomplete":
-        problem = "the first indexing run was not completed: files are missing in the index"
+        problem = Note(FIRST_RUN_UNFINISHED)
     held = summary.held._asdict() if summary.held else {}
     return ProjectOut.model_validate(
         {
@@ -124,7 +126,8 @@ def project_out(state: ServerState, project: ServedProject) -> ProjectOut:
             "added_at": project.added_at,
             "settings": shown(project.settings),
             "status": status,
-            "problem": problem,
+            "problem": str(problem),
+            "problem_parts": notes_shape(notes_of(problem)),
             "job_id": job.id if job and job.is_active else "",
             **held,
         }

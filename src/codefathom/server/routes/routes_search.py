@@ -33,7 +33,6 @@ from codefathom.server.schemas.search_schemas import (
     ContextOut,
     HitOut,
     IndexingOut,
-    NoteOut,
     PlanOut,
     ProblemOut,
     QuestionIn,
@@ -43,6 +42,7 @@ from codefathom.server.schemas.search_schemas import (
     SearchOut,
     SignalOut,
     SignalsOut,
+    notes_out,
 )
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import CallerHere, ServerState
@@ -51,7 +51,7 @@ from codefathom.shapes import (
     hit_shape,
     impact_shape,
     indexing_shape,
-    notes_shape,
+    left_out_shape,
     plan_shape,
     rest_shape,
 )
@@ -128,7 +128,9 @@ def _add_impact(routes: APIRouter, state: ServerState) -> None:
                 result = result_of(asker, question)
 
             def first(n: int) -> str:
-                return ImpactOut(project_id=project_id, **impact_shape(result, n)).model_dump_json()
+                return ImpactOut(
+                    project_id=project_id, completeness_parts=notes_out(result.limitations), **impact_shape(result, n)
+                ).model_dump_json()
 
             return within_tokens(n_items(result), first, body.max_tokens).encode()
 
@@ -237,11 +239,11 @@ def _search_out(body: SearchIn, federated: FederatedSearch, order: Sequence[str]
         stale=any(result.stale for result in results),
         generation=results[0].generation if is_one else None,
         suggestion=str(advice or ""),
-        suggestion_parts=[NoteOut.model_validate(part) for part in notes_shape(advice)],
+        suggestion_parts=notes_out(advice),
         projects=[_searched_out(name, federated) for name in names],
         indexing=indexing_out(federated.failed),
         roots=dict(federated.roots) if body.paths else {},
-        left_out=[RefusedOut(path=item.path, reason=item.reason) for item in federated.left_out],
+        left_out=[RefusedOut(**left_out_shape(item)) for item in federated.left_out],
     )
 
 

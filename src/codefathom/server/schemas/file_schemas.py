@@ -10,6 +10,7 @@ from codefathom.server.schemas.search_schemas import (
     NotSearched,
     Out,
     PageOut,
+    Parts,
     ProblemOut,
     Roots,
     Sound,
@@ -116,6 +117,7 @@ class RelatedOut(PageOut):
     target: Sound = Field(examples=["@@price_of"])
     edges: list[EdgeOut]
     completeness: str = Field(examples=["imports and calls by name"])
+    completeness_parts: Parts
     n_unresolved: int = Field(examples=[0])
 
 
@@ -145,6 +147,7 @@ class OutlineOut(Out):
     n_files: int = Field(examples=[40], description="all files, also those that did not fit")
     n_tokens: int = Field(examples=[1_900], description="number of tokens of the map as text")
     completeness: str = Field(examples=["Files are ranked by imports and by uses of names."])
+    completeness_parts: Parts
     confidence: float | None = Field(default=None, examples=[0.8], description="null without a question")
     weak: bool = Field(default=False, examples=[False], description="True if probably nothing answers the question")
     n_left_out: int = Field(default=0, examples=[0], description="files behind those of this page")
@@ -192,6 +195,7 @@ class ProjectRelatedOut(PageOut):
     project_id: str = Field(examples=["shop"])
     edges: list[EdgeOut]
     completeness: str = Field(examples=["imports and calls by name"])
+    completeness_parts: Parts
     n_unresolved: int = Field(examples=[0])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from codefathom.server.schemas.file_schemas import EdgeOut
-from codefathom.server.schemas.search_schemas import In, LeftOut, NextOffset, OffsetIn, Out, Sound
+from codefathom.server.schemas.search_schemas import In, LeftOut, NextOffset, OffsetIn, Out, Parts, Sound
 
 
 class ImpactIn(In):
@@ -64,6 +64,7 @@ class ImpactOut(Out):
     n_reached: int = Field(examples=[1], description="all places, also those of other pages")
     tests: list[TouchingTestOut] = Field(description="likeliest first")
     completeness: Sound = Field(examples=["1 of 1 edges are exact, by scope or import."])
+    completeness_parts: Parts
     unseen: list[Sound] = Field(examples=[[]], description="parts of the change of which nothing is known")
     n_changes: int = Field(examples=[1], description="all symbols that differ")
     n_tests: int = Field(examples=[1], description="all tests")

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from codefathom.server.schemas.project_schemas import StoreReportOut
-from codefathom.server.schemas.search_schemas import In, Out, PageOut, Paths, RefusedOut, Sound
+from codefathom.server.schemas.search_schemas import In, Out, PageOut, Parts, Paths, RefusedOut, Sound
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 
 _MOST_CHARS = MAX_WHOLE_FILE_BYTES  # of a text; one with more bytes than this is refused with that reason
@@ -107,6 +107,7 @@ class ReportOut(Out):
         examples=[[]],
         description="A sentence for each grammar that could not be loaded; its files are indexed as text until then",
     )
+    missing_grammars_parts: Parts
 
 
 class TroubleOut(Out):
@@ -115,6 +116,8 @@ class TroubleOut(Out):
     code: str = Field(examples=["crashed"])
     detail: Sound = Field(examples=["the process of the job ended with signal 9"])
     hint: str = ""
+    detail_parts: Parts
+    hint_parts: Parts
 
 
 class FileErrorOut(Out):

@@ -159,6 +159,7 @@ class FileReasonOut(Out):
 
     path: Sound = Field(examples=["logo.png"])
     reason: Sound = Field(examples=["binary"])
+    reason_parts: Parts
 
 
 class ProjectStatusOut(StoreOut):
@@ -169,6 +170,7 @@ class ProjectStatusOut(StoreOut):
     damage: list[Sound] = Field(
         default=[], examples=[[]], description="damaged parts of the index; the next job repairs them"
     )
+    damage_parts: Parts
     skipped: list[FileReasonOut]
     failures: list[FileReasonOut]
 

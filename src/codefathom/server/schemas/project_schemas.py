@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import AliasChoices, Field
 
 from codefathom.compat.argument_names import REQUEST_KEYS
-from codefathom.server.schemas.search_schemas import In, Out, Sound
+from codefathom.server.schemas.search_schemas import In, Out, Parts, Sound
 
 SettingValue: TypeAlias = bool | int | float | str | list[str]
 
@@ -87,6 +87,7 @@ class ProjectOut(Out):
     problem: Sound = Field(
         default="", examples=[""], description="reason why it is failed, moved, damaged or incomplete"
     )
+    problem_parts: Parts
     job_id: str = Field(default="", examples=[""], description="id of the job that waits or runs")
     store_problem: Sound = Field(
         default="",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, TypeAlias
 
 from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from codefathom.compat.argument_names import REQUEST_KEYS
+from codefathom.facts.reasons import Note
 from codefathom.search.question.query import MAX_QUESTION
+from codefathom.shapes import notes_shape
 from codefathom.types import LevelName, Mode, Route
 
 MOST_VALUES = 10_000  # of a body, those inside others counted too
@@ -89,7 +92,7 @@ class NoteOut(Out):
     """One statement of a sentence, for a face that speaks another language."""
 
     kind: str = Field(examples=["defines"], description="of the sentence; its English words name the values")
-    values: dict[str, str | int | float | list[str] | NoteOut] = Field(
+    values: dict[str, Sound | int | float | list[Sound] | NoteOut | list[NoteOut]] = Field(
         examples=[{"name": "price_of"}], description="the values in the sentence, by name"
     )
 
@@ -102,6 +105,11 @@ Parts: TypeAlias = Annotated[
         description="the same as kinds and values, for a page in another language",
     ),
 ]
+
+
+def notes_out(notes: Note | Iterable[Note] | None) -> list[NoteOut]:
+    """Return the statements of a sentence as kinds and values."""
+    return [NoteOut.model_validate(part) for part in notes_shape(notes)]
 
 
 class PageOut(Out):
@@ -123,6 +131,8 @@ class ProblemOut(Out):
     detail: str = Field(examples=["no such project: 'shop'"])
     code: str = Field(examples=["not_found"])
     hint: str = Field(default="", examples=["GET /projects lists them"])
+    detail_parts: Parts
+    hint_parts: Parts
 
 
 class HealthOut(Out):
@@ -145,6 +155,7 @@ class RefusedOut(Out):
 
     path: Sound = Field(examples=["shop/logo.png"])
     reason: Sound = Field(examples=["binary"])
+    reason_parts: Parts
 
 
 # ---- search

@@ -107,7 +107,7 @@ class ProjectWatch:
         project = self._project
         job = self._ended(self._jobs.submit(project.id, project.root, settings=project.settings, retry=False))
         if job is not None:
-            self._note(error=job.trouble.message if job.state == "failed" and job.trouble else "")
+            self._note(error=str(job.trouble.told) if job.state == "failed" and job.trouble else "")
             self._files.prepare()
 
     def _ended(self, job: IndexJob) -> IndexJob | None:

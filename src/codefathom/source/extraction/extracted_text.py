@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from codefathom.facts import reasons as say
 from codefathom.facts.languages import EXTRACTIONS, is_extracted, language_of, reason_unread
 from codefathom.source.extraction.extraction_child import READER, reading
-from codefathom.source.extraction.refusal import LIMITS, Refusal
+from codefathom.source.extraction.refusal import LIMITS, Refusal, refusal
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.system.extras import EXTRAS, install_line
 
@@ -18,12 +19,12 @@ def extracted_text(path: str, data: bytes) -> str | Refusal:
     """
     kind = language_of(path)
     if data.startswith(_POINTER):
-        return Refusal("a pointer of Git LFS; `git lfs pull` brings the file")
+        return refusal(say.LFS_POINTER)
     if not is_extracted(path):
-        return Refusal(reason_unread(path))
+        return refusal(reason_unread(path))
     how = EXTRACTIONS[kind]
     if how.is_plain and len(data) <= MAX_WHOLE_FILE_BYTES:
         return reading(kind, data, LIMITS)
     if how.library in EXTRAS["documents"].missing():
-        return Refusal(f"needs the extra `documents`: {install_line('documents')}")
+        return refusal(say.NEEDS_EXTRA, extra="documents", command=install_line("documents"))
     return READER.text_of(kind, data, LIMITS)

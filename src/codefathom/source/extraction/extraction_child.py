@@ -21,12 +21,13 @@ from time import monotonic, process_time
 from traceback import print_exc
 from typing import Any, NamedTuple
 
+from codefathom.facts import reasons as say
 from codefathom.facts.languages import EXTRACTIONS
-from codefathom.source.extraction.refusal import TOO_MUCH_MEMORY, ExtractionLimits, Refusal, too_slow
+from codefathom.source.extraction.refusal import TOO_MUCH_MEMORY, ExtractionLimits, Refusal, refusal, too_slow
 from codefathom.system.children import end_at_once, received, start_python
 
 _IDLE_S = 30
-_TOO_SLOW = Refusal("too slow")
+_TOO_SLOW = refusal(say.TOO_SLOW, seconds="")
 _OUT_OF_TIME = -getattr(signal, "SIGPROF", 0)  # what a process ends with that has used up its computing time
 
 
@@ -59,7 +60,7 @@ class ExtractionChild:
                     return too_slow(limits, is_late)
                 if answer.outcome != TOO_MUCH_MEMORY or attempt is most:
                     return answer.outcome
-        return Refusal("the reader crashed on it")
+        return refusal(say.READER_CRASHED)
 
     def _attempt(self, kind: str, data: bytes, limits: ExtractionLimits, *, is_last: bool) -> _Answer | None:
         """Return the answer; None when the process died over the document for any other reason than its time.
@@ -148,9 +149,9 @@ def reading(kind: str, data: bytes, limits: ExtractionLimits) -> str | Refusal:
     except MemoryError:
         return TOO_MUCH_MEMORY
     except ImportError as error:
-        return Refusal(f"the library that reads it cannot be loaded: {error}")
+        return refusal(say.LIBRARY_BROKEN, error=str(error))
     except Exception:  # a library says in many ways that a document is not what it should be
-        return Refusal(f"broken {EXTRACTIONS[kind].title}")
+        return refusal(EXTRACTIONS[kind].broken)
     return answer
 
 

@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from codefathom.facts import reasons as say
 from codefathom.facts.languages import language_named
 from codefathom.source.document_places import cell_line, unmarked
-from codefathom.source.extraction.refusal import ExtractionLimits, Refusal, plain_lines, too_long
+from codefathom.source.extraction.refusal import ExtractionLimits, Refusal, plain_lines, refusal, too_long
 
 _MAX_OUTPUT_CHARS = 2_000  # of a cell
 _MAX_OUTPUT_LINES = 40
-_BROKEN = Refusal("broken notebook")
+_BROKEN = refusal(say.BROKEN_NOTEBOOK)
 _MAGIC = re.compile(r"%%(\w+)")  # the language of one cell
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")  # colours of a terminal
 

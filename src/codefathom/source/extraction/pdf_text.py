@@ -8,8 +8,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from codefathom.facts import reasons as say
 from codefathom.source.document_places import page_line, unmarked
-from codefathom.source.extraction.refusal import ExtractionLimits, Refusal, plain_lines, too_long
+from codefathom.source.extraction.refusal import ExtractionLimits, Refusal, plain_lines, refusal, too_long
 
 _pdfium: Any = import_module("pypdfium2")  # it has no types
 _NEEDS_PASSWORD = 4  # FPDF_ERR_PASSWORD
@@ -23,9 +24,9 @@ def text_of(data: bytes, limits: ExtractionLimits) -> str | Refusal:
         document = _pdfium.PdfDocument(data)
     except _pdfium.PdfiumError as error:
         is_locked = getattr(error, "err_code", 0) == _NEEDS_PASSWORD
-        return Refusal("encrypted with a password" if is_locked else "broken PDF")
+        return refusal(say.ENCRYPTED if is_locked else say.BROKEN_PDF)
     if len(document) > limits.pages:
-        return Refusal(f"it has more than {limits.pages:,} pages")
+        return refusal(say.MANY_PAGES, count=limits.pages)
     return _text(document, limits)
 
 
@@ -39,7 +40,7 @@ def _text(document: Any, limits: ExtractionLimits) -> str | Refusal:
             return too_long(limits)
         has_text = has_text or any(page)
         lines += [page_line(number + 1), *page, ""]
-    return "\n".join(lines) if has_text else Refusal("a PDF without text; its pages may be pictures")
+    return "\n".join(lines) if has_text else refusal(say.PDF_WITHOUT_TEXT)
 
 
 def _page_lines(document: Any, number: int) -> list[str]:

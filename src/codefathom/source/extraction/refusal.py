@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from codefathom.facts.reasons import MANY_CHARACTERS, MUCH_MEMORY, TOO_SLOW, TOO_SLOW_AFTER_OTHERS, Note, Value
 from codefathom.source.size_limits import (
     MAX_EXTRACTED_CHARS,
     MAX_EXTRACTION_CPU_S,
@@ -22,7 +23,17 @@ from codefathom.source.size_limits import (
 class Refusal(NamedTuple):
     """The reason why a document has no text for an index, as `fathom status --skipped` shows it."""
 
-    reason: str
+    why: Note
+
+    @property
+    def reason(self) -> str:
+        """The reason in English."""
+        return str(self.why)
+
+
+def refusal(kind: str, **values: Value) -> Refusal:
+    """Return a refusal for the reason of a kind."""
+    return Refusal(Note(kind, values))
 
 
 class ExtractionLimits(NamedTuple):
@@ -43,22 +54,19 @@ class ExtractionLimits(NamedTuple):
 LIMITS = ExtractionLimits()
 
 
-TOO_MUCH_MEMORY = Refusal("reading it takes too much memory")
+TOO_MUCH_MEMORY = refusal(MUCH_MEMORY)
 
 
 def too_long(limits: ExtractionLimits) -> Refusal:
     """Return the refusal of a text with too many characters."""
-    return Refusal(f"its text has more than {limits.chars:,} characters")
+    return refusal(MANY_CHARACTERS, count=limits.chars)
 
 
 def too_slow(limits: ExtractionLimits, is_late: bool) -> Refusal:
     """Return the refusal of a document that takes too long; `is_late`: because others before it took long."""
     if not is_late:
-        return Refusal(f"reading it takes longer than {limits.cpu_s:g} s")
-    return Refusal(
-        f"reading it takes longer than {limits.usual_cpu_s:g} s, and slow documents before it had used up "
-        f"{limits.slow_cpu_s:g} s; `fathom index --only` with its path reads it alone"
-    )
+        return refusal(TOO_SLOW, seconds=f"{limits.cpu_s:g}")
+    return refusal(TOO_SLOW_AFTER_OTHERS, seconds=f"{limits.usual_cpu_s:g}", all_seconds=f"{limits.slow_cpu_s:g}")
 
 
 _CONTROLS = re.compile(r"[\0-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")

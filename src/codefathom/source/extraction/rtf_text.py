@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from codefathom.facts import reasons as say
 from codefathom.source.document_places import heading_line, unmarked
-from codefathom.source.extraction.refusal import ExtractionLimits, Refusal, plain_lines, too_long
+from codefathom.source.extraction.refusal import ExtractionLimits, Refusal, plain_lines, refusal, too_long
 
 _START = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\\rtf")
 _TOKEN = re.compile(
@@ -21,7 +22,7 @@ _TOKEN = re.compile(
     rb"|(?P<brace>[{}])|(?P<text>[^\\{}\r\n]+)|[\r\n]+|\\"
 )
 _MOST_GROUPS = 1_000  # inside one another; real documents have some dozen
-_BROKEN = Refusal("broken RTF document")
+_BROKEN = refusal(say.BROKEN_RTF)
 # Groups that begin with one of these are no text of the document; nor are those of words that begin with `\*`.
 _LEFT_OUT = frozenset(
     b"""
@@ -62,7 +63,7 @@ def text_of(data: bytes, limits: ExtractionLimits) -> str | Refusal:
         if reader.n_chars > limits.chars:
             return too_long(limits)
     reader.end_paragraph()
-    return "\n".join(reader.lines) if reader.lines else Refusal("an RTF document without text")
+    return "\n".join(reader.lines) if reader.lines else refusal(say.RTF_WITHOUT_TEXT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ import zlib
 from io import BytesIO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from codefathom.source.extraction.refusal import ExtractionLimits, Refusal
+from codefathom.facts import reasons as say
+from codefathom.source.extraction.refusal import ExtractionLimits, Refusal, refusal
 
 _OLD_FORMAT = b"\xd0\xcf\x11\xe0"  # a Word document with a password lies in an archive of the older kind
 _SMALL = 1_000_000  # bytes; below that, no ratio is suspicious
@@ -16,7 +17,7 @@ _XML = (".xml", ".rels")
 _START = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*<")
 _ENCODING = re.compile(rb"""encoding\s*=\s*["']([^"']*)""")
 _ENCODINGS = {b"utf-8", b"utf-16", b"us-ascii", b"ascii"}
-_BROKEN = Refusal("broken Word document")
+_BROKEN = refusal(say.BROKEN_WORD)
 
 
 def refusal_of_package(data: bytes, limits: ExtractionLimits) -> Refusal | None:
@@ -26,7 +27,7 @@ def refusal_of_package(data: bytes, limits: ExtractionLimits) -> Refusal | None:
     document type, which no Word document has.
     """
     if data.startswith(_OLD_FORMAT):
-        return Refusal("encrypted with a password, or not a .docx file")
+        return refusal(say.ENCRYPTED_OR_OTHER)
     try:
         with ZipFile(BytesIO(data)) as archive:
             return _refusal_of_parts(archive, len(data), limits)
@@ -37,14 +38,14 @@ def refusal_of_package(data: bytes, limits: ExtractionLimits) -> Refusal | None:
 def _refusal_of_parts(archive: ZipFile, n_bytes: int, limits: ExtractionLimits) -> Refusal | None:
     parts = archive.infolist()
     if len(parts) > limits.parts:
-        return Refusal(f"an archive with more than {limits.parts:,} parts")
+        return refusal(say.MANY_PARTS, count=limits.parts)
     n_unpacked = sum(part.file_size for part in parts)
     if n_unpacked > limits.unpacked_bytes or n_unpacked > max(_SMALL, limits.unpacked_ratio * n_bytes):
-        return Refusal("an archive that is much too large when it is unpacked")
+        return refusal(say.LARGE_UNPACKED)
     if any(part.flag_bits & _IS_ENCRYPTED for part in parts):
-        return Refusal("encrypted with a password")
+        return refusal(say.ENCRYPTED)
     if any(_declares_types(archive, part) for part in parts if part.filename.lower().endswith(_XML)):
-        return Refusal("a Word document with a document type in its XML, which none needs")
+        return refusal(say.WORD_WITH_DOCTYPE)
     return None
 
 

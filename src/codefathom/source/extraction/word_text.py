@@ -13,8 +13,9 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any
 
+from codefathom.facts import reasons as say
 from codefathom.source.document_places import heading_line, unmarked
-from codefathom.source.extraction.refusal import ExtractionLimits, Refusal, plain_lines, too_long
+from codefathom.source.extraction.refusal import ExtractionLimits, Refusal, plain_lines, refusal, too_long
 from codefathom.source.extraction.word_package import refusal_of_package
 
 _docx: Any = import_module("docx")
@@ -31,9 +32,9 @@ _MAX_DEPTH = 100  # of tables in tables, and of what else holds paragraphs
 
 def text_of(data: bytes, limits: ExtractionLimits) -> str | Refusal:
     """Return the text of a Word document, or the reason why it has none."""
-    refusal = refusal_of_package(data, limits)
-    if refusal is not None:
-        return refusal
+    of_package = refusal_of_package(data, limits)
+    if of_package is not None:
+        return of_package
     document = _docx.Document(BytesIO(data))
     level_of = _levels(document.styles)
     lines: list[str] = []
@@ -44,7 +45,7 @@ def text_of(data: bytes, limits: ExtractionLimits) -> str | Refusal:
         n_chars += len(text) + 2
         if n_chars > limits.chars:
             return too_long(limits)
-    return "\n".join(lines) if lines else Refusal("a Word document without text")
+    return "\n".join(lines) if lines else refusal(say.WORD_WITHOUT_TEXT)
 
 
 def _blocks(element: Any, depth: int) -> Iterator[tuple[str, str]]:

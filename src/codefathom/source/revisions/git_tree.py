@@ -19,6 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from codefathom.errors import SourceError
+from codefathom.facts.reasons import SUBMODULE, UNSAFE_PATH, Note
 from codefathom.source import ignore
 from codefathom.source.changes import FileStat, Scan
 from codefathom.source.ignore import Layer, Layers
@@ -72,7 +73,7 @@ class GitTree:
         listing = _listing(self.folder, self.commit)
         walk = _CommitWalk(self, listing, rules)
         walk.run()
-        walk.skipped += [Skipped(path, "path that no file may have") for path in listing.unsafe]
+        walk.skipped += [Skipped(path, Note(UNSAFE_PATH)) for path in listing.unsafe]
         return walk.outcome()
 
     def open(self, path: str) -> BinaryIO | None:
@@ -235,8 +236,8 @@ class _CommitWalk(Walk):
         return with_rules(rules, self._layers(rules.user_exclude))
 
     def unfit(self, path: str, status: os.stat_result) -> str:
-        """Return "submodule" for the commit of another repository, else the reason as for a file on the disk."""
-        return "submodule" if status.st_mode == _SUBMODULE else super().unfit(path, status)
+        """Return SUBMODULE for the commit of another repository, else the same as for a file on the disk."""
+        return SUBMODULE if status.st_mode == _SUBMODULE else super().unfit(path, status)
 
     def _layers(self, user_exclude: str) -> Iterator[Layer]:
         parts = self._tree.prefix.split("/")[:-1]

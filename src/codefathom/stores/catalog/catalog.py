@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from codefathom.errors import LockedError
+from codefathom.facts.reasons import Told, from_line
 from codefathom.stores.base import Row
 from codefathom.stores.catalog import foreign, soundness
 from codefathom.stores.catalog.conditions_sql import to_sql
@@ -537,16 +538,16 @@ class Catalog:
 
     def failures(self) -> list[Failure]:
         """Return the files that could not be indexed in the last run."""
-        return [Failure(*row) for row in self._read("SELECT path, reason FROM failures ORDER BY path, rowid")]
+        return [Failure(*row) for row in self._reasons("failures")]
 
     def skipped(self) -> list[Skipped]:
         """Return the files that the last scan saw and left out."""
-        return [Skipped(*row) for row in self._read("SELECT path, reason FROM skipped ORDER BY path, rowid")]
+        return [Skipped(*row) for row in self._reasons("skipped")]
 
     def rejected(self) -> list[RejectedFile]:
         """Return the files that were opened and left out because of their content."""
         rows = self._read("SELECT path, reason, size, mtime_ns, ctime_ns, inode FROM rejected ORDER BY path")
-        return [RejectedFile(*row) for row in rows]
+        return [RejectedFile(path, from_line(reason), *stamp) for path, reason, *stamp in rows]
 
     def counts(self) -> Counts:
         """Count the documents, chunks and symbols."""
@@ -561,6 +562,10 @@ class Catalog:
         return "" if answer == "ok" else str(answer)
 
     # ---- inside
+
+    def _reasons(self, table: str) -> Iterator[tuple[str, Told]]:
+        for path, reason in self._read(f"SELECT path, reason FROM {table} ORDER BY path, rowid"):
+            yield path, from_line(reason)
 
     @property
     def _oldest_change(self) -> int:

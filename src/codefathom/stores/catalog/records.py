@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from codefathom.facts.reasons import Told
 from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
 
 # At the end of the chunker of a document that is not embedded because of its size. Its chunks have no text hash.
@@ -30,7 +31,7 @@ class RejectedFile(NamedTuple):
     """A file that was opened and left out because of its content; not opened again until its stamp changes."""
 
     path: str
-    reason: str
+    why: Told
     size: int
     mtime_ns: int
     ctime_ns: int = 0

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from codefathom.errors import DamagedError, IndexingError
+from codefathom.facts.reasons import CATALOGUE_MARKED, INDEX_BUILDS_AGAIN, Note
 from codefathom.stores.catalog.writing import put_meta
 from codefathom.stores.database import Database, failure, is_damage, is_marked, set_aside
 from codefathom.stores.folder import File, UnsafeError
@@ -168,7 +169,7 @@ def open_to_read(file: File) -> Database:
     if not file.kind():
         raise IndexingError(f"there is no index at {file.path!r}", hint=hint)
     if is_marked(file):
-        raise DamagedError(f"the catalogue {file.path!r} is damaged", hint=f"{hint} to build it again")
+        raise DamagedError(Note(CATALOGUE_MARKED, {"path": repr(file.path)}), hint=Note(INDEX_BUILDS_AGAIN))
     database = Database(file, read_only=True)
     try:
         problem = _problem(database.connection(), file.path, FORMAT)

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from codefathom.errors import DamagedError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note, Told
 from codefathom.stores.catalog import checksums
 from codefathom.stores.database import Database, mark
 from codefathom.types import FoundSymbol, Reference, Symbol
@@ -55,7 +57,7 @@ class Soundness:
             self._database.seal()
         return problem
 
-    def damaged(self, how: str) -> DamagedError:
+    def damaged(self, how: Told) -> DamagedError:
         """Have the next one that opens the file make it anew, and return the error that says so."""
         return self._database.damaged(how)
 
@@ -80,7 +82,7 @@ class Soundness:
         try:
             return int(value)
         except ValueError:
-            raise self.damaged(f"{name} is {value!r}") from None
+            raise self.damaged(Note(say.VALUE_WRONG, {"name": name, "value": repr(value)})) from None
 
     def is_sound(self, row: Sequence[Any]) -> bool:
         """Return True if a row of `CHECKED_CHUNK` is as it was written; the document of a damaged row is noted."""
@@ -92,7 +94,7 @@ class Soundness:
     def sound(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return a row of `CHECKED_CHUNK`. Raises DamagedError when it is not as it was written."""
         if not self.is_sound(row):
-            raise self._database.damaged(f"a part of {row[PATH]!r} differs from what was written")
+            raise self._database.damaged(Note(say.PART_OF_FILE_DIFFERS, {"path": repr(row[PATH])}))
         return row
 
     def pieces(self, path: str, start_line: int = 1, end_line: int = 1 << 62) -> list[tuple[Any, ...]]:

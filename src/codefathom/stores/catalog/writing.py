@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
+from codefathom.facts.reasons import as_line
 from codefathom.stores.catalog import checksums
 from codefathom.stores.catalog.records import Batch, DocumentRecord, Written
 from codefathom.stores.conditions import path_fields
@@ -208,7 +209,7 @@ def _replace_lists(db: sqlite3.Connection, batch: Batch) -> None:
         if rows is not None:
             _replace(db, table, _storable(rows))
     if batch.rejected is not None:
-        _replace(db, "rejected", [tuple(item) for item in batch.rejected])
+        _replace(db, "rejected", [tuple(item._replace(why=as_line(item.why))) for item in batch.rejected])
 
 
 def _replace(db: sqlite3.Connection, table: str, rows: list[tuple[object, ...]]) -> None:
@@ -221,4 +222,4 @@ def _replace(db: sqlite3.Connection, table: str, rows: list[tuple[object, ...]])
 
 def _storable(rows: Iterable[Failure | Skipped]) -> list[tuple[object, ...]]:
     """Write names that are not UTF-8, for which SQLite has no place, with escapes."""
-    return [(row.path.encode("utf-8", "backslashreplace").decode(), row.reason) for row in rows]
+    return [(row.path.encode("utf-8", "backslashreplace").decode(), as_line(row.why)) for row in rows]

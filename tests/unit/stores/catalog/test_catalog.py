@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codefathom.errors import UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.stores.base import Row
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.records import Batch, DefinitionPlace, DocumentRecord, RejectedFile, TouchedFile
@@ -229,12 +231,12 @@ def test_lines_are_those_of_the_document(catalog: Catalog) -> None:
 
 
 def test_lists_are_replaced_or_left(catalog: Catalog) -> None:
-    failure, skip = Failure("b.py", "broken"), Skipped("z\udcff.bin", "binary")
-    rejected = RejectedFile("c.min.js", "minified", 9, 4)
+    failure, skip = Failure("b.py", "it broke"), Skipped("z\udcff.bin", Note(say.BINARY))
+    rejected = RejectedFile("c.min.js", Note(say.MANY_PAGES, {"count": 3}), 9, 4)
     catalog.write(Batch(failures=(failure, Failure("a.py", "x")), skipped=(skip,), rejected=(rejected, rejected)))
     catalog.write(Batch(meta={"k": "v"}))
     assert catalog.failures() == [Failure("a.py", "x"), failure]
-    assert catalog.skipped() == [Skipped("z\\udcff.bin", "binary")]
+    assert catalog.skipped() == [Skipped("z\\udcff.bin", Note(say.BINARY))]
     assert catalog.rejected() == [rejected]
     catalog.write(Batch(failures=(), rejected=()))
     assert (catalog.failures(), catalog.rejected(), len(catalog.skipped())) == ([], [], 1)
