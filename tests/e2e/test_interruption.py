@@ -100,7 +100,7 @@ def test_it_is_not_forgotten_where_python_cannot_raise_it(
 
 
 def interrupted(words: list[str], delay_s: float, n_signals: int, project: Path, env: dict[str, str]) -> None:
-    """Run a command, send signals a while after it has made its folder, and check how it ends, or that it was faster."""
+    """Run a command, send signals a while after it has made its folder, and check how it ends; it may be faster."""
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with Fathom(words, is_fresh=True, cwd=project, env=env, text=True, start_new_session=True, **pipes) as process:
         assert process.stderr is not None
