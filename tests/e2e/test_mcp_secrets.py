@@ -112,10 +112,10 @@ def test_before_there_is_an_index(tmp_path: Path, own_folders: None) -> None:
         assert engine.opened.catalog.generation == 0
     with ExitStack() as lock, McpSession(root) as session:
         lock.enter_context(writer_lock(locate(str(root)).index_folder, wait_s=0.0))
-        for tool, arguments, _ in CALLS:
-            if tool in ("search", "read"):
-                result = session.call(tool, **arguments)
-                assert shown(as_json(result)) == [], (tool, arguments)
+        calls = [(tool, arguments) for tool, arguments, _ in CALLS if tool in ("search", "read")]
+        keys = [session.begin(tool, arguments) for tool, arguments in calls]  # each waits a while for the index
+        for key, (tool, arguments) in zip(keys, calls, strict=True):
+            assert shown(as_json(session.response(key)["result"])) == [], (tool, arguments)
         assert session.content("read", path="paying.py")["masked"] == 1
         assert session.content("read", path="paying.py")["text"].split("\n")[3].count(MARK) == 1
         hits = session.content("search", query="old access key", max_tokens=4_000)
