@@ -130,7 +130,7 @@ class _Trial:
     def _run_clean(self, items: Sequence[pytest.Item]) -> bool:
         for place, item in enumerate(items):
             calls = self._calls[item.nodeid]
-            trampoline.record_trampoline_hit = lambda name, caller=None, calls=calls: calls.add(name)  # type: ignore[attr-defined]
+            vars(trampoline)["record_trampoline_hit"] = lambda name, caller=None, calls=calls: calls.add(name)
             _run(item, items[place + 1] if place + 1 < len(items) else None)
         return self._has_failed
 
