@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from codefathom.errors import UsageError
-from codefathom.index.kept_texts import MAX_BYTES, MAX_TEXTS, TextChanges, text_changes
-from codefathom.index.plan import Recipe
+from codefathom import Engine
+from codefathom.errors import DamagedError, UsageError
+from codefathom.index.kept_texts import (
+    MAX_BYTES,
+    MAX_TEXTS,
+    TextChanges,
+    kept_records,
+    text_changes,
+    texts_made_again,
+)
+from codefathom.index.plan import FileJob, Recipe
 from codefathom.index.prepare import PreparedFile
+from codefathom.source.changes import FileStat
 from codefathom.stores.catalog.records import Entry
 
 RECIPE = Recipe("/nowhere")
@@ -93,3 +103,40 @@ def test_an_index_keeps_so_many_texts_and_bytes() -> None:
 def test_secrets_are_kept_where_the_user_says_so() -> None:
     found = text_changes({NOTE: f"token = '{TOKEN}'\n"}, {}, replace(RECIPE, keeps_secrets=True), 17)
     assert TOKEN in found.prepared[0].parsed.document.text
+
+
+def test_texts_are_made_again_from_what_an_index_keeps_of_them(tmp_path: Path) -> None:
+    texts = {f"{n:03}.md": f"# Note {n}\n" for n in range(70)}
+    with Engine.open(str(tmp_path), is_root=True) as engine:
+        engine.index()
+        engine.update(texts={**texts, "secret.md": f"token = '{TOKEN}'\n"})
+        catalog, recipe = engine.opened.catalog, engine.opened.recipe
+        records = list(kept_records(catalog))
+        documents = {item.path: item for item in catalog.documents()}
+        jobs = [FileJob(FileStat(path, item.size, item.mtime_ns), "") for path, item in documents.items()]
+        batches = list(texts_made_again(jobs, recipe, catalog))
+        kept = {path: catalog.text(path) for path in documents}
+    assert [len(batch) for batch in batches] == [64, 7]
+    for prepared in (item for batch in batches for item in batch):
+        document, stored = prepared.parsed.document, documents[prepared.file.path]
+        assert document.text == kept[document.path]
+        assert (document.fingerprint, document.language) == (stored.fingerprint, "markdown")
+        assert (prepared.file.size, prepared.file.mtime_ns) == (stored.size, stored.mtime_ns)
+    assert [record.parsed.document.path for record in records] == list(documents)
+    for record in records:
+        path = record.parsed.document.path
+        assert "".join(chunk.text for chunk in record.chunks) == kept[path]
+        assert record.text_hashes == ("",) * len(record.chunks)
+        assert (record.mtime_ns, record.vectors, record.parser) == (documents[path].mtime_ns, {}, "")
+
+
+def test_a_text_of_which_nothing_is_left_is_damage(tmp_path: Path) -> None:
+    with Engine.open(str(tmp_path), is_root=True) as engine:
+        engine.index()
+        lost = FileJob(FileStat("texts://lost.md", 7, 17), "")
+        with pytest.raises(DamagedError, match=r"the text 'texts://lost.md' differs from what was written"):
+            list(texts_made_again([lost], engine.opened.recipe, engine.opened.catalog))
+        (empty,), *_ = texts_made_again(
+            [FileJob(FileStat("texts://empty.md", 0, 17), "")], RECIPE, engine.opened.catalog
+        )
+        assert empty.parsed.document.text == ""

@@ -9,8 +9,9 @@ import pytest
 
 from codefathom import Engine
 from codefathom.errors import SourceError, UsageError
-from codefathom.project.browsing import Files, imports
+from codefathom.project.browsing import Files, imports, index_summary
 from codefathom.project.originals import Lines
+from codefathom.stores.folder import index_folder
 
 FILES = {
     "README.md": "# Shop\n",
@@ -126,7 +127,9 @@ def test_a_file_that_is_not_indexed_is_refused(files: Files, path: str) -> None:
 
 
 def test_an_outline_is_outer_before_inner(files: Files) -> None:
-    assert [item.symbol.qualified_name for item in files.outline("shop/cart.py")] == ["Cart", "Cart.total"]
+    outline = files.outline("shop/cart.py")
+    assert [item.symbol.qualified_name for item in outline] == ["Cart", "Cart.total"]
+    assert {(item.path, item.language) for item in outline} == {("shop/cart.py", "python")}
     assert files.outline("README.md")[0].symbol.name == "Shop"
 
 
@@ -153,6 +156,9 @@ def test_a_file_is_shown_as_it_is_now(tmp_path: Path) -> None:
         ("", "tools", ["tools/run.py os"]),
         ("", "tool", []),
         ("cart", "", ["shop/web/page.ts ./cart"]),
+        ("de", "", ["shop/cart.py decimal.Decimal"]),
+        ("a", "", ["shop/cart.py os.path", "shop/cart.py decimal.Decimal", "shop/web/page.ts ./cart"]),
+        ("p", "", ["shop/cart.py os.path"]),
         ("zebra", "", []),
     ],
 )
@@ -165,3 +171,39 @@ def test_imports_by_name(engine: Engine, query: str, path: str, found: list[str]
 def test_an_import_is_named_by_its_last_part(engine: Engine) -> None:
     (item,) = imports(engine.opened.catalog, "os.path", "")
     assert (item.symbol.name, item.symbol.start_line, item.symbol.end_line, item.language) == ("path", 1, 1, "python")
+
+
+def test_texts_that_are_on_no_disk_are_one_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    with Engine.open(str(tmp_path), is_root=True) as engine:
+        engine.index()
+        engine.update(texts={"notes/a.md": "# A\n", "b.md": "# B\n"})
+        files = Files(engine.opened.catalog, Lines(engine.opened))
+        assert [(entry.name, entry.n_files) for entry in files.entries()] == [("texts://", 2), ("a.py", 1)]
+        assert [file.path for file in files.listed("texts://")] == ["texts://b.md", "texts://notes/a.md"]
+        assert files.lines("texts://b.md").text == "# B\n"
+
+
+def test_the_summary_of_an_index_is_read_without_its_views(engine: Engine) -> None:
+    folder, catalog = engine.opened.place.index_folder, engine.opened.catalog
+    word = "this machine"
+    assert index_summary(folder, word) is None  # it is known by another word
+    catalog.mark(word)
+    summary = index_summary(folder, word)
+    assert summary is not None
+    assert (summary.generation, summary.n_documents, summary.n_symbols) == (
+        catalog.generation,
+        5,
+        catalog.n_symbols(),
+    )
+    assert summary.n_chunks == catalog.n_chunks()
+    assert summary.languages["python"] == 2
+    assert sum(summary.kinds.values()) == summary.n_chunks
+    assert summary.indexed_at == int(catalog.get_meta("indexed_at_ns")) / 1e9 > 1.6e9
+    assert index_summary(folder, word, summary) is summary
+    other = summary._replace(indexed_at=1.0)
+    assert index_summary(folder, word, other) == summary
+
+
+def test_an_index_that_is_not_there_has_no_summary(tmp_path: Path) -> None:
+    assert index_summary(index_folder(str(tmp_path / "gone"), str(tmp_path)), "word") is None
