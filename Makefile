@@ -42,11 +42,11 @@ test-llm: $(INSTALLED)
 	$(BIN)/pytest -m llm -o timeout=14400 -o faulthandler_timeout=15000
 	$(BIN)/pytest tests/unit/answer/test_tokens.py
 
-# Faults that no test notices, one module or all of them (docs/mutants.md): make mutants MODULE=answer.cite
+# Faults that no test notices (docs/mutants.md): make mutants MODULE=facts.paths SAMPLE=60 TESTS=tests/unit/facts
 mutants: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --group mutants
-	$(BIN)/mutmut run --max-children 1 $(if $(MODULE),"codefathom.$(MODULE)*")
-	$(BIN)/python -m evals.mutants $(MODULE)
+	nice $(BIN)/python -m evals.mutants $(or $(MODULE),$(error name a module, such as MODULE=facts.paths)) \
+		$(if $(SAMPLE),--sample $(SAMPLE)) $(if $(TESTS),--tests $(TESTS))
 
 # The official conformance suite of the Model Context Protocol against `fathom serve`; a part of `make test`.
 test-mcp: $(CONFORMANCE)

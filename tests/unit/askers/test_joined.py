@@ -10,6 +10,7 @@ import pytest
 from tests.unit.askers.parts import WrittenPart, edges, found, paged, symbols
 
 from codefathom.askers.joined import JoinedProjects, left_out_notes, placed
+from codefathom.askers.joined_answers import JoinedTexts
 from codefathom.askers.kept import KeptProject
 from codefathom.errors import FathomError, SourceError, UsageError
 from codefathom.question.asker import result_of
@@ -144,6 +145,42 @@ def test_what_was_left_out_of_the_paths_stands_beside_the_hits() -> None:
     assert [(note.kind, note.values["count"]) for note in notes[5:]] == [("more_left_out", 2)]
     assert [note.kind for note in left_out_notes(left_out[:5])] == ["left_out"] * 5
     assert left_out_notes(()) == ()
+
+
+def test_notes_of_a_project_have_its_name_where_there_are_several() -> None:
+    told = found(("x.py", 0.9), problems=("no vectors",), stale=True)
+    (note,) = result_of(joined(a=told, b=found()), Question("q")).problems
+    assert (note.kind, note.values) == ("in_project", {"project": "a", "note": "no vectors"})
+    alone = result_of(joined(a=told), Question("q"))
+    assert (alone.problems, alone.stale) == (("no vectors",), True)
+    beside = result_of(joined({"c": AWAY}, a=told), Question("q"))
+    assert [note.kind for note in beside.problems] == ["project_failed", "in_project"]
+    nothing = found(confidence=0.01, weak=True, unanswerable=True)
+    result = result_of(joined(a=nothing, b=found(confidence=0.3)), Question("q"))
+    assert (result.weak, result.unanswerable, result.confidence) == (False, False, 0.3)
+    assert result_of(joined(a=nothing, b=nothing), Question("q")).unanswerable
+
+
+def test_a_text_of_a_path_is_that_of_its_project_or_of_the_first_for_documents() -> None:
+    class Texts:
+        def __init__(self, name: str) -> None:
+            self.text = lambda path: f"{name} has {path}"
+            self.on_disk = lambda path: f"{name} has {path} now"
+            self.name_of = lambda path, start, end: f"{name} {path} {start} {end}"
+
+    texts = JoinedTexts({"a": Texts("A"), "b": Texts("B")}, ["note.md"])
+    assert texts.text("b/src/x.py") == "B has src/x.py"
+    assert texts.on_disk("b/src/x.py") == "B has src/x.py now"
+    assert texts.name_of("b/src/x.py", 2, 3) == "B src/x.py 2 3"
+    assert texts.text("note.md") == "A has note.md"
+    assert (texts.text("c/x.py"), texts.on_disk("c/x.py"), texts.name_of("c/x.py", 1, 2)) == ("", None, "")
+    assert texts.part("b/src/x.py")[1] == "src/x.py"
+    with pytest.raises(UsageError) as refused:
+        texts.part("c/x.py")
+    assert (str(refused.value), refused.value.hint) == (
+        "'c/x.py' is not inside any of the projects",
+        "write the project before the path: a/c/x.py",
+    )
 
 
 # ---- symbols

@@ -89,3 +89,22 @@ def test_what_is_kept_to_a_place_answers_from_it_only(engines: dict[str, Engine]
     assert result_of(kept, Question("", "files"))[0].path == "other.py"
     assert len(result_of(kept, Question("", "files"))) == 1
     assert result_of(kept, Question("", "symbols")).n_symbols == 1
+
+
+def test_pinned_files_and_documents_are_among_the_sources(projects: JoinedProjects) -> None:
+    request = AnswerRequest(
+        "price and account of an order", pinned=("bank/other.py",), documents={"note.md": "a price of orders"}
+    )
+    paths = {source.path for source in next(iter(projects.ask_events(request))).sources}  # type: ignore[union-attr]
+    assert {"bank/other.py", "note.md"} <= paths
+    python = Filter("path", "ends_with", "bank.py")
+    kept = projects.ask(AnswerRequest("price and account of an order", where=python))
+    assert {source.path for source in kept.sources} == {"bank/bank.py"}
+
+
+def test_the_sources_of_an_answer_are_named_after_their_definitions(projects: JoinedProjects) -> None:
+    answer = projects.ask("price and account of an order")
+    assert {(source.path, source.symbol) for source in answer.citations} >= {
+        ("shop/shop.py", "price_of"),
+        ("bank/bank.py", "account_of"),
+    }

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from threading import Barrier, Lock
 
 import pytest
+from tests.waiting import LONG_S
 
 from codefathom.askers.side_by_side import outcomes
 from codefathom.errors import SourceError, StoppedError
@@ -26,8 +27,8 @@ def test_answers_and_errors_keep_the_order_of_the_projects() -> None:
 
 
 def test_all_are_asked_at_the_same_time() -> None:
-    together = Barrier(4)
-    answers, _ = outcomes(lambda number: (together.wait(60), number)[1], dict(zip("abcd", range(4), strict=True)))
+    together = Barrier(4, timeout=LONG_S)
+    answers, _ = outcomes(lambda number: (together.wait(), number)[1], dict(zip("abcd", range(4), strict=True)))
     assert answers == {"a": 0, "b": 1, "c": 2, "d": 3}
 
 

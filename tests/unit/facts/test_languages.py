@@ -96,6 +96,8 @@ from codefathom.facts.languages import (
         ("CMakeLists.txt", "cmake"),
         ("notes.txt", "text"),
         ("BUILD", "starlark"),
+        ("tools/WORKSPACE", "starlark"),
+        ("workspace", "text"),
         ("build", "text"),
         ("LICENSE", "text"),
         ("unknown.qqq", "text"),

@@ -163,3 +163,10 @@ def test_a_symbol_in_a_comment_is_the_one_behind_it() -> None:
     single = replace(chunk, names=("C.add",), symbol="C")
     assert best_name(single, nothing, 4) == "C.add"
     assert best_name(replace(chunk, names=()), nothing, 4) == ""
+
+
+def test_a_file_is_named_without_its_folders() -> None:
+    deep = replace(CHUNK, path="shop/web/orders.test.py")
+    assert sentence(reasons(query_of("zebra"), deep, matched_names(query_of("zebra"), deep), {"named_file": 1.0})) == (
+        "file orders.test.py"
+    )

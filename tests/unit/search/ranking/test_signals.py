@@ -87,6 +87,7 @@ def test_a_heading_defines_nothing() -> None:
         ("src/extract/mod.rs", "pub use core::extract::{\n    Json, FromRequest,\n};"),
         ("src/index.ts", "export {\n  Json,\n  FromRequest,\n} from './core'"),
         ("src/index.ts", "export type { FromRequest } from './core'"),
+        ("src/index.ts", "import x from './x'\n\n  export { FromRequest } from './core'"),
         ("src/web/__init__.py", "from core import (\n    Json,\n    FromRequest,\n)"),
     ],
 )
@@ -318,6 +319,8 @@ def test_a_file_made_of_others_counts_less_than_an_older_copy() -> None:
         ("f(1," * 25, 0.0),  # it calls
         ("1," * 50 + "f(x)" * 10, 1.0),
         ("1," * 50 + "f(x)" * 11, 0.0),
+        ("1," * 50 + "x;" * 11, 0.0),
+        ("1," * 50 + "x=" * 11, 0.0),
     ],
 )
 def test_a_table_is_commas_and_quotes_and_little_is_done(text: str, value: float) -> None:
@@ -330,3 +333,10 @@ def test_documentation_beside_code_with_more_or_fewer_of_the_words() -> None:
     code = candidate(2, "a.py", text="walrus")
     assert [row["prose"] for row in of("walrus pier rope ferry", note, code)] == [1.0, 0.0]
     assert [row["prose"] for row in of("walrus pier", candidate(1, "notes/a.md"), code)] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(("line", "value"), [(10, 0.0), (11, 0.8), (20, 0.8), (21, 0.0)])
+def test_a_definition_lies_in_the_chunk_with_its_line(line: int, value: float) -> None:
+    query = RankingQuery((), symbols=("Queue",), heads={"a.py": (DefinitionPlace("a.py", "class", "Queue", line),)})
+    (row,) = of(query, Candidate(1, Chunk("id1", "a.py", "python", "class", "", (), 11, 20, "")))
+    assert row["definition"] == value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,7 @@ READS: list[tuple[Callable[[Catalog], Any], Any]] = [
     (lambda it: set(it.keys_of(["shop/pay.py"]).values()), {"shop/pay.py"}),
     (lambda it: places(it, it.matching(Filter("language", "eq", "markdown"))), ["web/README.md:1"]),
     (lambda it: [n for _, n in it.placed([key_of(it, "shop/pay.py", 3), -7]).values()], [5]),
+    (lambda it: places(it, it.matching(Filter("kind", "eq", "variable"), "symbol")), ["shop/cart.py:2"]),
     (lambda it: places(it, it.rewritten(1)), ["shop/pay.py:1", "shop/pay.py:3", "web/README.md:1"]),
     (lambda it: len(it.rewritten(0)), 5),
     # vectors
@@ -229,3 +231,18 @@ def test_removals_are_kept_as_long_as_a_view_needs_them(own: Catalog) -> None:
     assert own.vectors_of("m", ["hash web/README.md 1", "hash shop/pay.py 1"]).keys() == {"hash shop/pay.py 1"}
     own.flush()
     assert own.get_meta("flushed") == str(own.generation)
+
+
+def test_lines_of_a_chunk_are_read_again_after_they_have_moved(own: Catalog) -> None:
+    (key,) = [key for key, chunk in own.chunks_of("web/README.md")]
+    assert own.chunks([key])[key].start_line == 1
+    (moved,) = (chunk for _, chunk in own.chunks_of("web/README.md"))
+    before = RECORDS[2]
+    own.write(Batch(records=(before._replace(chunks=(replace(moved, start_line=4, end_line=4),)),)))
+    assert own.chunks([key])[key].start_line == 4
+
+
+def test_some_vectors_come_with_their_chunk_and_hash(own: Catalog) -> None:
+    for key, digest, chunk, vector in own.some_vectors("m", 9):
+        assert own.chunks([key])[key] == chunk
+        assert own.vectors_of("m", [digest]) == {digest: vector}
