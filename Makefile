@@ -10,7 +10,7 @@ PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print
 
 .PHONY: test test-long test-page-slowly test-llm test-trust mutants check format docs demo web screenshots model
 .PHONY: dist recording plot try-container test-qdrant test-mcp
-.PHONY: bench bench-agents bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team
+.PHONY: bench bench-agents bench-changes bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team
 
 # Else each of the processes that tests start compiles the program anew, where somebody has set this variable.
 export PYTHONDONTWRITEBYTECODE :=
@@ -112,6 +112,10 @@ bench: $(INSTALLED)
 # BENCH_CORPORA: more trees to take files from, beside the standard library and the installed packages (.bench-corpora).
 bench-scale: $(INSTALLED)
 	$(BIN)/python -m evals.scale --page docs/benchmarks-operations.md
+
+# BENCH_CORPORA: the trees to take files from (.bench-corpora). The first index of 58,000 files takes many minutes.
+bench-changes: $(INSTALLED)
+	$(BIN)/python -m evals.taking_in --page docs/benchmarks-operations.md
 
 # What agents pay for answers. BENCH_DIR, BENCH_CORPORA and PEER_PYTHON as above; without PEER_PYTHON semble is installed
 # into an environment of its own.

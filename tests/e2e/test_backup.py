@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.test_store_command import shop
-from tests.waiting import LONG_S, Started, join
+from tests.waiting import LONG_S, Started, comes, join
 
 from codefathom import Engine
 from codefathom.cli import main
@@ -79,6 +79,23 @@ def test_an_index_that_another_has_replaced_is_not_damaged(shop: Path, tmp_path:
         opened.views.reload()
         assert damage_of(opened) == ()
         assert [note.startswith(NOT_MADE_YET) for note in map(str, state_of(opened))] == [True]
+
+
+def test_no_change_is_missed_where_the_number_of_writes_comes_again(shop: Path, tmp_path: Path) -> None:
+    with Engine.open(str(shop)) as engine:
+        engine.index()
+        engine.backup(str(tmp_path / "b"))
+        (shop / "zoo.py").write_text("def feed_kangaroo():\n    return 'grass'\n")
+        (shop / "pond.py").write_text("def feed_duck():\n    return 'bread'\n")
+        probe, before_ns = tmp_path / "probe", (shop / "pond.py").stat().st_ctime_ns
+        # Until the clock of the disk has gone on, and nothing could change without another stamp.
+        assert comes(lambda: probe.write_text("") == 0 and probe.stat().st_ctime_ns > before_ns + 30_000_000)
+        engine.index()
+        generation = engine.generation
+        engine.restore(str(tmp_path / "b"))
+        engine.update(["zoo.py"])
+        assert engine.generation == generation
+        assert engine.index().added == ("pond.py",)
 
 
 def test_changes_since_then_are_taken_in(shop: Path, tmp_path: Path) -> None:

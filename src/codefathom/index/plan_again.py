@@ -113,7 +113,8 @@ def _state(catalog: IndexState, recipe: Recipe) -> bytes:
     values = (
         *(__version__, catalog.identity, catalog.generation, recipe.root, recipe.rules),
         *(recipe.parser, recipe.chunker, recipe.assumed_encoding),
-        *(reading, *(catalog.get_meta(key) for key in (*reading, INODES, "masked"))),
+        # The moment of the last run: an older catalogue that was put back comes to the same number of writes again.
+        *(reading, *(catalog.get_meta(key) for key in (*reading, INODES, "masked", "indexed_at_ns"))),
         outer_rules(recipe.root, recipe.rules.user_exclude),
     )
     return blake2b(repr(values).encode("utf-8", "surrogateescape"), digest_size=32).digest()

@@ -1,0 +1,208 @@
+"""Costs of taking in changes, by the number of files: `python -m evals.taking_in`, or `make bench-changes`.
+
+Trees and their indexes stay in a folder, so that a second run begins with what the first has made. Another version of
+Codefathom, given by the folder of its source code, is measured on the same trees before this one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from codefathom import Engine
+from evals.report import machine, table, write_section
+from evals.run import REPOSITORY
+from evals.trees import copy_tree, source_roots
+
+_QUESTION = "parse the query string of a request"
+_HEAD = """\
+# Noticing and taking in changes
+
+Each tree is made of copies of files from the repositories of the development benchmark. Where there are not enough
+distinct files, they are copied again into other folders, with empty lines at their beginning. Machine: {machine}.
+{shared}Each figure is the median of {n} runs, in milliseconds: by the clock, and after the slash of processor time
+(all processes). "Process" is a whole command `fathom search`, from its start to its end. "Open" is a search in a
+program that has the project open. In "one changed" one file was changed just before, and the search finds the change;
+in "folder renamed" a folder of {n_renamed} files at most got another name. "Exponent" is that of n in a fit of the
+clock's time to the number n of files: 1 means that twice the files take twice the time.
+"""
+_MEASURES = (
+    "process, nothing changed",
+    "process, one changed",
+    "process, folder renamed",
+    "open, first search",
+    "open, look with nothing changed",
+    "open, one changed",
+)
+_N_RENAMED = 20  # files in the folder that is renamed
+
+
+class Cost(NamedTuple):
+    """One measurement."""
+
+    clock_ms: float
+    processor_ms: float
+
+
+Costs = dict[str, list[Cost]]
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure, and write the page."""
+    parser = argparse.ArgumentParser(prog="python -m evals.taking_in", description=(__doc__ or "").partition(":")[0])
+    parser.add_argument("--files", default="1000,6000,58000", help="sizes of the trees")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each measurement")
+    parser.add_argument("--trees", default=str(REPOSITORY / ".bench-trees"), help="folder for trees and indexes")
+    parser.add_argument("--before", default="", help="folder of the source code of another version")
+    parser.add_argument("--page", default="", help="page to write into, such as docs/benchmarks-operations.md")
+    parser.add_argument("--open", default="", help=argparse.SUPPRESS)  # the process that keeps a tree open
+    arguments = parser.parse_args(words)
+    if arguments.open:
+        print(json.dumps(_open_costs(Path(arguments.open), arguments.runs)))
+        return 0
+    sizes = [int(size) for size in arguments.files.split(",")]
+    roots = {size: _tree(Path(arguments.trees), size) for size in sizes}
+    versions = {"before": Path(arguments.before)} if arguments.before else {}
+    versions["now"] = REPOSITORY / "src"
+    results: dict[str, dict[int, Costs]] = {
+        name: {size: _costs(root, source, arguments.runs) for size, root in roots.items()}
+        for name, source in versions.items()
+    }
+    text = page(results, arguments.runs)
+    print(text)
+    if arguments.page:
+        write_section(Path(arguments.page), "make bench-changes", text)
+    return 0
+
+
+def page(results: dict[str, dict[int, Costs]], n_runs: int) -> str:
+    """Return the page."""
+    sizes = sorted(results["now"])
+    rows = [
+        [measure, name, *(_shown(costs[size][measure]) for size in sizes), _exponent(costs, measure)]
+        for measure in _MEASURES
+        for name, costs in results.items()
+    ]
+    load = os.getloadavg()[0]
+    shared = (
+        f"Other programs used it at the same time (load {load:.0f}): compare processor times.\n" if load > 2 else ""
+    )
+    head = _HEAD.format(machine=machine(), n=n_runs, n_renamed=_N_RENAMED, shared=shared if load > 2 else "")
+    return f"{head}\n{table(['', 'version', *(f'{size} files' for size in sizes), 'exponent'], rows)}\n"
+
+
+def _shown(costs: Iterable[Cost]) -> str:
+    clock, processor = (median(times) for times in zip(*costs, strict=True))
+    return f"{clock:.0f} / {processor:.0f}"
+
+
+def _exponent(costs: dict[int, Costs], measure: str) -> str:
+    """Return the slope of a line through the logarithms of size and time."""
+    points = [(math.log(size), math.log(median(cost.clock_ms for cost in own[measure]))) for size, own in costs.items()]
+    if len(points) < 2:
+        return "–"
+    mean_x, mean_y = (sum(values) / len(points) for values in zip(*points, strict=True))
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
+    return f"{slope:.2f}"
+
+
+def _tree(folder: Path, n_files: int) -> Path:
+    root = folder / str(n_files)
+    if not root.exists():
+        corpora = Path(os.environ.get("BENCH_CORPORA") or REPOSITORY / ".bench-corpora")
+        copy_tree(source_roots(corpora), root, n_files)
+        (root / "fathom.toml").touch()
+    return root
+
+
+def _costs(root: Path, source: Path, n_runs: int) -> Costs:
+    """Measure one version on one tree; the index is made where there is none."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(source), str(REPOSITORY)))}
+
+    def process() -> None:
+        command = [sys.executable, "-m", "codefathom", "search", _QUESTION]
+        subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True)
+
+    subprocess.run([sys.executable, "-m", "codefathom", "index"], cwd=root, env=environment, check=True)
+    time.sleep(1)
+    process()
+    costs: Costs = {
+        "process, nothing changed": [_timed(process) for _ in range(n_runs)],
+        "process, one changed": [_timed(process, change=lambda: _change(root)) for _ in range(n_runs)],
+        "process, folder renamed": [_timed(process, change=lambda: _rename(root)) for _ in range(n_runs)],
+    }
+    process()
+    command = [sys.executable, "-m", "evals.taking_in", "--open", str(root), "--runs", str(n_runs)]
+    answer = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    parts = json.loads(answer.stdout)
+    return {**costs, **{name: [Cost(*cost) for cost in own] for name, own in parts.items()}}
+
+
+def _open_costs(root: Path, n_runs: int) -> Costs:
+    """Measure in this process, which has the project open."""
+    costs: Costs = {"open, first search": [], "open, look with nothing changed": [], "open, one changed": []}
+    for _ in range(n_runs):
+        with Engine.open(str(root)) as engine:
+            costs["open, first search"].append(_timed(lambda: engine.search(_QUESTION)))
+    with Engine.open(str(root)) as engine:
+        for _ in range(n_runs):
+            costs["open, look with nothing changed"].append(_timed(engine.current.refresh, rest=engine))
+        for _ in range(n_runs):
+            word = _change(root)
+            costs["open, one changed"].append(_timed(partial(_find, engine, word), rest=engine))
+    return costs
+
+
+def _find(engine: Engine, word: str) -> None:
+    hits = engine.search(word).hits
+    assert hits and word in hits[0].chunk.text, f"{word} is not found"
+
+
+def _timed(
+    work: Callable[[], object], *, change: Callable[[], object] | None = None, rest: Engine | None = None
+) -> Cost:
+    """Measure work after a change. An open project that has just been looked at is left alone for its pause."""
+    if change is not None:
+        change()
+    if rest is not None:
+        rest.current._looked_at = float("-inf")
+    before, began = _processor_s(), time.perf_counter()
+    work()
+    return Cost(1_000 * (time.perf_counter() - began), 1_000 * (_processor_s() - before))
+
+
+def _processor_s() -> float:
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def _change(root: Path) -> str:
+    """Change one file, and return the word that is new in it."""
+    file = min(root.rglob("*.py"))
+    word = f"zebra{time.time_ns()}"
+    file.write_text(f"{file.read_text(encoding='utf-8', errors='replace').rstrip()}\n# {word}\n")
+    return word
+
+
+def _rename(root: Path) -> None:
+    """Rename the first folder that holds a few files and no folder."""
+    for parent, folders, files in os.walk(root):
+        folders.sort()
+        if not folders and 5 <= len(files) <= _N_RENAMED and ".fathom" not in parent:
+            os.rename(parent, f"{parent.removesuffix('-renamed')}{'' if parent.endswith('-renamed') else '-renamed'}")
+            return
+
+
+if __name__ == "__main__":
+    sys.exit(main())
