@@ -69,7 +69,7 @@ _CONSTRUCTOR = re.compile(rb"^(?:map)?->(?=[A-Z])|(?<=\w)\.$")
 
 # Nodes in which what looks like a definition is none.
 _NO_CODE = re.compile(
-    r"comment|string|heredoc|haddock|^pod|regex|quoted|here_doc|^preproc_arg$|^data_section$|raw_text"
+    r"comment|string|heredoc|haddock|^pod|regex|quoted|here_doc|^preproc_arg$|^data_section$|raw_text|^interface$"
 )
 
 _INDENTED = frozenset({"scala"})

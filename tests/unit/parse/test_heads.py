@@ -63,15 +63,6 @@ LOST = [
         ["interface Reader 1-1", "function read 1-1", "class Shelf 2-2", "method Shelf.add 2-2"],
     ),
     (
-        "c",
-        """
-        #define SHELF_LOCK do { /* no lock */; } while (0)
-        int open_shelf(void) { return 1; }
-        struct shelf { int width; };
-        """,
-        ["macro SHELF_LOCK 1-1", "function open_shelf 2-2", "struct shelf 3-3"],
-    ),
-    (
         "sql",
         """
         CREATE PROCEDURE shop.close_day(IN day date)
