@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from codefathom.facts.languages import marks_of, may_be_code
-from codefathom.parse import grammars, heads, notebook, text, treesitter
+from codefathom.parse import grammars, lost_definitions, notebook, text, treesitter
 from codefathom.types import Document, ParsedDocument
 
 Parser = Callable[[Document], ParsedDocument | None]  # None: an unknown language; a parser never raises
@@ -40,7 +40,7 @@ def _with_problems(parsed: ParsedDocument, problems: tuple[str, ...]) -> ParsedD
     """Return what a parser made after others gave up; without a grammar, definitions are known by their heads alone."""
     if not problems:
         return parsed
-    notes = heads.note(len(parsed.symbols)) if parsed.parser == text.PARSER else ()
+    notes = lost_definitions.note(len(parsed.symbols)) if parsed.parser == text.PARSER else ()
     return replace(parsed, problems=(*problems, *parsed.problems, *notes))
 
 
@@ -55,6 +55,16 @@ def is_for_model(path: str, language: str, answered: str, chain: Sequence[str]) 
     if place < 0 or answered.startswith("llm/") or not may_be_code(path, language):
         return False
     return not (answered.startswith("treesitter") and "treesitter" in chain[:place])
+
+
+def n_without_syntax(problems: Iterable[str]) -> int:
+    """Return the number of definitions of a document that its grammar has lost, by the problems of the document."""
+    return lost_definitions.n_by_head(problems)
+
+
+def is_complete(problems: Iterable[str]) -> bool:
+    """Return True if the problems of a document only say that definitions are known without syntax: none is missing."""
+    return all(map(lost_definitions.is_note, problems))
 
 
 def available_languages() -> tuple[list[str], list[str]]:

@@ -41,9 +41,9 @@ def ci_jobs(path: str, lines: Sequence[str]) -> list[Symbol]:
     if match is None:
         return []
     keys = [_Key(number, len(key[1]), key[3]) for number, line in enumerate(lines, 1) if (key := _KEY.match(line))]
-    found = list(_of_gitlab(keys) if match["gitlab"] else _below_jobs(keys))
-    ends = _ends(keys, found, len(lines))
-    return [Symbol("function", key.name, key.name, key.line, ends[key], key.line, key.name) for key in found]
+    jobs = list(_of_gitlab(keys) if match["gitlab"] else _below_jobs(keys))
+    ends = _ends(keys, jobs, len(lines))
+    return [Symbol("function", key.name, key.name, key.line, ends[key], key.line, key.name) for key in jobs]
 
 
 def _of_gitlab(keys: Sequence[_Key]) -> Iterator[_Key]:
@@ -61,9 +61,9 @@ def _below_jobs(keys: Sequence[_Key]) -> Iterator[_Key]:
                 yield key
 
 
-def _ends(keys: Sequence[_Key], found: Sequence[_Key], n_lines: int) -> dict[_Key, int]:
+def _ends(keys: Sequence[_Key], jobs: Sequence[_Key], n_lines: int) -> dict[_Key, int]:
     """Return the last line of each job: before the next key that is not inside it."""
-    ends = dict.fromkeys(found, n_lines)
+    ends = dict.fromkeys(jobs, n_lines)
     last: _Key | None = None
     for key in keys:
         if last is not None and key.indent <= last.indent:

@@ -1,9 +1,9 @@
 """Prose and data files: sections from headings, links as imports, places to cut. No grammar is needed.
 
 Markdown, reStructuredText, AsciiDoc, Org, LaTeX, Typst, Word documents and HTML become sections. Code without a grammar
-has the symbols that its heads name (`parse/heads.py`), a file of a CI its jobs. Everything else has no symbols, only
-breaks: at the outermost keys and tables of data files, at the pages of a PDF, and at paragraphs, of which the least
-indented are the better places to cut.
+has the symbols that its heads name (`parse/lost_definitions.py`), a file of a CI its jobs. Everything else has no
+symbols, only breaks: at the outermost keys and tables of data files, at the pages of a PDF, and at paragraphs, of which
+the least indented are the better places to cut.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from urllib.parse import unquote
 
 from codefathom.facts.languages import marks_of
 from codefathom.parse.ci_jobs import ci_jobs
-from codefathom.parse.heads import heads_of, with_heads
 from codefathom.parse.html_headings import html_headings
+from codefathom.parse.lost_definitions import heads_of, with_heads
 from codefathom.parse.marked_headings import HEADED, marked_headings
 from codefathom.source.document_places import marks
 from codefathom.types import SECTION_SEPARATOR, Break, Document, ParsedDocument, Reference, Symbol

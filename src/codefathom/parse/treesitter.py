@@ -25,9 +25,9 @@ from codefathom.parse.clauses import merge_clauses
 from codefathom.parse.fixed_form import ENDINGS as FIXED_FORM
 from codefathom.parse.fixed_form import free_form
 from codefathom.parse.grammars import Grammar, languages, load, load_problem
-from codefathom.parse.heads import Head, has_heads, heads_of, note, with_heads, without_symbol
 from codefathom.parse.leading_comments import CommentsByRow, above, comments_by_row, opens_line
 from codefathom.parse.local_names import LocalNames
+from codefathom.parse.lost_definitions import Head, has_heads, heads_of, note, with_heads, without_symbol
 from codefathom.parse.macros import LANGUAGES as WITH_MACROS
 from codefathom.parse.macros import without_macros
 from codefathom.parse.outline import Definition, DefinitionSource, symbols_of
@@ -69,7 +69,7 @@ _CONSTRUCTOR = re.compile(rb"^(?:map)?->(?=[A-Z])|(?<=\w)\.$")
 
 # Nodes in which what looks like a definition is none.
 _NO_CODE = re.compile(
-    r"comment|string|heredoc|haddock|^pod|regex|quoted|here_doc|^preproc_arg$|^data_section$|raw_text"
+    r"comment|string|heredoc|haddock|^pod|regex|quoted|here_doc|^preproc_arg$|^data_section$|raw_text|^interface$"
 )
 
 _INDENTED = frozenset({"scala"})

@@ -13,8 +13,7 @@ from codefathom.config.model_names import is_on_disk, shown_model
 from codefathom.errors import FathomError
 from codefathom.index.forecast import dry_run, expected
 from codefathom.index.plan import assumed_encodings, incompleteness, plan
-from codefathom.parse import available_languages
-from codefathom.parse.heads import is_note, n_by_head
+from codefathom.parse import available_languages, is_complete, n_without_syntax
 from codefathom.project.damage import damage_of
 from codefathom.project.kept_rules import kept_rules
 from codefathom.project.opening import OpenedProject, index_model, is_slow
@@ -38,7 +37,7 @@ def status(opened: OpenedProject) -> Status:
     counts = catalog.counts()
     changes = plan(catalog, opened.recipe)
     partial = [item for item in catalog.documents() if item.problems]
-    by_head = [n for item in partial if (n := n_by_head(item.problems))]
+    by_head = [n for item in partial if (n := n_without_syntax(item.problems))]
     rejected = tuple(Skipped(item.path, item.why) for item in catalog.rejected())
     return Status(
         root=opened.place.root,
@@ -58,7 +57,7 @@ def status(opened: OpenedProject) -> Status:
         skipped=tuple(sorted({*changes.scan.skipped, *rejected}, key=lambda item: (item.path, item.reason))),
         failures=opened.failures(),
         broken=tuple(
-            Failure(item.path, "; ".join(item.problems)) for item in partial if not all(map(is_note, item.problems))
+            Failure(item.path, "; ".join(item.problems)) for item in partial if not is_complete(item.problems)
         ),
         paused=opened.paused,
         damages=damage_of(opened),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codefathom.parse import parse
-from codefathom.parse.heads import is_note
+from codefathom.parse.lost_definitions import is_note
 from codefathom.types import Document, ParsedDocument
 
 CASES = [

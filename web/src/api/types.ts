@@ -4133,6 +4133,29 @@ export interface components {
              */
             n_by_text: number;
             /**
+             * N By Head
+             * @description number of definitions that were read without syntax, by the line that they begin with
+             * @default 0
+             * @example 0
+             */
+            n_by_head: number;
+            /**
+             * N Files By Head
+             * @description number of files with such definitions
+             * @default 0
+             * @example 0
+             */
+            n_files_by_head: number;
+            /**
+             * Encodings
+             * @description number of files that are not UTF-8, by the encoding in which they are read
+             * @default {}
+             * @example {}
+             */
+            encodings: {
+                [key: string]: number;
+            };
+            /**
              * Views Current
              * @description true if the indexes of words and vectors belong to the present state
              * @default false
@@ -5410,6 +5433,29 @@ export interface components {
              * @example 0
              */
             n_by_text: number;
+            /**
+             * N By Head
+             * @description number of definitions that were read without syntax, by the line that they begin with
+             * @default 0
+             * @example 0
+             */
+            n_by_head: number;
+            /**
+             * N Files By Head
+             * @description number of files with such definitions
+             * @default 0
+             * @example 0
+             */
+            n_files_by_head: number;
+            /**
+             * Encodings
+             * @description number of files that are not UTF-8, by the encoding in which they are read
+             * @default {}
+             * @example {}
+             */
+            encodings: {
+                [key: string]: number;
+            };
             /**
              * Views Current
              * @description true if the indexes of words and vectors belong to the present state

@@ -1,4 +1,4 @@
-"""Definitions by their heads: the lines with which definitions begin, by a plain pattern for each language. Pure.
+"""Definitions by their heads: the lines with which definitions begin, by a plain pattern for each language.
 
 A grammar that does not know what it reads may lose a definition, and all behind it, without an error. So the symbols of
 a grammar are compared with the heads in the text: a head without a symbol becomes one, that ends before the next one.

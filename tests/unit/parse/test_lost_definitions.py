@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from codefathom.facts.languages import LANGUAGES
-from codefathom.parse import heads, parse
+from codefathom.parse import lost_definitions, parse
 from codefathom.types import SYMBOL_KINDS, Document, ParsedDocument
 
 
@@ -63,15 +63,6 @@ LOST = [
         ["interface Reader 1-1", "function read 1-1", "class Shelf 2-2", "method Shelf.add 2-2"],
     ),
     (
-        "c",
-        """
-        #define SHELF_LOCK do { /* no lock */; } while (0)
-        int open_shelf(void) { return 1; }
-        struct shelf { int width; };
-        """,
-        ["macro SHELF_LOCK 1-1", "function open_shelf 2-2", "struct shelf 3-3"],
-    ),
-    (
         "sql",
         """
         CREATE PROCEDURE shop.close_day(IN day date)
@@ -88,7 +79,7 @@ LOST = [
 def test_what_the_grammar_loses_is_known_by_its_head(language: str, text: str, expected: list[str]) -> None:
     document = parsed(language, text)
     assert sorted(outline(document)) == sorted(expected)
-    assert heads.n_by_head(document.problems) >= 1
+    assert lost_definitions.n_by_head(document.problems) >= 1
 
 
 NO_DEFINITIONS = [
@@ -108,7 +99,7 @@ NO_DEFINITIONS = [
 @pytest.mark.parametrize(("language", "text"), NO_DEFINITIONS)
 def test_what_only_looks_like_a_head_becomes_no_symbol(language: str, text: str) -> None:
     document = parsed(language, text)
-    assert heads.n_by_head(document.problems) == 0
+    assert lost_definitions.n_by_head(document.problems) == 0
     assert "gone" not in {symbol.name for symbol in document.symbols if symbol.kind not in ("variable", "constant")}
 
 
