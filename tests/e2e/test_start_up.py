@@ -92,6 +92,8 @@ OURS = {
     "codefathom.project.opening",
     "codefathom.project.store_choice",
     "codefathom.project.asking",
+    "codefathom.project.saved_index",
+    "codefathom.project.upkeep",
     "codefathom.question",
     "codefathom.question.asker",
     "codefathom.question.extents",

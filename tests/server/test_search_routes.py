@@ -291,6 +291,8 @@ def test_files_and_folders_are_shown(ready: httpx.Client, shop: Path) -> None:
     assert (shown["content"], shown["start_line"], shown["language"]) == (text, 1, "python")
     part = ready.get("/file", params={"project_id": "shop", "path": "shop/pricing.py", "start_line": 3, "end_line": 4})
     assert part.json()["content"] == "".join(text.splitlines(keepends=True)[2:4])
+    place = ready.get("/file", params={"project_id": "shop", "path": "shop/pricing.py:3-4"})
+    assert place.json() == part.json()
     (shop / "shop" / "pricing.py").unlink()
     gone = ready.get("/file", params={"project_id": "shop", "path": "shop/pricing.py"})
     assert (gone.status_code, "is not there any more" in gone.json()["detail"]) == (404, True)
