@@ -2,7 +2,8 @@
 
 Captures: `@definition.<kind>` on a definition with `@name` inside (without one it is named after the file); `@scope`
 (its owner, when it stands elsewhere), `@doc` and `@body` where they help, the body also behind the definition;
-`@reference.call`, `@reference.type` and `@reference.import` on names; `@import.module` and `@import.name` where names
+`@reference.call`, `@reference.type` and `@reference.import` on names, `@reference.value` on those of which only such
+count that the file imports or that have a capital; `@reference.macro` on the text that a macro stands for; `@import.module` and `@import.name` where names
 of a module are imported;
 `@embedded.<language>` on code in another language, such as a script in a page; `@margin.attribute` on what stands above
 a definition and belongs to it, and `@margin.doc` on the text in it that says what is defined; `@local` and its kinds on
@@ -12,7 +13,9 @@ what is bound inside of a function (`local_names.py`).
 from __future__ import annotations
 
 import re
+import sys
 import zlib
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from time import thread_time
@@ -63,6 +66,12 @@ _MAX_BREAK_DEPTH = 60
 _MAX_REFERENCES = 50_000
 _MAX_NAME_BYTES = 200
 _MAX_IMPORT_BYTES = 1_000
+_MAX_MACRO_BYTES = 5_000
+_CAPITAL = re.compile(rb"_*[A-Z]")
+_WORD = re.compile(rb"[A-Za-z_$][\w$]*")
+_CALL = re.compile(rb"(?<![\w.#>])([A-Za-z_]\w*)\s*\(")
+_NO_CODE = re.compile(rb"\"(?:\\.|[^\"\\\n])*+\"|'(?:\\.|[^'\\\n])*+'|/\*(?:[^*]|\*(?!/))*+\*/|//[^\n]*")
+_NO_CALLS = frozenset({b"if", b"for", b"while", b"switch", b"return", b"sizeof", b"defined", b"do", b"typeof"})
 
 # Clojure makes an Order with `(Order. …)` or `(->Order …)`.
 _CONSTRUCTOR = re.compile(rb"^(?:map)?->(?=[A-Z])|(?<=\w)\.$")
@@ -309,10 +318,50 @@ def _uses_of(
 ) -> Mapping[_Kind, Iterable[_Use]]:
     """Return the imports, and the uses of names that are not those of local values; definitions stand at `names`."""
     calls, types = (list(_uses(_captured(trees, f"reference.{kind}"), data, names)) for kind in ("call", "type"))
-    used = {_first_name(use) for use in (*calls, *types)}
-    local = LocalNames(lambda capture: _captured(trees, capture), definitions, data, used)
+    calls += _uses_in_macros(_captured(trees, "reference.macro"), data)
     imports = [*_imports(_captured(trees, "reference.import"), data), *_imported_names(trees, data)]
-    return {"import": imports, "call": _visible(calls, "call", local), "type": _visible(types, "type", local)}
+    seen = {use.place for use in (*calls, *types)} | names
+    own = {data[node.start_byte : node.end_byte] for node in (item.name for item in definitions) if node is not None}
+    values = list(_values(trees, data, seen, imports, own))
+    used = {_first_name(use) for use in (*calls, *types, *values)}
+    local = LocalNames(lambda capture: _captured(trees, capture), definitions, data, used)
+    types_seen = [*_visible(types, "type", local), *_visible(_not_local(values, local), "type", local)]
+    return {"import": imports, "call": _visible(calls, "call", local), "type": types_seen}
+
+
+def _values(
+    trees: Sequence[_Tree], data: bytes, seen: set[int], imports: Iterable[_Use], own: set[bytes]
+) -> Iterator[_Use]:
+    """Yield the uses of names as values or before a dot: of those that are imported or defined here, or have a capital
+    as types, constants and their members do."""
+    imported = {word for use in imports for word in _WORD.findall(f"{use.name} {use.qualifier}".encode())}
+    statements = sorted((node.start_byte, node.end_byte) for node in _captured(trees, "reference.import"))
+    nodes = (
+        node
+        for node in _captured(trees, "reference.value")
+        if _CAPITAL.match(name := data[node.start_byte : min(node.end_byte, node.start_byte + _MAX_NAME_BYTES)])
+        or name in imported
+        or name in own
+    )
+    for use in _uses(nodes, data, seen):
+        place = bisect_right(statements, (use.place, sys.maxsize)) - 1
+        is_other = use.qualifier and not (_CAPITAL.match(use.name.encode()) or use.name.encode() in imported)
+        if not is_other and (place < 0 or statements[place][1] <= use.place):
+            yield use
+
+
+def _not_local(uses: Iterable[_Use], local: LocalNames) -> Iterator[_Use]:
+    return (use for use in uses if use.qualifier or not local.binds(use.name, use.place))
+
+
+def _uses_in_macros(nodes: Iterable[Node], data: bytes) -> Iterator[_Use]:
+    """Yield the calls in texts that macros stand for, which are not parsed."""
+    for node in nodes:
+        text = data[node.start_byte : min(node.end_byte, node.start_byte + _MAX_MACRO_BYTES)]
+        for match in _CALL.finditer(_NO_CODE.sub(lambda quoted: b" " * len(quoted[0]), text)):
+            if match[1] not in _NO_CALLS and match.end(1) - match.start(1) <= _MAX_NAME_BYTES:
+                line = node.start_point[0] + 1 + text.count(b"\n", 0, match.start())
+                yield _Use(line, match[1].decode(), "", node.start_byte + match.start())
 
 
 def _uses(nodes: Iterable[Node], data: bytes, names: set[int]) -> Iterator[_Use]:

@@ -17,7 +17,7 @@ def uses(language: str, text: str) -> list[str]:
     assert not parsed.problems, parsed.problems
     found = {
         item.line: f"{item.qualifier}.{item.name}".lstrip(".")
-        for item in parsed.references
+        for item in sorted(parsed.references, key=lambda item: item.qualifier != "")
         if item.kind != "import" and item.name in ("fetch", "Fetch")
     }
     return [found.get(line, "-") for line in range(1, text.count("\n") + 2)]
@@ -47,7 +47,7 @@ def uses(language: str, text: str) -> list[str]:
         ("fetch = 1\ndef f(): fetch()", "- fetch"),  # of the module: a symbol
         ("def f():\n    global fetch\n    fetch = 1\n    fetch()", "- - - fetch"),
         ("def f(fetch):\n    def g():\n        nonlocal fetch\n        fetch = fetch()", "- - - -"),
-        ("def f():\n    from a import fetch\n    fetch = deco(fetch)\n    fetch()", "- - - fetch"),
+        ("def f():\n    from a import fetch\n    fetch = deco(fetch)\n    fetch()", "- - fetch fetch"),
         ("def f():\n    import a as fetch\n    fetch.fetch()", "- - fetch.fetch"),
         ("def f():\n    def fetch(): pass\n    fetch()", "- - fetch"),
         ("class A:\n    fetch = 1\n    def f(self): fetch()", "- - fetch"),

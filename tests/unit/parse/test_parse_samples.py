@@ -264,7 +264,7 @@ SAMPLES = {
         """,
         "../store/registry ./Row.svelte ./types svelte",
         "Empty Row filter onMount preload reduce register sum",
-        "Line",
+        "Line lines",
     ),
     "shop.m": Sample(
         "objc",

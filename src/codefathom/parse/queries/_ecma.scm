@@ -94,6 +94,21 @@
 (decorator (identifier) @reference.call)
 (decorator (call_expression function: (identifier) @reference.call))
 
+(member_expression object: (identifier) @reference.value)
+(member_expression property: (property_identifier) @reference.value)
+(arguments (identifier) @reference.value)
+(array (identifier) @reference.value)
+(pair value: (identifier) @reference.value)
+(shorthand_property_identifier) @reference.value
+(spread_element (identifier) @reference.value)
+(return_statement (identifier) @reference.value)
+(variable_declarator value: (identifier) @reference.value)
+(assignment_expression right: (identifier) @reference.value)
+(binary_expression (identifier) @reference.value)
+(ternary_expression (identifier) @reference.value)
+(template_substitution (identifier) @reference.value)
+(subscript_expression object: (identifier) @reference.value)
+
 ; Local names. A module that a function loads is one from outside.
 [
   (function_declaration) (function_expression) (generator_function_declaration) (generator_function)

@@ -64,6 +64,15 @@
 (call_expression function: (field_expression field: (field_identifier) @reference.call))
 
 (type_identifier) @reference.type
+(argument_list (identifier) @reference.value)
+(binary_expression (identifier) @reference.value)
+(assignment_expression right: (identifier) @reference.value)
+(init_declarator value: (identifier) @reference.value)
+(initializer_list (identifier) @reference.value)
+(return_statement (identifier) @reference.value)
+(case_statement value: (identifier) @reference.value)
+(preproc_def value: (preproc_arg) @reference.macro)
+(preproc_function_def value: (preproc_arg) @reference.macro)
 
 ; Local names.
 [(function_definition) (compound_statement) (for_statement)] @local.scope

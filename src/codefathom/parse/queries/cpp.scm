@@ -149,6 +149,17 @@
 (new_expression type: (type_identifier) @reference.call)
 
 (type_identifier) @reference.type
+(qualified_identifier scope: (namespace_identifier) @reference.value)
+(qualified_identifier name: (identifier) @reference.value)
+(argument_list (identifier) @reference.value)
+(binary_expression (identifier) @reference.value)
+(assignment_expression right: (identifier) @reference.value)
+(init_declarator value: (identifier) @reference.value)
+(initializer_list (identifier) @reference.value)
+(return_statement (identifier) @reference.value)
+(case_statement value: (identifier) @reference.value)
+(preproc_def value: (preproc_arg) @reference.macro)
+(preproc_function_def value: (preproc_arg) @reference.macro)
 
 ; Local names.
 [

@@ -59,6 +59,8 @@
 (declaration_pattern type: (identifier) @reference.type)
 (catch_declaration type: (identifier) @reference.type)
 (attribute name: (identifier) @reference.type)
+(member_access_expression expression: (identifier) @reference.value)
+(member_access_expression name: (identifier) @reference.value)
 
 ; Local names.
 [

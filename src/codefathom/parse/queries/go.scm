@@ -33,6 +33,10 @@
 (type_conversion_expression type: (generic_type type: (type_identifier) @reference.call))
 
 (type_identifier) @reference.type
+(selector_expression field: (field_identifier) @reference.value)
+(argument_list (identifier) @reference.value)
+(binary_expression (identifier) @reference.value)
+(expression_list (identifier) @reference.value)
 
 ; Local names.
 [

@@ -33,6 +33,12 @@
 (annotation name: (identifier) @reference.type)
 (method_invocation object: (identifier) @reference.type (#match? @reference.type "^[A-Z]"))
 (field_access object: (identifier) @reference.type (#match? @reference.type "^[A-Z]"))
+(field_access field: (identifier) @reference.value)
+(switch_label (identifier) @reference.value)
+(argument_list (identifier) @reference.value)
+(return_statement (identifier) @reference.value)
+(variable_declarator value: (identifier) @reference.value)
+(binary_expression (identifier) @reference.value)
 
 ; Local names: methods and types have names of their own, so that a variable hides nothing but what stands before a dot.
 [

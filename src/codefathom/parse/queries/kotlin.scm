@@ -66,6 +66,7 @@
 
 (user_type (identifier) @reference.type .)
 (user_type (identifier) @reference.type . (type_arguments) .)
+(navigation_expression (identifier) @reference.value)
 
 ; Local names.
 [

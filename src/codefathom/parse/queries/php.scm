@@ -48,3 +48,4 @@
 (scoped_property_access_expression scope: (name) @reference.type)
 (binary_expression operator: "instanceof" right: (name) @reference.type)
 (attribute (name) @reference.type)
+(class_constant_access_expression (name) @reference.value .)

@@ -62,6 +62,22 @@
 (except_clause value: (identifier) @reference.type)
 (except_clause value: (as_pattern (identifier) @reference.type))
 
+(attribute object: (identifier) @reference.value)
+(attribute attribute: (identifier) @reference.value)
+(argument_list (identifier) @reference.value)
+(keyword_argument value: (identifier) @reference.value)
+(pair value: (identifier) @reference.value)
+(list (identifier) @reference.value)
+(tuple (identifier) @reference.value)
+(assignment right: (identifier) @reference.value)
+(return_statement (identifier) @reference.value)
+(binary_operator (identifier) @reference.value)
+(comparison_operator (identifier) @reference.value)
+(subscript value: (identifier) @reference.value)
+(expression_list (identifier) @reference.value)
+(default_parameter value: (identifier) @reference.value)
+(typed_default_parameter value: (identifier) @reference.value)
+
 ; Local names. An assignment anywhere in a function makes a name local in all of it; a class keeps its names to itself.
 [(function_definition) (lambda)] @local.scope
 [(list_comprehension) (set_comprehension) (dictionary_comprehension) (generator_expression)] @local.scope

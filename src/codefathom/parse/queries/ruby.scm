@@ -87,6 +87,7 @@
 (argument_list (scope_resolution name: (constant) @reference.type))
 (exceptions (constant) @reference.type)
 (exceptions (scope_resolution name: (constant) @reference.type))
+(constant) @reference.value
 
 ; Local names: a variable hides no method that is called with arguments.
 [(method) (singleton_method) (lambda) (block) (do_block)] @local.scope

@@ -42,6 +42,12 @@
 
 (type_identifier) @reference.type
 (scoped_identifier path: (identifier) @reference.type (#match? @reference.type "^[A-Z]"))
+(scoped_identifier name: (identifier) @reference.value)
+(arguments (identifier) @reference.value)
+(binary_expression (identifier) @reference.value)
+; In the arguments of a macro there are only words and brackets.
+(token_tree (identifier) @reference.call . (token_tree . "("))
+(token_tree (identifier) @reference.value)
 (attribute_item (attribute (identifier) @_derive arguments: (token_tree (identifier) @reference.type))
   (#eq? @_derive "derive"))
 

@@ -44,3 +44,5 @@
 (val_definition type: (type_identifier) @reference.type)
 (stable_type_identifier (type_identifier) @reference.type)
 (annotation name: (type_identifier) @reference.type)
+(field_expression value: (identifier) @reference.value)
+(field_expression field: (identifier) @reference.value)

@@ -34,6 +34,7 @@
 
 (user_type (type_identifier) @reference.type .)
 (user_type (type_identifier) @reference.type . (type_arguments))
+(navigation_expression target: (simple_identifier) @reference.value)
 
 ; Local names.
 [

@@ -154,7 +154,7 @@ EXACT, ALONE = ("exact", 1), ("by-name", 1)
         (HIDING, "@@insert", {"other.rs": EXACT}),
         (HIDING, "@@parse", {"real.ts": EXACT}),
         (HIDING, "@@debug", {"b.go": EXACT}),
-        (STRANGE, "@@test_web.app", {}),
+        (STRANGE, "@@test_web.app", {"test_web.py": EXACT}),  # as a value
         (STRANGE, "@@Inner.app", {"web.py": ALONE}),
         (STRANGE, "@@Client.get", {"lib.rs": ALONE}),
         (STRANGE, "@@Make.arbitrary", {}),
