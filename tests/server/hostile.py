@@ -23,6 +23,7 @@ from .hostile_table import Case, raw, table
 
 # Deliberate: too many connections or searches, a search that took too long.
 DELIBERATE = {503, 504}
+KEYS_OF_PROBLEM = {"type", "title", "status", "detail", "code", "hint", "detail_parts", "hint_parts"}
 # Words of an error that nobody foresaw, and of what lies inside.
 LEAKS = (
     "Traceback",
@@ -120,7 +121,7 @@ def _misshaped(answer: Answer, text: str) -> Iterator[str]:
         yield f"no problem+json but {answer.headers.get('content-type')}: {text[:200]}"
         return
     problem = json.loads(text)
-    if problem.keys() != {"type", "title", "status", "detail", "code", "hint"} or problem["status"] != answer.status:
+    if problem.keys() != KEYS_OF_PROBLEM or problem["status"] != answer.status:
         yield f"a problem of another shape: {text[:300]}"
     yield from (f"{leak!r} leaks: {text[:500]}" for leak in LEAKS if leak in text)
 

@@ -20,7 +20,7 @@ from codefathom.engine import Engine
 from codefathom.server.app import create_app
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.server_config import ServerConfig
-from codefathom.shapes import impact_shape
+from codefathom.shapes import impact_shape, notes_shape
 
 from .conftest import Serve, serving
 from .test_git import commit, git
@@ -88,7 +88,9 @@ def reached(server: httpx.Client, **body: Any) -> dict[str, Any]:
 )
 def test_it_is_what_the_command_line_tells(ready: httpx.Client, engine: Engine, body: dict[str, Any]) -> None:
     shape = reached(ready, **body)
-    told = impact_shape(engine.impact(**body))
+    impact = engine.impact(**body)
+    told = impact_shape(impact)
+    assert shape.pop("completeness_parts") == notes_shape(impact.limitations)
     assert shape == {**told, **{name: list(told[name]) for name in ("changes", "reached", "tests", "unseen")}}
     assert [item["symbol"] for item in shape["changes"]] == ["total_cents"]
     assert "shop/orders.py" in {edge["path"] for edge in shape["reached"]}

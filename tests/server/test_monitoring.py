@@ -198,12 +198,15 @@ def test_the_store_tells_where_and_how_indexes_are_kept(ready: httpx.Client, sho
 
 def test_the_status_of_a_project_names_what_is_left_out(ready: httpx.Client, shop: Path) -> None:
     (shop / "logo.bin").write_bytes(b"\0\1\2" * 100)
+    (shop / "link.py").symlink_to(shop / "logo.bin")
     status = ready.get("/projects/shop/status").json()
     with Engine.open(str(shop)) as engine:
         told = engine.status()
     assert [(item["path"], item["reason"]) for item in status["skipped"]] == [
         (item.path, item.reason) for item in told.skipped
     ]
+    parts = {item["path"]: item["reason_parts"] for item in status["skipped"]}
+    assert parts["link.py"] == [{"kind": "symlink", "values": {}}]
     assert (status["n_skipped"], status["pending"], status["root"]) == (len(told.skipped), 1, str(shop.resolve()))
 
 

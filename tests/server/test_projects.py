@@ -69,8 +69,11 @@ def test_a_damaged_index_is_a_state_with_its_cause(server: httpx.Client, shop: P
         project = server.get(f"/projects/{added['id']}").json()
         assert project["status"] == "damaged"
         assert "damaged" in project["problem"]
+        assert [part["kind"] for part in (*project["problem_parts"], *answer.json()["detail_parts"])]
+        assert "verbatim" not in {part["kind"] for part in project["problem_parts"]}
         assert server.get("/projects/indexed").json() == {"projects": []}
-    assert server.get(f"/projects/{added['id']}/status").json()["damage"]
+    status = server.get(f"/projects/{added['id']}/status").json()
+    assert len(status["damage"]) == len(status["damage_parts"]) > 0
     assert server.post("/index", json={"codebase_path": str(shop)}).status_code == 200
     project = server.get(f"/projects/{added['id']}").json()
     assert (project["status"], project["problem"]) == ("indexed", "")

@@ -97,8 +97,8 @@ class SourceSettings(NamedTuple):
     revision_files: Annotated[
         int,
         SettingRule(
-            "Maximum number of files of a commit, for `--rev` and `fathom impact`. Of files that are mostly copies of "
-            "each other, a commit may have a tenth of that: a few trees that name each other can list millions.",
+            "Maximum number of files of a commit, for `--rev` and `fathom impact`. If its files are mostly copies of "
+            "each other, the limit is a tenth of this, because a few git trees can list millions of such files.",
             low=1,
         ),
     ] = MOST_REVISION_FILES
@@ -143,7 +143,7 @@ class EmbedSettings(NamedTuple):
         str,
         SettingRule(
             "Embedding model. `bundled` is part of the package. Other examples: ollama:nomic-embed-text, "
-            "openai:text-embedding-3-small, openai:NAME@http://localhost:8000/v1 (a model at an address of its own), "
+            "openai:text-embedding-3-small, openai:NAME@http://localhost:8000/v1 (a model at another address), "
             "onnx:FOLDER and model2vec:FOLDER (models on this disk).",
             remote=True,
         ),
@@ -214,8 +214,8 @@ class StoreSettings(NamedTuple):
     collection: Annotated[
         str,
         SettingRule(
-            "Name of the collection or table in the store, which several projects share; with {project} in it, each "
-            "has its own."
+            "Name of the collection or table in the store, which several projects can share; if the name contains "
+            "{project}, each project has a separate one."
         ),
     ] = "codefathom"
     project: Annotated[
@@ -258,7 +258,7 @@ class SearchSettings(NamedTuple):
     level: Annotated[
         str,
         SettingRule(
-            "What a hit is: a whole file, a whole symbol, a whole function or method, or a chunk (some lines).",
+            "Unit of a hit: a whole file, a whole symbol, a whole function or method, or a chunk (some lines).",
             choices=LEVELS,
         ),
     ] = "chunk"
@@ -454,8 +454,9 @@ class ContextSettings(NamedTuple):
     disable_auto_window: Annotated[
         bool,
         SettingRule(
-            "Judge each file whole, in a call of its own: small files share no call, and large ones are not divided; "
-            "and use context.window as it is, instead of lowering it to what the model takes."
+            "Judge each whole file in a separate call: small files do not share a call, and large files are not "
+            "divided. "
+            "Also use context.window unchanged, even if the model accepts less."
         ),
     ] = False
     disable_segment_reorder: Annotated[
@@ -475,7 +476,8 @@ class LimitsSettings(NamedTuple):
     min_interval_ms: Annotated[
         int,
         SettingRule(
-            "Minimum milliseconds between two calls of a provider; on this machine only where it is set.",
+            "Minimum milliseconds between two calls of a provider; the default does not apply to a provider on this "
+            "machine.",
             low=0,
             high=600_000,
         ),
@@ -499,7 +501,7 @@ class LlmSettings(NamedTuple):
         str,
         SettingRule(
             "Language model, as PROVIDER:NAME, such as openai:gpt-5-mini or ollama:qwen2.5-coder:14b, or "
-            "openai:NAME@http://localhost:8000/v1 for a model at an address of its own; empty: none.",
+            "openai:NAME@http://localhost:8000/v1 for a model at another address; empty: none.",
             remote=True,
         ),
     ] = ""
@@ -660,8 +662,8 @@ class IndexSettings(NamedTuple):
         str,
         SettingRule(
             "How `fathom index --watch` and the server notice changed files: `events` of the system, also on a network "
-            "drive; `polling`: they look at all files again and again; `auto`: events, but polling on a network drive "
-            "and where events cannot be had.",
+            "drive; `polling`: they check all files again and again; `auto`: events, but polling on a network drive "
+            "and if events are not available.",
             choices=("auto", "events", "polling"),
         ),
     ] = "auto"
@@ -684,7 +686,7 @@ class IndexSettings(NamedTuple):
         int,
         SettingRule(
             "Number of indexes of revisions (`--rev`) that are kept for a project; when one more is made, the one that "
-            "was not used for longest is removed. 0: no limit.",
+            "has not been used for the longest time is removed. 0: no limit.",
             low=0,
             high=100_000,
         ),
@@ -692,16 +694,17 @@ class IndexSettings(NamedTuple):
     kept_revision_bytes: Annotated[
         int,
         SettingRule(
-            "Maximum size of these indexes together, in bytes; those that were not used for longest are removed, but "
-            "not the one that was just made. 0: no limit.",
+            "Maximum size of these indexes together, in bytes; those that have not been used for the longest time are "
+            "removed, but not the newest one. 0: no limit.",
             low=0,
         ),
     ] = 5_000_000_000
     min_tokens: Annotated[
         int,
         SettingRule(
-            "A shorter file is not embedded: words, names and expressions find it, and a hit shows all of it. In "
-            "estimated tokens, 3 bytes each; 0: no limit.",
+            "Minimum number of tokens of a file that is embedded; 0: no limit. A shorter file is found by words, "
+            "names and "
+            "regular expressions, and a hit shows all of it. A token is estimated as 3 bytes.",
             low=0,
             high=1_000_000_000,
         ),
@@ -709,7 +712,9 @@ class IndexSettings(NamedTuple):
     max_tokens: Annotated[
         int,
         SettingRule(
-            "A longer file is not embedded: words, names and expressions find it. In estimated tokens; 0: no limit.",
+            "Maximum number of estimated tokens of a file that is embedded; 0: no limit. A longer file is found by "
+            "words, "
+            "names and regular expressions.",
             low=0,
             high=1_000_000_000,
         ),
@@ -722,7 +727,8 @@ class McpSettings(NamedTuple):
     secrets: Annotated[
         str,
         SettingRule(
-            "What the tools show in the place of a secret: `mask` shows a mark, because what an agent reads goes to "
+            "Text that the tools show in the place of a secret: `mask` shows a mark, because an agent sends the text "
+            "to "
             "its model; `show` shows the value.",
             choices=("mask", "show"),
         ),
@@ -735,8 +741,9 @@ class TeamSettings(NamedTuple):
     keys: Annotated[
         tuple[str, ...],
         SettingRule(
-            "Public keys (Ed25519, as OpenSSH writes them) whose signature makes `fathom import` believe a snapshot. "
-            "With a key set, a snapshot without a signature is refused, except with `--check all`.",
+            "Public keys (Ed25519, as OpenSSH writes them): `fathom import` trusts a snapshot that one of them has "
+            "signed. "
+            "If a key is set, a snapshot without a signature is refused, except with `--check all`.",
             form=r"ssh-ed25519 [A-Za-z0-9+/]{68}( .*)?",
             example="ssh-ed25519 AAAA… NAME, the content of the file that ends with .pub",
         ),
@@ -839,8 +846,8 @@ class ServerSettings(NamedTuple):
     connections_of_one: Annotated[
         int,
         SettingRule(
-            "Maximum number of connections from one address. Of a client behind a proxy of `server.trusted_proxies`: "
-            "maximum number of its requests at the same time.",
+            "Maximum number of connections from one address. For a client behind a proxy of `server.trusted_proxies` "
+            "it is the maximum number of requests at the same time.",
             low=1,
             remote=True,
         ),
@@ -903,8 +910,9 @@ class ServerSettings(NamedTuple):
     clone_max_files: Annotated[
         int,
         SettingRule(
-            "Maximum number of files and folders of a repository that the server clones. Of files that are mostly "
-            "copies of each other, it may have a tenth of that: a few objects of git can stand for millions of files.",
+            "Maximum number of files and folders of a repository that the server clones. If its files are mostly "
+            "copies of each other, the limit is a tenth of this, because a few git trees can list millions of such "
+            "files.",
             low=1,
             remote=True,
         ),

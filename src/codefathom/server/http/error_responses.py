@@ -108,4 +108,8 @@ def _wrong_value(item: Mapping[str, Any]) -> str:
 
 
 def _sound(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _sound(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return list(map(_sound, value))
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value

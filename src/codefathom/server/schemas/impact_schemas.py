@@ -56,7 +56,7 @@ class TouchingTestOut(Out):
 
 
 class ImpactOut(Out):
-    """The reach of a change, as far as it can be seen; the keys of `fathom impact --json`."""
+    """The reach of a change, as far as it can be seen; the keys of `fathom impact --json`, and notes."""
 
     project_id: str = Field(examples=["shop"])
     changes: list[ChangedSymbolOut]
