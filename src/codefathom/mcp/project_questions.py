@@ -80,20 +80,17 @@ class _PartOfCall:
             yield self._masks.hits(self._project, result)
 
 
-def searched(
-    chosen: ChosenProjects, question: Question, paths: Sequence[str], languages: Sequence[str], masks: AgentMasks
-) -> SearchResult:
+def searched(chosen: ChosenProjects, question: Question, paths: Sequence[str], masks: AgentMasks) -> SearchResult:
     """Return the best places of all projects; of one whose first index is being made, those that words find.
 
     Raises the error of the first project if there is no result.
     """
     projects: dict[str, Engine | FirstIndex] = {**chosen.engines, **chosen.indexing}
     if not chosen.is_named:
-        part = _PartOfCall(projects[_only(chosen)], where_of(paths, languages), masks)
+        part = _PartOfCall(projects[_only(chosen)], where_of(paths), masks)
         return cast(SearchResult, result_of(part, question))
     parts = {
-        name: _PartOfCall(projects[name], where_of(own, languages), masks)
-        for name, own in _paths_of_each(paths, projects).items()
+        name: _PartOfCall(projects[name], where_of(own), masks) for name, own in _paths_of_each(paths, projects).items()
     }
     # A search asks nothing else of its parts.
     return cast(SearchResult, result_of(_joined(cast("Mapping[str, Part]", parts), chosen), question))

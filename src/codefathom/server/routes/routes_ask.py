@@ -19,8 +19,9 @@ from codefathom.server.http.event_responses import EventStream, ReadingHere, Str
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.sse import follow
 from codefathom.server.requests.asker_elsewhere import chosen_projects, indexed
+from codefathom.server.requests.client_limits import Limits
 from codefathom.server.requests.questions import ClientQuestion, begin
-from codefathom.server.routes.routes_search import limits_of, scope_of
+from codefathom.server.routes.routes_search import scope_of
 from codefathom.server.schemas.ask_schemas import AnswerOut, AskIn, FinalAnswerOut, FinalSourceOut, QueryIn
 from codefathom.server.state import CallerHere, ServerState
 
@@ -106,14 +107,14 @@ def question_of(body: AskIn, *, agent: bool = False) -> ClientQuestion:
         projects=scope.names,
         paths=scope.paths,
         agent=agent,
-        limits=limits_of(body),
+        limits=Limits(body.values),
         pinned=tuple(body.pinned),
         history=tuple(Message(turn.role, turn.content) for turn in body.history),
         conversation_id=body.conversation_id,
         keep=body.keep,
         thorough=body.thorough,
         top_k=body.top_k,
-        anyway=body.anyway,
+        anyway=body.values["anyway"],
     )
 
 
