@@ -25,7 +25,7 @@ from codefathom.source.documents import is_read_whole, open_file, read
 from codefathom.source.masks import marked
 from codefathom.source.origin import opened_folders
 from codefathom.source.scan import FileTree, Scan, scan
-from codefathom.stores.conditions import combine, matches, path_fields
+from codefathom.stores.conditions import combine, file_record, matches
 from codefathom.stores.lexical.terms import terms
 from codefathom.system.stopping import check_stopped
 from codefathom.types import Chunk, Document, Hit, Rest, SearchResult, Skipped, Where
@@ -198,8 +198,7 @@ def _bytes(tree: str | FileTree, file: FileStat) -> bytes:
 
 
 def _record(file: FileStat) -> dict[str, object]:
-    folder = path_fields(file.path)
-    return {**folder, "path": file.path, "size": file.size, "language": language_of(file.path, ""), "kind": "block"}
+    return {**file_record(file.path, file), "language": language_of(file.path, ""), "kind": "block"}
 
 
 def _worth(files: Sequence[_WordFile], n_read: int) -> dict[str, float]:

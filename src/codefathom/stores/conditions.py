@@ -15,7 +15,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from codefathom.errors import UsageError
 from codefathom.facts.paths import is_test
@@ -64,33 +64,41 @@ class Field(NamedTuple):
 
     name: str
     kind: Literal["text", "list", "number", "flag"]
+    of: Literal["file", "lines"]  # of the whole file, or of the lines that are shown
+    help: str
+    expression: str = ""  # over the tables of the catalogue, where it is more than a column of this name
+
+    @property
+    def column(self) -> str:
+        """Its value in SQL; d is an alias of the table documents, c of chunks."""
+        return self.expression or f"{'d' if self.of == 'file' else 'c'}.{self.name}"
 
 
 FIELDS: Mapping[str, Field] = {
     field.name: field
     for field in (
-        Field("path", "text"),
-        Field("dir", "text"),
-        Field("name", "text"),
-        Field("ext", "text"),
-        Field("language", "text"),
-        Field("module", "text"),
-        Field("sub_module", "text"),
-        Field("size", "number"),
-        Field("is_test", "flag"),
-        Field("kind", "text"),
-        Field("symbol", "text"),
-        Field("names", "list"),
-        Field("start_line", "number"),
-        Field("end_line", "number"),
-        Field("lines", "number"),
-        Field("text", "text"),
+        Field("path", "text", "file", "path from the project's root, such as `src/net/client.py`"),
+        Field("dir", "text", "file", "its folder, such as `src/net`; missing for a file in the root"),
+        Field("name", "text", "file", "name of the file, such as `client.py`"),
+        Field("ext", "text", "file", "its ending, such as `.py`; `ext = py` means the same"),
+        Field("language", "text", "file", "`python`, `typescript`, `cpp`, `csharp`, …"),
+        Field("module", "text", "file", "first folder of the path"),
+        Field("sub_module", "text", "file", "second folder of the path"),
+        Field("size", "number", "file", "bytes on disk"),
+        Field("is_test", "flag", "file", "true if its path is that of a test", "d.path"),
+        Field("kind", "text", "lines", "`function`, `method`, `class`, `section`, `block`, …"),
+        Field("symbol", "text", "lines", "qualified name of the symbol they lie in, such as `Client.send`"),
+        Field("names", "list", "lines", "qualified names of the symbols that begin in them"),
+        Field("start_line", "number", "lines", "number of the first line"),
+        Field("end_line", "number", "lines", "number of the last line"),
+        Field("lines", "number", "lines", "number of lines", "(c.end_line - c.start_line + 1)"),
+        Field("text", "text", "lines", "the lines themselves"),
     )
 }
 
 _OF_CHUNKS = ("path", "language", "kind", "symbol", "names", "start_line", "end_line", "text")
 
-_OTHER_NAMES = {
+OTHER_NAMES: Mapping[str, str] = {
     "lang": "language",
     "content": "text",
     "directory": "dir",
@@ -110,13 +118,28 @@ def matches(where: Where, record: Mapping[str, object]) -> bool:
     return _holds(normalise(where), record)
 
 
-def record_of(chunk: Chunk, size: int) -> dict[str, object]:
-    """Return the values of all fields for a place in a document of `size` bytes."""
-    return {
-        **{name: getattr(chunk, name) for name in _OF_CHUNKS},
-        **path_fields(chunk.path),
-        "size": size,
-    }
+class FileNumbers(Protocol):
+    """What is known of a file without reading it."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        ...
+
+    @property
+    def mtime_ns(self) -> int:
+        """Its time stamp."""
+        ...
+
+
+def record_of(chunk: Chunk, file: FileNumbers) -> dict[str, object]:
+    """Return the values of all fields for a place in a file."""
+    return {**{name: getattr(chunk, name) for name in _OF_CHUNKS}, **file_record(chunk.path, file)}
+
+
+def file_record(path: str, file: FileNumbers) -> dict[str, object]:
+    """Return the values of the fields that are known of a file without reading it."""
+    return {**path_fields(path), "path": path, "size": file.size}
 
 
 def path_fields(path: str) -> dict[str, str]:
@@ -158,7 +181,7 @@ def normalise(where: Where) -> Where:
 def field_named(name: str) -> Field:
     """Return the field with this name, in camelCase or snake_case, or raise UsageError."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip()).lower().replace("-", "_")
-    field = FIELDS.get(_OTHER_NAMES.get(snake, snake))
+    field = FIELDS.get(OTHER_NAMES.get(snake, snake))
     if field is None:
         raise UsageError(f"no field is called {name!r}", hint=f"known fields: {', '.join(FIELDS)}")
     return field
