@@ -136,7 +136,10 @@ class UnindexedFiles:
         """Return the files that pass, those with words of the question in their path first."""
         files = [file for path, file in self._files.items() if not paths or any(name in path for name in paths)]
         if where is not None:
-            files = [file for file in files if matches(where, _record(file))]
+            # The stamps of a revision are made of its contents, and are not times.
+            has_times = isinstance(self._recipe.tree, str)
+            records = [_record(file if has_times else file._replace(mtime_ns=0)) for file in files]
+            files = [file for file, record in zip(files, records, strict=True) if matches(where, record)]
         return sorted(files, key=lambda file: -sum(word in file.path.lower() for word in words))
 
     def _read_through(
