@@ -1212,6 +1212,20 @@ export interface components {
              */
             kind_filter: string[];
             /**
+             * Changed After
+             * @description use only files that were changed on this date (UTC) or later, such as 2026-11-01
+             * @default
+             * @example 2026-11-01
+             */
+            changed_after: string;
+            /**
+             * Changed Before
+             * @description use only files that were changed before this date (UTC), such as 2026-11-01
+             * @default
+             * @example 2026-12-01
+             */
+            changed_before: string;
+            /**
              * Filter
              * @description use only what this filter matches, such as 'lines > 20'; see docs/filters.md
              * @default
@@ -1814,6 +1828,20 @@ export interface components {
              *     ]
              */
             kind_filter: string[];
+            /**
+             * Changed After
+             * @description use only files that were changed on this date (UTC) or later, such as 2026-11-01
+             * @default
+             * @example 2026-11-01
+             */
+            changed_after: string;
+            /**
+             * Changed Before
+             * @description use only files that were changed before this date (UTC), such as 2026-11-01
+             * @default
+             * @example 2026-12-01
+             */
+            changed_before: string;
             /**
              * Filter
              * @description use only what this filter matches, such as 'lines > 20'; see docs/filters.md
@@ -4555,6 +4583,20 @@ export interface components {
              *     ]
              */
             kind_filter: string[];
+            /**
+             * Changed After
+             * @description use only files that were changed on this date (UTC) or later, such as 2026-11-01
+             * @default
+             * @example 2026-11-01
+             */
+            changed_after: string;
+            /**
+             * Changed Before
+             * @description use only files that were changed before this date (UTC), such as 2026-11-01
+             * @default
+             * @example 2026-12-01
+             */
+            changed_before: string;
             /**
              * Filter
              * @description use only what this filter matches, such as 'lines > 20'; see docs/filters.md
