@@ -5,6 +5,14 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from codefathom.question.extents import (
+    DEEPEST,
+    MOST_ITEMS,
+    MOST_PASSED_BY,
+    USUAL_DEPTH,
+    USUAL_LIMIT,
+    USUAL_MAP_TOKENS,
+)
 from codefathom.question.question import Kind
 from codefathom.question.question_options import OnLine, QuestionOption, on_line
 
@@ -84,7 +92,7 @@ class SymbolsOptions(NamedTuple):
     query: str = ""
     path: str = ""
     kind: str = ""
-    limit: int = 50
+    limit: int = USUAL_LIMIT["symbols"]
     project: tuple[str, ...] = ()
     all: bool = False
     paths: tuple[str, ...] = ()
@@ -112,8 +120,8 @@ class RelatedOptions(NamedTuple):
 
     common: Common
     target: str
-    depth: int = 1
-    limit: int = 200
+    depth: int = USUAL_DEPTH["related"]
+    limit: int = USUAL_LIMIT["related"]
     project: tuple[str, ...] = ()
     all: bool = False
     paths: tuple[str, ...] = ()
@@ -126,8 +134,8 @@ class ImpactOptions(NamedTuple):
 
     common: Common
     change: str = "HEAD"
-    depth: int = 3
-    limit: int = 200
+    depth: int = USUAL_DEPTH["impact"]
+    limit: int = USUAL_LIMIT["impact"]
     tests_only: bool = False
     fail_on: str = "never"
     max_tokens: int = 0
@@ -141,7 +149,7 @@ class MapOptions(NamedTuple):
     query: str = ""
     file: tuple[str, ...] = ()
     dir: tuple[str, ...] = ()
-    max_tokens: int = 4_000
+    max_tokens: int = USUAL_MAP_TOKENS
     project: tuple[str, ...] = ()
     all: bool = False
     paths: tuple[str, ...] = ()
@@ -403,7 +411,7 @@ _MAX_TOKENS = Option(
 )
 _MAX_TOKENS_OF_LIST = _MAX_TOKENS._replace(help="limit the output to about N tokens; the end of the list is dropped")
 _OFFSET = Option(
-    ("--offset",), "skip the first N results, to print the next page", "N", kind=int, low=0, high=10_000_000
+    ("--offset",), "skip the first N results, to get the next page", "N", kind=int, low=0, high=MOST_PASSED_BY
 )
 _QUERY = Option(
     ("query",),
@@ -507,7 +515,7 @@ COMMANDS = (
                 ("--kind",), "list only symbols of this kind, such as function or class; import lists imports", "NAME"
             ),
             Option(("--path",), "list only symbols in this file or below this folder", "PATH"),
-            Option(("-n", "--limit"), "maximum number of symbols", "N", kind=int, low=1, high=1_000_000),
+            Option(("-n", "--limit"), "maximum number of symbols", "N", kind=int, low=1, high=MOST_ITEMS),
             *_SEVERAL,
             _MAX_TOKENS,
             _OFFSET,
@@ -542,9 +550,9 @@ COMMANDS = (
                 "N",
                 kind=int,
                 low=1,
-                high=5,
+                high=DEEPEST,
             ),
-            Option(("-n", "--limit"), "maximum number of results", "N", kind=int, low=1, high=1_000_000),
+            Option(("-n", "--limit"), "maximum number of results", "N", kind=int, low=1, high=MOST_ITEMS),
             *_SEVERAL,
             _MAX_TOKENS,
             _OFFSET,
@@ -566,14 +574,14 @@ COMMANDS = (
         ),
         (
             Option(("--tests-only",), "print only the paths of the test files, one per line"),
-            Option(("--depth",), "how many steps to follow from the changed code", "N", kind=int, low=1, high=5),
+            Option(("--depth",), "how many steps to follow from the changed code", "N", kind=int, low=1, high=DEEPEST),
             Option(
                 ("-n", "--limit"),
                 "maximum number of affected places, and of tests",
                 "N",
                 kind=int,
                 low=1,
-                high=1_000_000,
+                high=MOST_ITEMS,
             ),
             Option(
                 ("--fail-on",),

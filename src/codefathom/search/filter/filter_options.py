@@ -68,9 +68,9 @@ def condition_of(values: Values, folder_named: Callable[[str], str] = str) -> Wh
 
 
 def _condition(option: QuestionOption, value: str | Iterable[str], folder_named: Callable[[str], str]) -> Where | None:
-    if isinstance(value, str):
-        return normalise(Filter(option.field, option.operator, value))
-    texts = split_all(value)
+    if option.operator != "in":
+        return normalise(Filter(option.field, option.operator, str(value)))
+    texts = split_all((value,) if isinstance(value, str) else value)
     return one_of(option.field, tuple(map(folder_named, texts)) if option.field == "dir" else texts)
 
 

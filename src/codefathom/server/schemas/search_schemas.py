@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from codefathom.compat.argument_names import REQUEST_KEYS
+from codefathom.question.extents import MOST_PASSED_BY
 from codefathom.question.question import Kind
 from codefathom.question.question_options import OPTIONS, InBody, QuestionOption, Values, in_body
 from codefathom.search.question.query import MAX_QUESTION
@@ -47,7 +48,9 @@ NextOffset: TypeAlias = Annotated[
 ]
 OffsetIn: TypeAlias = Annotated[
     int,
-    Field(ge=0, le=10_000_000, examples=[0], description="items of earlier pages, which are passed by: `next_offset`"),
+    Field(
+        ge=0, le=MOST_PASSED_BY, examples=[0], description="items of earlier pages, which are passed by: `next_offset`"
+    ),
 ]
 
 # One value or several.
