@@ -1,8 +1,12 @@
-"""Write cli.md, settings.md, languages.md and web/openapi.json from the program: `python docs/generate.py`."""
+"""Write cli.md, settings.md, languages.md, the table in filters.md and web/openapi.json from the program.
+
+`python docs/generate.py`
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -19,6 +23,7 @@ from codefathom.facts.reasons import ENGLISH, MARKS
 from codefathom.parse.grammars import languages, load
 from codefathom.search.graph.imports import has_custom
 from codefathom.server.openapi_document import openapi_document
+from codefathom.stores.conditions import FIELDS, OTHER_NAMES
 from codefathom.types import SYMBOL_KINDS
 
 HERE = Path(__file__).parent
@@ -271,6 +276,20 @@ def _documents() -> Iterator[str]:
         yield f"| {how.title} | {endings} | {how.marks} | {needs} |"
 
 
+FIELD_TABLE = re.compile(r"(?<=<!-- fields -->\n).*?(?=<!-- end of fields -->)", re.DOTALL)
+
+
+def filters_page() -> str:
+    """Return docs/filters.md with the table of fields that the program has."""
+    rows = ["| field | also called | kind | of | what it is |", "| --- | --- | --- | --- | --- |"]
+    for field in FIELDS.values():
+        others = " ".join(f"`{other}`" for other, name in OTHER_NAMES.items() if name == field.name)
+        of = "file" if field.of == "file" else "lines found"
+        rows.append(f"| `{field.name}` | {others} | {field.kind} | {of} | {_cell(field.help)} |")
+    page = (HERE / "filters.md").read_text(encoding="utf-8")
+    return FIELD_TABLE.sub(lambda _: "\n".join([*rows, ""]), page)
+
+
 def wrapped_languages() -> str:
     """Return the module of the page that names the languages with lines that the viewer wraps: texts for people."""
     names = sorted(PROSE | EXTRACTIONS.keys())
@@ -330,6 +349,7 @@ PAGES = {
     HERE / "cli.md": cli_page,
     HERE / "settings.md": settings_page,
     HERE / "languages.md": languages_page,
+    HERE / "filters.md": filters_page,
     HERE.parent / "web" / "src" / "viewer" / "prose.ts": wrapped_languages,
     HERE.parent / "web" / "openapi.json": api_description,
     HERE.parent / "web" / "src" / "i18n" / "kinds.ts": kinds_module,

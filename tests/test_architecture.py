@@ -67,6 +67,7 @@ OF_VALUES = {
         "collections",
         "contextlib",
         "dataclasses",
+        "datetime",
         "functools",
         "hashlib",
         "itertools",
@@ -76,6 +77,7 @@ OF_VALUES = {
     "chardet",  # looks at bytes
 }
 NOT_OF_VALUES = {"open", "input", "print", "exec", "eval", "__import__", "breakpoint"}
+CLOCKS = {"now", "today", "utcnow"}  # of `datetime`
 # Its clock ends an expression that has no end, and decides nothing else.
 HAS_A_LIMIT = "codefathom.text.expressions"
 
@@ -247,8 +249,10 @@ def reached(node: ast.AST) -> Iterator[str]:
 def reaches(module: str) -> set[str]:
     """What a module of ours comes to in one step: modules, libraries, and functions that are not of values alone."""
     nodes = list(run_nodes(tree(MODULES[module])))
-    calls = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    return {name for node in nodes for name in reached(node)} | {f"{name}()" for name in calls & NOT_OF_VALUES}
+    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    calls = {function.id for function in called if isinstance(function, ast.Name)} & NOT_OF_VALUES
+    calls |= {function.attr for function in called if isinstance(function, ast.Attribute)} & CLOCKS
+    return {name for node in nodes for name in reached(node)} | {f"{name}()" for name in calls}
 
 
 def world_of(module: str) -> set[str]:

@@ -96,7 +96,7 @@ def fulfils(where: Where, shown: Chunk, engine: Engine) -> bool:
             replace(shown, kind=part.kind, symbol=part.symbol, names=part.names)
             for _, part in engine.opened.catalog.chunks_of(shown.path)
         ]
-    return any(matches(where, record_of(part, document.size)) for part in parts)
+    return any(matches(where, record_of(part, document)) for part in parts)
 
 
 @given(where=WHERES, question=st.sampled_from(QUESTIONS), level=st.sampled_from(["chunk", "symbol", "file"]))

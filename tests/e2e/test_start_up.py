@@ -97,6 +97,7 @@ OURS = {
     "codefathom.question",
     "codefathom.question.asker",
     "codefathom.question.extents",
+    "codefathom.question.question_options",
     "codefathom.question.question",
     "codefathom.providers",
     "codefathom.providers.base",

@@ -109,12 +109,18 @@ def _parse_legacy(words: Sequence[str]) -> ParsedCommand:
 
 
 def _divide(values: dict[str, Any], options: Iterable[Option]) -> tuple[Common, dict[str, Any]]:
-    """Split into the options of every command, settings included, and those of this command."""
+    """Split into the options of every command, settings included, and those of this command.
+
+    Those of its question are together in `values`, by the names of the table of options.
+    """
     overrides = dict(_assignment(text) for text in values.pop("set", ()))
     common = {name: values.pop(name) for name in ("source_dir", "json", "quiet", "verbose", "rev") if name in values}
     for option in options:
         if option.setting and option.destination in values:
             overrides[option.setting] = values.pop(option.destination)
+    of_question = {option.row: values.pop(option.row) for option in options if option.row in values}
+    if of_question:
+        values["values"] = of_question
     return Common(overrides=overrides, **common), values
 
 

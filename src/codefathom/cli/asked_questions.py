@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codefathom.cli.filter_arguments import where
 from codefathom.cli.options import (
     ContextOptions,
@@ -13,25 +15,18 @@ from codefathom.cli.options import (
 )
 from codefathom.question.extents import MOST_ITEMS
 from codefathom.question.question import Question
+from codefathom.question.question_options import question_of
 
 
 def search_question(options: SearchOptions, folder: str) -> Question:
     """Return a search; folders of a filter are those below `folder`, without one those of each project."""
-    return Question(
-        options.query,
-        "search",
-        files=options.file,
-        where=where(options, folder),
-        min_score=options.min_score,
-        offset=options.offset,
-    )
+    return question_of("search", options.query, options.values, where(options, folder))
 
 
 def context_question(options: ContextOptions, folder: str) -> Question:
     """Return the question of `fathom context`."""
-    return Question(
-        options.query, "context", where=where(options, folder), format_name=options.format, anyway=options.anyway
-    )
+    question = question_of("context", options.query, options.values, where(options, folder))
+    return replace(question, format_name=options.format)
 
 
 def symbols_question(options: SymbolsOptions) -> Question:

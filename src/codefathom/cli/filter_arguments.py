@@ -7,7 +7,7 @@ from posixpath import normpath
 
 from codefathom.cli.options import AskOptions, ContextOptions, SearchOptions
 from codefathom.errors import UsageError
-from codefathom.search.filter.filter_options import as_itself, is_glob, one_of, split_all
+from codefathom.search.filter.filter_options import as_itself, condition_of, is_glob
 from codefathom.stores.conditions import combine
 from codefathom.text.kept_names import KEPT_TEXTS, is_kept_text, kept_path
 from codefathom.text.path_spelling import own_spelling
@@ -20,15 +20,12 @@ def where(options: SearchOptions | ContextOptions | AskOptions, root: str) -> Wh
 
     Without a root, folders are meant in each of several projects.
     """
-    folders = tuple(_folder(folder, root) if root else folder for folder in split_all(options.dir))
-    conditions = [one_of("dir", folders)] if folders else []
-    conditions += [one_of("language", split_all(options.lang))] if options.lang else []
-    conditions += [one_of("kind", split_all(options.kind))] if options.kind else []
-    if options.filter:
-        from codefathom.search.filter.filter_parser import parse_filter
+    condition = condition_of(options.values, lambda folder: _folder(folder, root) if root else folder)
+    if not options.values.get("filter"):
+        return condition
+    from codefathom.search.filter.filter_parser import parse_filter
 
-        conditions += [parse_filter(text) for text in options.filter]
-    return combine(*conditions)
+    return combine(condition, *map(parse_filter, options.values["filter"]))
 
 
 def _folder(folder: str, root: str) -> str:

@@ -5,7 +5,16 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from codefathom.types import LEVELS, MODES
+from codefathom.question.extents import (
+    DEEPEST,
+    MOST_ITEMS,
+    MOST_PASSED_BY,
+    USUAL_DEPTH,
+    USUAL_LIMIT,
+    USUAL_MAP_TOKENS,
+)
+from codefathom.question.question import Kind
+from codefathom.question.question_options import OnLine, QuestionOption, on_line
 
 
 class Option(NamedTuple):
@@ -23,12 +32,13 @@ class Option(NamedTuple):
     low: float | None = None  # limits of a number that is not a setting
     high: float | None = None
     default: str = ""  # shown instead of that of the setting
+    row: str = ""  # its name in the table of options of questions
 
     @property
     def destination(self) -> str:
         """Name of the value after parsing."""
-        if self.turns_off:
-            return self.turns_off
+        if self.turns_off or self.row:
+            return self.turns_off or self.row
         name = self.names[-1].lstrip("-").replace("-", "_")
         return _FIELDS.get(name, name)
 
@@ -66,20 +76,13 @@ class SearchOptions(NamedTuple):
 
     common: Common
     query: str
-    dir: tuple[str, ...] = ()
-    lang: tuple[str, ...] = ()
-    kind: tuple[str, ...] = ()
-    filter: tuple[str, ...] = ()
-    min_score: float = 0.0
-    anyway: bool = False
+    values: Mapping[str, Any] = {}  # of the options of its question, by the names of the table
     explain: bool = False
     format: str = "text"
     project: tuple[str, ...] = ()
     all: bool = False
-    file: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     max_tokens: int = 0
-    offset: int = 0
 
 
 class SymbolsOptions(NamedTuple):
@@ -89,7 +92,7 @@ class SymbolsOptions(NamedTuple):
     query: str = ""
     path: str = ""
     kind: str = ""
-    limit: int = 50
+    limit: int = USUAL_LIMIT["symbols"]
     project: tuple[str, ...] = ()
     all: bool = False
     paths: tuple[str, ...] = ()
@@ -117,8 +120,8 @@ class RelatedOptions(NamedTuple):
 
     common: Common
     target: str
-    depth: int = 1
-    limit: int = 200
+    depth: int = USUAL_DEPTH["related"]
+    limit: int = USUAL_LIMIT["related"]
     project: tuple[str, ...] = ()
     all: bool = False
     paths: tuple[str, ...] = ()
@@ -131,8 +134,8 @@ class ImpactOptions(NamedTuple):
 
     common: Common
     change: str = "HEAD"
-    depth: int = 3
-    limit: int = 200
+    depth: int = USUAL_DEPTH["impact"]
+    limit: int = USUAL_LIMIT["impact"]
     tests_only: bool = False
     fail_on: str = "never"
     max_tokens: int = 0
@@ -146,7 +149,7 @@ class MapOptions(NamedTuple):
     query: str = ""
     file: tuple[str, ...] = ()
     dir: tuple[str, ...] = ()
-    max_tokens: int = 4_000
+    max_tokens: int = USUAL_MAP_TOKENS
     project: tuple[str, ...] = ()
     all: bool = False
     paths: tuple[str, ...] = ()
@@ -158,12 +161,8 @@ class ContextOptions(NamedTuple):
 
     common: Common
     query: str
+    values: Mapping[str, Any] = {}  # of the options of its question, by the names of the table
     format: str = "files"
-    dir: tuple[str, ...] = ()
-    lang: tuple[str, ...] = ()
-    kind: tuple[str, ...] = ()
-    filter: tuple[str, ...] = ()
-    anyway: bool = False
     notice: str = ""  # printed on stderr before the context
     project: tuple[str, ...] = ()
     all: bool = False
@@ -175,11 +174,7 @@ class AskOptions(NamedTuple):
 
     common: Common
     query: str = ""
-    dir: tuple[str, ...] = ()
-    lang: tuple[str, ...] = ()
-    kind: tuple[str, ...] = ()
-    filter: tuple[str, ...] = ()
-    anyway: bool = False
+    values: Mapping[str, Any] = {}  # of the options of its question, by the names of the table
     pin: tuple[str, ...] = ()
     doc: tuple[str, ...] = ()
     url: tuple[str, ...] = ()
@@ -344,18 +339,30 @@ _REVISION = Option(
     "read this branch, tag or commit of git instead of the files in the folder; no checkout is needed",
     "REV",
 )
-_FILTERS = (
-    Option(("--dir",), "use only files below this folder", "DIR", repeat=True),
-    Option(("--lang",), "use only files in this language, such as go", "NAME", repeat=True),
-    Option(("--kind",), "use only symbols of this kind, such as function or class", "NAME", repeat=True),
-    Option(
-        ("--filter",),
-        "use only what this filter matches, such as 'lines > 20'; see docs/filters.md",
-        "EXPR",
-        repeat=True,
-    ),
-)
-_ANYWAY = Option(("--anyway",), "show the closest matches even when they are probably not relevant")
+
+
+def _of_question(kind: Kind) -> tuple[Option, ...]:
+    """Return the options of the table that a kind of question has."""
+    return tuple(_of_table(option, line) for option, line in on_line(kind))
+
+
+def _of_table(option: QuestionOption, line: OnLine) -> Option:
+    number = None if line.setting else {"count": int, "share": float}.get(option.form)  # a setting has its own limits
+    return Option(
+        line.names,
+        option.help,
+        line.metavar,
+        line.setting,
+        option.choices,
+        number or str,
+        repeat=option.form in ("texts", "paths", "filter"),
+        low=option.least if number else None,
+        high=option.most if number else None,
+        default=f"{option.usual:g}" if number else "",
+        row="" if line.setting else option.name,
+    )
+
+
 _REFRESH = Option(
     ("--refresh",),
     "whether the index is updated first; auto: yes, unless many files have changed",
@@ -404,7 +411,7 @@ _MAX_TOKENS = Option(
 )
 _MAX_TOKENS_OF_LIST = _MAX_TOKENS._replace(help="limit the output to about N tokens; the end of the list is dropped")
 _OFFSET = Option(
-    ("--offset",), "skip the first N results, to print the next page", "N", kind=int, low=0, high=10_000_000
+    ("--offset",), "skip the first N results, to get the next page", "N", kind=int, low=0, high=MOST_PASSED_BY
 )
 _QUERY = Option(
     ("query",),
@@ -472,36 +479,15 @@ COMMANDS = (
         "find places in the code",
         (_QUERY,),
         (
-            Option(("-n", "--limit"), "maximum number of results", "N", setting="search.limit"),
-            *_FILTERS,
+            *_of_question("search"),
             *_SEVERAL,
-            Option(
-                ("--level",),
-                "what a result is: a whole file, a symbol or function, or a chunk of lines",
-                "LEVEL",
-                setting="search.level",
-                choices=LEVELS,
-            ),
             _MAX_TOKENS,
-            _OFFSET,
             Option(
                 ("--format",),
                 "text: some lines of each result; path: one line for each result, path:line:column: text",
                 "FORMAT",
                 choices=SEARCH_FORMATS,
             ),
-            _ANYWAY,
-            Option(
-                ("--file",), "search only this file or folder, and update it in the index first", "PATH", repeat=True
-            ),
-            Option(
-                ("--mode",),
-                "how results are found and ranked; auto chooses the mode for each question",
-                "MODE",
-                setting="search.mode",
-                choices=MODES,
-            ),
-            Option(("--min-score",), "drop results with a lower score than this", "X", kind=float, low=0),
             Option(("--explain",), "show how the score of each result was computed"),
             _REVISION,
             _REFRESH,
@@ -529,7 +515,7 @@ COMMANDS = (
                 ("--kind",), "list only symbols of this kind, such as function or class; import lists imports", "NAME"
             ),
             Option(("--path",), "list only symbols in this file or below this folder", "PATH"),
-            Option(("-n", "--limit"), "maximum number of symbols", "N", kind=int, low=1, high=1_000_000),
+            Option(("-n", "--limit"), "maximum number of symbols", "N", kind=int, low=1, high=MOST_ITEMS),
             *_SEVERAL,
             _MAX_TOKENS,
             _OFFSET,
@@ -564,9 +550,9 @@ COMMANDS = (
                 "N",
                 kind=int,
                 low=1,
-                high=5,
+                high=DEEPEST,
             ),
-            Option(("-n", "--limit"), "maximum number of results", "N", kind=int, low=1, high=1_000_000),
+            Option(("-n", "--limit"), "maximum number of results", "N", kind=int, low=1, high=MOST_ITEMS),
             *_SEVERAL,
             _MAX_TOKENS,
             _OFFSET,
@@ -588,14 +574,14 @@ COMMANDS = (
         ),
         (
             Option(("--tests-only",), "print only the paths of the test files, one per line"),
-            Option(("--depth",), "how many steps to follow from the changed code", "N", kind=int, low=1, high=5),
+            Option(("--depth",), "how many steps to follow from the changed code", "N", kind=int, low=1, high=DEEPEST),
             Option(
                 ("-n", "--limit"),
                 "maximum number of affected places, and of tests",
                 "N",
                 kind=int,
                 low=1,
-                high=1_000_000,
+                high=MOST_ITEMS,
             ),
             Option(
                 ("--fail-on",),
@@ -640,22 +626,14 @@ COMMANDS = (
         "collect whole files for a prompt",
         (_QUERY,),
         (
-            Option(
-                ("--max-tokens",),
-                "limit the output to about N tokens; files that do not fit are shortened or dropped",
-                "N",
-                setting="context.window",
-            ),
-            Option(("--max-files",), "maximum number of files", "N", setting="context.max_files"),
+            *_of_question("context"),
             Option(
                 ("--format",),
                 "format of the output; autocoder: ##File: PATH before each file",
                 "FORMAT",
                 choices=CONTEXT_FORMATS,
             ),
-            *_FILTERS,
             *_SEVERAL,
-            _ANYWAY,
             _REVISION,
             _REFRESH,
         ),
@@ -668,7 +646,7 @@ COMMANDS = (
         (_QUERY,),
         (
             _MODEL,
-            *_FILTERS,
+            *_of_question("ask"),
             *_SEVERAL,
             _PIN,
             Option(("--doc",), "use this text file as a source; -: read it from stdin", "FILE", repeat=True),
@@ -681,7 +659,6 @@ COMMANDS = (
                 help="limit the output to about N tokens; the last sources are dropped first, then the last lines"
             ),
             _FILTER_LEVEL,
-            _ANYWAY,
             Option(("--trace",), "write each stage of the work to this file, with its input and output", "FILE"),
             _REVISION,
             _REFRESH,
@@ -700,7 +677,7 @@ COMMANDS = (
         (),
         (
             _MODEL,
-            *_FILTERS,
+            *_of_question("ask"),
             *_SEVERAL,
             _PIN,
             Option(("--doc",), "use this text file as a source", "FILE", repeat=True),
@@ -712,7 +689,6 @@ COMMANDS = (
                 help="limit each answer to about N tokens; the last sources are dropped first, then the last lines"
             ),
             _FILTER_LEVEL,
-            _ANYWAY,
             Option(("--trace",), "append each stage of the work to this file, as lines of JSON", "FILE"),
             _REVISION,
             _REFRESH,

@@ -34,13 +34,13 @@ def write_hits(result: SearchResult, shape: Shape, options: SearchOptions, face:
 
 def _shown(result: SearchResult, options: SearchOptions) -> SearchResult:
     """Return the hits that text shows: few where they are weak."""
-    n = len(result.hits) if options.anyway or not result.weak else MAX_WEAK
+    n = len(result.hits) if options.values.get("anyway") or not result.weak else MAX_WEAK
     return replace(result, hits=result.hits[:n], rest=result.rest.plus(len(result.hits[n:])))
 
 
 def exit_code(result: SearchResult, options: SearchOptions) -> int:
     """Return 0 for a search with hits, unless it is as good as certain that none of them answers: then 1."""
-    return 0 if result.hits and (options.anyway or not result.unanswerable) else 1
+    return 0 if result.hits and (options.values.get("anyway") or not result.unanswerable) else 1
 
 
 def _as_text(result: SearchResult, options: SearchOptions, face: Face) -> ItemList:

@@ -25,7 +25,7 @@ from codefathom.source.documents import is_read_whole, open_file, read
 from codefathom.source.masks import MARK, marked
 from codefathom.source.origin import opened_folders
 from codefathom.source.scan import FileTree, Scan, scan
-from codefathom.stores.conditions import combine, matches, path_fields
+from codefathom.stores.conditions import combine, file_record, matches
 from codefathom.stores.lexical.terms import terms
 from codefathom.system.stopping import check_stopped
 from codefathom.types import Chunk, Document, FileLines, Hit, IndexedFile, Rest, SearchResult, Skipped, Where
@@ -139,7 +139,10 @@ class UnindexedFiles:
         """Return the files that pass, those with words of the question in their path first."""
         files = [file for path, file in self._files.items() if not paths or any(name in path for name in paths)]
         if where is not None:
-            files = [file for file in files if matches(where, _record(file))]
+            # The stamps of a revision are made of its contents, and are not times.
+            has_times = isinstance(self._recipe.tree, str)
+            records = [_record(file if has_times else file._replace(mtime_ns=0)) for file in files]
+            files = [file for file, record in zip(files, records, strict=True) if matches(where, record)]
         return sorted(files, key=lambda file: -sum(word in file.path.lower() for word in words))
 
     def _read_through(
@@ -201,8 +204,7 @@ def _bytes(tree: str | FileTree, file: FileStat) -> bytes:
 
 
 def _record(file: FileStat) -> dict[str, object]:
-    folder = path_fields(file.path)
-    return {**folder, "path": file.path, "size": file.size, "language": language_of(file.path, ""), "kind": "block"}
+    return {**file_record(file.path, file), "language": language_of(file.path, ""), "kind": "block"}
 
 
 def _worth(files: Sequence[_WordFile], n_read: int) -> dict[str, float]:

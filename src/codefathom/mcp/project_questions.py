@@ -44,22 +44,19 @@ class Outline(NamedTuple):
     verdict: Verdict | None  # on the question, where there is one
 
 
-def searched(
-    chosen: ChosenProjects, question: Question, paths: Sequence[str], languages: Sequence[str]
-) -> SearchResult:
+def searched(chosen: ChosenProjects, question: Question, paths: Sequence[str]) -> SearchResult:
     """Return the best places of all projects; of one whose first index is being made, those that words find.
 
     Raises the error of the first project if there is no result.
     """
     projects: dict[str, Part] = {**chosen.askers, **chosen.indexing}
     if not chosen.is_named:
-        inside = combine(question.where, where_of(paths, languages))
+        inside = combine(question.where, where_of(paths))
         return cast(SearchResult, result_of(projects[_only(chosen)], replace(question, where=inside)))
     from codefathom.askers.kept import KeptProject
 
     parts = {
-        name: KeptProject(projects[name], where=where_of(own, languages))
-        for name, own in _paths_of_each(paths, projects).items()
+        name: KeptProject(projects[name], where=where_of(own)) for name, own in _paths_of_each(paths, projects).items()
     }
     return cast(SearchResult, result_of(_joined(parts, chosen), question))
 

@@ -9,15 +9,14 @@ from typing import Any, NamedTuple, TypeVar
 from codefathom.compat.argument_names import TOOL_ARGUMENTS
 from codefathom.errors import UsageError
 from codefathom.mcp.tool_list import TOKENS, tool_named
+from codefathom.question.question import Kind
+from codefathom.question.question_options import OfTool, QuestionOption, of_tool
 from codefathom.search.filter.filter_options import as_spelled, folder_of, is_glob, one_of
-from codefathom.stores.conditions import combine
 from codefathom.text.printable import is_text
 from codefathom.types import Filter, FilterGroup, Where
 
 _T = TypeVar("_T")
 
-# Understood without being in the list of tools.
-_UNLISTED = ("level", "languages", "limit", "min_score")
 _CURSOR = re.compile(r"(?P<offset>[0-9]{1,7})(\.(?P<generation>[0-9]{1,15}))?")
 _CHANGED = "The index has changed since this cursor was given: places may be missing here, or come twice."
 _MOST_VALUES = 100  # of one list
@@ -28,11 +27,13 @@ def named(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     spec = tool_named(tool)
     assert spec is not None  # whoever calls has compared the name with the list
     allowed = tuple(spec["inputSchema"]["properties"])
+    # Of a search, the whole table of options is understood; the list of tools has room for a part of it.
+    unlisted = {argument.name for _, argument in of_tool("search")} if tool == "search" else set()
     named: dict[str, Any] = {}
     for name, value in arguments.items():
         snake = re.sub(r"(?<=[a-z])[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
         own = TOOL_ARGUMENTS[tool].get(snake, snake)
-        if own not in (*allowed, *(_UNLISTED if tool == "search" else ())):
+        if own not in allowed and own not in unlisted:
             raise UsageError(f"{tool} has no argument {name[:80]!r}", hint=f"it takes {', '.join(allowed)}")
         named[own] = value
     return named
@@ -63,13 +64,29 @@ def cursor_of(arguments: Mapping[str, Any]) -> Cursor:
     return Cursor(int(match["offset"]), int(match["generation"]) if match["generation"] else None)
 
 
-def where_of(paths: Sequence[str], languages: Sequence[str]) -> Where | None:
-    """Return the condition that a search is kept to: any of the paths, and any of the languages."""
+def option_values(kind: Kind, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the options that a tool takes, by the names of the table. Raises UsageError."""
+    return {option.name: _value(option, argument, arguments) for option, argument in of_tool(kind)}
+
+
+def _value(option: QuestionOption, argument: OfTool, arguments: Mapping[str, Any]) -> Any:
+    if argument.words is not None:
+        return choice(arguments, argument.name, argument.usual, argument.words)
+    if option.form == "count":
+        return number(arguments, argument.name, argument.usual, option.least, argument.most)
+    if option.form == "share":
+        return share(arguments, argument.name)
+    if option.form == "text":
+        return text_of(arguments, argument.name) if arguments.get(argument.name) else ""
+    return texts(arguments, argument.name)
+
+
+def where_of(paths: Sequence[str]) -> Where | None:
+    """Return the condition that a search is kept to: any of the paths."""
     inside_each = [_in_path(path) for path in paths]
     some = [one for one in inside_each if one is not None]
     # One that is the whole project takes the place of all others.
-    inside = FilterGroup("OR", tuple(some)) if len(some) == len(inside_each) and some else None
-    return combine(inside, one_of("language", tuple(languages)) if languages else None)
+    return FilterGroup("OR", tuple(some)) if len(some) == len(inside_each) and some else None
 
 
 def _in_path(path: str) -> Where | None:

@@ -18,8 +18,7 @@ from codefathom.mcp.project_questions import (
     searched,
     with_own_paths,
 )
-from codefathom.mcp.tool_arguments import choice, cursor_of, most_tokens, named, number, share, text_of, texts
-from codefathom.mcp.tool_list import MODES
+from codefathom.mcp.tool_arguments import cursor_of, most_tokens, named, number, option_values, text_of, texts
 from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
     ListPage,
@@ -36,10 +35,11 @@ from codefathom.mcp.tool_results import (
     within,
 )
 from codefathom.question.question import Question
+from codefathom.question.question_options import question_of
+from codefathom.search.filter.filter_options import condition_of
 from codefathom.system.stopping import stopping
-from codefathom.types import LEVELS, Progress
+from codefathom.types import Progress
 
-_MOST_HITS, _PAGE = 100, 20
 _MOST_DIFF_CHARS = 400_000  # a line on stdin may have a million bytes, and JSON escapes
 _RELATED_HINT = "give a path or @@name as target, or the text of a unified diff as diff"
 # A search answers from the files themselves while the first index is made; the others need it, and wait for it where
@@ -86,17 +86,10 @@ class ToolCalls:
     def _search(self, call: _Call) -> ToolResult:
         arguments = call.arguments
         cursor = cursor_of(arguments)
-        question = Question(
-            text_of(arguments, "query"),
-            limit=number(arguments, "limit", _PAGE, 1, _MOST_HITS),
-            offset=cursor.offset,
-            level=choice(arguments, "level", "", {"": None, **{name: name for name in LEVELS}}),
-            mode=choice(arguments, "mode", "auto", MODES),
-            min_score=share(arguments, "min_score"),
-            for_agent=True,
-        )
-        paths, languages = texts(arguments, "paths"), texts(arguments, "languages")
-        result = call.masks.of(call.masks.shown(searched(call.chosen, question, paths, languages)))
+        values = {**option_values("search", arguments), "offset": cursor.offset}
+        question = question_of("search", text_of(arguments, "query"), values, condition_of(values))
+        found = searched(call.chosen, replace(question, for_agent=True), texts(arguments, "paths"))
+        result = call.masks.of(call.masks.shown(found))
         step = _step(call.chosen) if call.chosen.indexing else None
         most = call.masks.room(call.most)
         return search_result(result, cursor, most, is_limited="limit" in arguments, indexing=step)

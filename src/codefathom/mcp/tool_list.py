@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from codefathom.question.question_options import OfTool, of_tool
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
-
-    from codefathom.types import Mode
 
     ToolSpec: TypeAlias = Mapping[str, Any]
 
@@ -21,14 +21,6 @@ _LIST = {"type": "array"}
 _NUMBER = {"type": "integer"}
 _FLAG = {"type": "boolean"}
 _TRUST = {"confidence": {"type": "number"}, "weak": _FLAG}
-# The word for a mode of search, and the mode.
-MODES: Mapping[str, Mode] = {
-    "auto": "auto",
-    "hybrid": "hybrid",
-    "semantic": "vector",
-    "symbol": "symbol",
-    "regex": "regex",
-}
 TOKENS: Mapping[str, Any] = {"type": "integer", "minimum": 200, "maximum": 20_000, "default": 2_000}
 _PROJECTS = {**_TEXTS, "description": "other projects"}
 _INDEXING = {"type": "object"}  # done and total, in files
@@ -36,6 +28,11 @@ _PLACE = {"path": _TEXT, "start_line": _NUMBER, "end_line": _NUMBER}
 _CURSOR = {**_TEXT, "description": "`next` of the answer before"}
 _PAGE = {"left_out": _NUMBER, "next": _TEXT, "note": _TEXT}
 _HIT = {"type": "object", "properties": {**_PLACE, "symbol": _TEXT, "why": _TEXT, "stale": _FLAG}}
+
+
+def _argument(argument: OfTool) -> dict[str, Any]:
+    """Return an argument that the table of options has; one of few words is all that the list has room for."""
+    return {"type": "string", "enum": list(argument.words or ())}
 
 
 def _tool(name: str, description: str, required: str, properties: Mapping[str, Any], results: Any) -> dict[str, Any]:
@@ -58,7 +55,7 @@ TOOLS: Sequence[ToolSpec] = (
             "query": _TEXT,
             "paths": {**_TEXTS, "description": "only in these files, folders or globs"},
             "projects": _PROJECTS,
-            "mode": {"type": "string", "enum": list(MODES)},
+            **{argument.name: _argument(argument) for _, argument in of_tool("search") if argument.is_listed},
             "max_tokens": TOKENS,
             "cursor": _CURSOR,
         },

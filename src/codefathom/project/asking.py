@@ -30,7 +30,7 @@ from codefathom.search.question.query import parse_query
 from codefathom.search.request import SearchRequest
 from codefathom.search.verdict import of_several
 from codefathom.source.masks import MASK
-from codefathom.stores.conditions import combine
+from codefathom.stores.conditions import combine, mentions
 from codefathom.text.printable import is_text
 from codefathom.text.written_place import Place, place_of
 from codefathom.types import (
@@ -311,6 +311,12 @@ def _request(question: Question, index: CurrentIndex) -> SearchRequest:
     parsed = parse_query(question.text)
     if parsed.is_empty:
         raise UsageError("the query is empty", hint='ask for something, such as fathom search "retry with backoff"')
+    if question.where is not None and index.place.revision is not None and mentions(question.where, "modified"):
+        raise UsageError(
+            f"the files of the revision {index.place.revision.name!r} have no time of change",
+            hint="search the files in the folder instead, or leave out changed_after, changed_before and modified; "
+            "`git log --since` lists the commits of a time",
+        )
     unit = _chosen("level", question.level or settings.level, LEVELS)
     mode = _chosen("mode", question.mode or settings.mode, MODES)
     functions_only = Filter("kind", "in", FUNCTION_KINDS) if unit == "function" else None

@@ -9,6 +9,7 @@ from codefathom.text.printable import is_text
 USUAL_DEPTH = {"related": 1, "impact": 3}
 USUAL_LIMIT = {"related": 200, "impact": 200, "symbols": 50}
 USUAL_MAP_TOKENS = 4_000
+DEEPEST = 5  # steps of connections, where a face asks
 
 MOST_HITS = 100_000
 MOST_ITEMS = 1_000_000  # of the lists of connections and symbols

@@ -189,7 +189,7 @@ def _passes(where: Where | None, place: Chunk, catalog: SearchCatalog) -> bool:
     """Return True if a place as it is shown fulfils a condition."""
     if where is None:
         return True
-    return any(matches(where, record_of(place, document.size)) for document in catalog.documents_at([place.path]))
+    return any(matches(where, record_of(place, document)) for document in catalog.documents_at([place.path]))
 
 
 def _neighbours(one: Chunk, other: Chunk) -> bool:

@@ -6,6 +6,7 @@
   not_contains, not_in) is true, because a negative operator is exactly the opposite of its positive one.
 - Text is compared without regard to the case of A to Z, as SQLite does it; an operator with the ending `_cased`
   (`contains_cased`) regards it. Numbers know eq ne gt gte lt lte in not_in; flags know eq and ne.
+- A time is one of a file: it knows gt gte lt lte. A date is its first moment, and without a time zone it is UTC.
 - `names` is a list: a condition holds when it holds for one of the names.
 - NOT is true when not all of its filters hold. An empty group is no condition: it is true.
 """
@@ -15,7 +16,8 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from datetime import UTC, datetime, timedelta
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from codefathom.errors import UsageError
 from codefathom.facts.paths import is_test
@@ -53,44 +55,66 @@ _OPERATORS_OF = {
     "list": frozenset({"eq", "contains", "starts_with", "ends_with", "regex", "in"}),
     "number": frozenset({"eq", "gt", "gte", "lt", "lte", "in"}),
     "flag": frozenset({"eq"}),
+    "time": frozenset({"gt", "gte", "lt", "lte"}),
 }
 
 
-_IN_WORDS = {"text": "a text", "list": "a list of names", "number": "a number", "flag": "true or false"}
+_IN_WORDS = {
+    "text": "a text",
+    "list": "a list of names",
+    "number": "a number",
+    "flag": "true or false",
+    "time": "a time",
+}
 
 
 class Field(NamedTuple):
     """A field one can filter by."""
 
     name: str
-    kind: Literal["text", "list", "number", "flag"]
+    kind: Literal["text", "list", "number", "flag", "time"]
+    of: Literal["file", "lines"]  # of the whole file, or of the lines that are shown
+    help: str
+    expression: str = ""  # over the tables of the catalogue, where it is more than a column of this name
+
+    @property
+    def column(self) -> str:
+        """Its value in SQL; d is an alias of the table documents, c of chunks."""
+        return self.expression or f"{'d' if self.of == 'file' else 'c'}.{self.name}"
 
 
 FIELDS: Mapping[str, Field] = {
     field.name: field
     for field in (
-        Field("path", "text"),
-        Field("dir", "text"),
-        Field("name", "text"),
-        Field("ext", "text"),
-        Field("language", "text"),
-        Field("module", "text"),
-        Field("sub_module", "text"),
-        Field("size", "number"),
-        Field("is_test", "flag"),
-        Field("kind", "text"),
-        Field("symbol", "text"),
-        Field("names", "list"),
-        Field("start_line", "number"),
-        Field("end_line", "number"),
-        Field("lines", "number"),
-        Field("text", "text"),
+        Field("path", "text", "file", "path from the project's root, such as `src/net/client.py`"),
+        Field("dir", "text", "file", "its folder, such as `src/net`; missing for a file in the root"),
+        Field("name", "text", "file", "name of the file, such as `client.py`"),
+        Field("ext", "text", "file", "its ending, such as `.py`; `ext = py` means the same"),
+        Field("language", "text", "file", "`python`, `typescript`, `cpp`, `csharp`, …"),
+        Field("module", "text", "file", "first folder of the path"),
+        Field("sub_module", "text", "file", "second folder of the path"),
+        Field("size", "number", "file", "bytes on disk"),
+        Field(
+            "modified",
+            "time",
+            "file",
+            "time of its last change on this disk; compare it with `2026-11-01` or `2026-11-01T18:00+01:00`",
+            "nullif(max(d.mtime_ns, 0), 0)",
+        ),
+        Field("is_test", "flag", "file", "true if its path is that of a test", "d.path"),
+        Field("kind", "text", "lines", "`function`, `method`, `class`, `section`, `block`, …"),
+        Field("symbol", "text", "lines", "qualified name of the symbol they lie in, such as `Client.send`"),
+        Field("names", "list", "lines", "qualified names of the symbols that begin in them"),
+        Field("start_line", "number", "lines", "number of the first line"),
+        Field("end_line", "number", "lines", "number of the last line"),
+        Field("lines", "number", "lines", "number of lines", "(c.end_line - c.start_line + 1)"),
+        Field("text", "text", "lines", "the lines themselves"),
     )
 }
 
 _OF_CHUNKS = ("path", "language", "kind", "symbol", "names", "start_line", "end_line", "text")
 
-_OTHER_NAMES = {
+OTHER_NAMES: Mapping[str, str] = {
     "lang": "language",
     "content": "text",
     "directory": "dir",
@@ -110,13 +134,28 @@ def matches(where: Where, record: Mapping[str, object]) -> bool:
     return _holds(normalise(where), record)
 
 
-def record_of(chunk: Chunk, size: int) -> dict[str, object]:
-    """Return the values of all fields for a place in a document of `size` bytes."""
-    return {
-        **{name: getattr(chunk, name) for name in _OF_CHUNKS},
-        **path_fields(chunk.path),
-        "size": size,
-    }
+class FileNumbers(Protocol):
+    """What is known of a file without reading it."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        ...
+
+    @property
+    def mtime_ns(self) -> int:
+        """Its time stamp."""
+        ...
+
+
+def record_of(chunk: Chunk, file: FileNumbers) -> dict[str, object]:
+    """Return the values of all fields for a place in a file."""
+    return {**{name: getattr(chunk, name) for name in _OF_CHUNKS}, **file_record(chunk.path, file)}
+
+
+def file_record(path: str, file: FileNumbers) -> dict[str, object]:
+    """Return the values of the fields that are known of a file without reading it."""
+    return {**path_fields(path), "path": path, "size": file.size, "modified": max(file.mtime_ns, 0) or None}
 
 
 def path_fields(path: str) -> dict[str, str]:
@@ -158,7 +197,7 @@ def normalise(where: Where) -> Where:
 def field_named(name: str) -> Field:
     """Return the field with this name, in camelCase or snake_case, or raise UsageError."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip()).lower().replace("-", "_")
-    field = FIELDS.get(_OTHER_NAMES.get(snake, snake))
+    field = FIELDS.get(OTHER_NAMES.get(snake, snake))
     if field is None:
         raise UsageError(f"no field is called {name!r}", hint=f"known fields: {', '.join(FIELDS)}")
     return field
@@ -205,7 +244,7 @@ def _normal_filter(item: Filter) -> Filter:
     operator = operator_named(item.operator)
     base = operator.removesuffix(_CASED)
     positive = _POSITIVE.get(base, base)
-    if positive not in _OPERATORS_OF[field.kind] or (base != operator and field.kind in ("number", "flag")):
+    if positive not in _OPERATORS_OF[field.kind] or (base != operator and field.kind in ("number", "flag", "time")):
         usable = [name for name in OPERATORS if _POSITIVE.get(name, name) in _OPERATORS_OF[field.kind]]
         raise UsageError(
             f"{field.name} is {_IN_WORDS[field.kind]}: {operator} does not apply to it", hint=_one_of(usable)
@@ -239,6 +278,8 @@ def _value(field: Field, value: Scalar) -> Scalar:
         return _number(field, value)
     if field.kind == "flag":
         return _flag(field, value)
+    if field.kind == "time":
+        return _time(value)
     text = str(value)
     if not is_text(text):
         raise UsageError(f"{field.name} cannot be {text!r}: it is not valid UTF-8", hint="give the value as UTF-8 text")
@@ -262,6 +303,22 @@ def _flag(field: Field, value: Scalar) -> int:
     if word not in ("true", "yes", "1", "false", "no", "0"):
         raise UsageError(f"{field.name} must be true or false, not {value!r}", hint=f"write {field.name} = true")
     return int(word in ("true", "yes", "1"))
+
+
+class Nanoseconds(int):
+    """A time that was read, in nanoseconds since 1970; any other number is not taken for a time."""
+
+
+def _time(value: Scalar) -> Nanoseconds:
+    if isinstance(value, Nanoseconds):
+        return value
+    try:
+        moment = datetime.fromisoformat(str(value).strip())
+        since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
+    except (ValueError, OverflowError) as error:
+        hint = "write a date, such as 2026-11-01, or a time, such as 2026-11-01T18:00+01:00"
+        raise UsageError(f"{str(value)[:80]!r} is not a date or a time", hint=hint) from error
+    return Nanoseconds(since // timedelta(microseconds=1) * 1_000)
 
 
 # ---- one condition, taken apart
@@ -331,7 +388,7 @@ def _value_of(record: Mapping[str, object], field: Field) -> object:
 def _passes(predicate: Predicate, value: object) -> bool:
     if predicate.field.kind == "flag":
         return is_test(str(value)) == bool(predicate.value)
-    if predicate.field.kind == "number":
+    if predicate.field.kind in ("number", "time"):
         return isinstance(value, (int, float)) and _compares(predicate, value)
     if predicate.operator == "regex":
         return is_match(expression_of(predicate), value)

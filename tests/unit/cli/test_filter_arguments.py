@@ -13,6 +13,8 @@ from codefathom.search.filter.filter_options import one_of
 from codefathom.stores.conditions import combine
 from codefathom.types import Filter, FilterGroup, Where
 
+NAMES = {"dir": "directory_filter", "lang": "language_filter", "kind": "kind_filter", "filter": "filter"}
+
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -25,8 +27,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def of(project: Path, **given: tuple[str, ...]) -> Where | None:
-    in_search = where(SearchOptions(Common(), "q", **given), str(project))
-    assert where(ContextOptions(Common(), "q", **given), str(project)) == in_search
+    by_row = {NAMES[name]: values for name, values in given.items()}
+    in_search = where(SearchOptions(Common(), "q", by_row), str(project))
+    assert where(ContextOptions(Common(), "q", by_row), str(project)) == in_search
     return in_search
 
 
@@ -44,6 +47,7 @@ def test_no_option_is_no_condition(project: Path) -> None:
         ({"dir": ("src",)}, one_of("dir", ("web/src",))),
         ({"dir": ("api/",)}, one_of("dir", ("api",))),
         ({"dir": ("src", "../api")}, one_of("dir", ("web/src", "api"))),
+        ({"dir": ('"a,b*"',)}, one_of("dir", ("a,b*",))),
         ({"dir": ("s*c",)}, one_of("dir", ("s*c",))),
         ({"dir": ("..",)}, None),
         ({"dir": ("src", "..")}, None),

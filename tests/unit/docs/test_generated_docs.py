@@ -29,6 +29,7 @@ def generator():
         ("cli.md", "cli_page"),
         ("settings.md", "settings_page"),
         ("languages.md", "languages_page"),
+        ("filters.md", "filters_page"),
         ("../web/src/viewer/prose.ts", "wrapped_languages"),
         ("../web/src/i18n/kinds.ts", "kinds_module"),
     ],

@@ -10,6 +10,8 @@ from codefathom.errors import SourceError, UsageError
 from codefathom.index.plan import Recipe
 from codefathom.index.word_search import UnindexedFiles
 from codefathom.mcp.tool_arguments import where_of
+from codefathom.search.filter.filter_options import condition_of
+from codefathom.stores.conditions import combine
 
 FILES = {
     "src/token_bucket.py": "import time\n\n\nclass TokenBucket:\n    def refill(self):\n        return time.time()\n",
@@ -61,7 +63,8 @@ def test_the_rarest_words_and_the_path_decide(files: UnindexedFiles) -> None:
 def test_it_is_kept_to_paths_and_languages(
     files: UnindexedFiles, question: str, paths: tuple[str, ...], languages: tuple[str, ...], expected: set[str]
 ) -> None:
-    result = files.search(question, where=where_of(paths, languages))
+    in_language = condition_of({"language_filter": languages})
+    result = files.search(question, where=combine(where_of(paths), in_language))
     assert {hit.chunk.path for hit in result.hits} == expected
     assert (result.confidence > 0) is bool(expected)
 

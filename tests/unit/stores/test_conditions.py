@@ -22,7 +22,7 @@ from codefathom.types import Document, Filter, FilterGroup, ParsedDocument, Symb
 
 Record = dict[str, object]
 
-DOCUMENT = ("path", "dir", "name", "ext", "language", "module", "sub_module", "size")
+DOCUMENT = ("path", "dir", "name", "ext", "language", "module", "sub_module", "size", "mtime_ns")
 CHUNK = ("kind", "symbol", "names", "start_line", "end_line", "text")
 
 
@@ -39,7 +39,7 @@ def connection() -> Iterator[sqlite3.Connection]:
 def passes_sql(database: sqlite3.Connection, where: Where, record: Record) -> bool:
     database.execute("DELETE FROM documents")
     database.execute("DELETE FROM chunks")
-    document = [record.get(field) for field in DOCUMENT]
+    document = [record.get("modified" if field == "mtime_ns" else field) for field in DOCUMENT]
     chunk = [_joined(record.get(field)) for field in CHUNK]
     database.execute(f"INSERT INTO documents VALUES (1, {', '.join('?' * len(DOCUMENT))})", document)
     database.execute(f"INSERT INTO chunks VALUES (1, 1, {', '.join('?' * len(CHUNK))})", chunk)
@@ -59,6 +59,8 @@ def _joined(value: object) -> object:
 
 TEXTS = st.text(alphabet="aAbB.é漢/_%\\'\"-1", max_size=4)
 NUMBERS = st.one_of(st.integers(-2, 6), st.sampled_from([2.5, 3.0, 2**40]))
+DATES = st.sampled_from(["2026-11-01", "2026-11-01T18:00+01:00", "1970-01-01", "20261102"])
+MOMENTS = st.sampled_from([1_793_491_200_000_000_000, 1_793_491_199_999_999_999, 1, 2**62])
 PATTERNS = st.sampled_from(["a", "^a", "b$", "[ab]+", "(?m)^B", "é", ".", "a|b", r"\.", "(^|\\.)a(\\.|$)"])
 
 
@@ -71,6 +73,8 @@ def filters(draw: st.DrawFn) -> Filter:
         operator = draw(st.sampled_from(["eq", "ne", "gt", "gte", "lt", "lte", "in", "not_in"]))
         many = st.lists(NUMBERS, max_size=3).map(tuple)
         return Filter(field.name, operator, draw(many if "in" in operator else NUMBERS))
+    if field.kind == "time":
+        return Filter(field.name, draw(st.sampled_from(["gt", "gte", "lt", "lte"])), draw(DATES))
     operator = draw(st.sampled_from([name for name in OPERATORS if name not in ("gt", "gte", "lt", "lte")]))
     many = st.lists(TEXTS, max_size=3).map(tuple)
     value = PATTERNS if operator == "regex" else many if operator in ("in", "not_in") else TEXTS
@@ -89,6 +93,7 @@ def records(draw: st.DrawFn) -> Record:
     texts = {name: draw(st.none() | TEXTS) for name, field in FIELDS.items() if field.kind == "text"}
     texts["path"] = draw(st.one_of(st.none(), TEXTS, st.sampled_from(["tests/a.py", "a/b_test.go", "src/A.py"])))
     numbers = {name: draw(st.none() | NUMBERS) for name in ("size", "start_line", "end_line")}
+    numbers["modified"] = draw(st.none() | MOMENTS)
     if not all(isinstance(numbers[name], int) for name in ("start_line", "end_line")):
         numbers["start_line"] = None  # lines are whole numbers or missing
     return {**texts, **numbers, "names": draw(st.lists(TEXTS.filter(bool), max_size=3).map(tuple))}
@@ -305,11 +310,13 @@ def test_the_catalogue_understands_every_field_and_operator(tmp_path: Path, fiel
     pieces = chunk(parsed)
     catalog = Catalog.open(str(tmp_path / "catalog.db"))
     hashes = tuple(str(index) for index in range(len(pieces)))
-    catalog.write(Batch(records=(DocumentRecord(parsed, pieces, hashes, 0, "p/1", "c/1", {}, "none"),)))
+    catalog.write(Batch(records=(DocumentRecord(parsed, pieces, hashes, 5, "p/1", "c/1", {}, "none"),)))
     value = {"size": 20, "start_line": 1, "end_line": 2, "lines": 2, "is_test": 0, "ext": "py"}.get(field.name)
     row = {"path": document.path, "dir": "src/net", "name": "client.py", "language": "python", "module": "src"}
     row |= {"sub_module": "net", "kind": "function", "symbol": "send", "names": "send", "text": document.text}
-    condition = Filter(field.name, "eq", row[field.name] if value is None else value)
+    row |= {"modified": "1970-01-01"}
+    operator = "gte" if field.kind == "time" else "eq"
+    condition = Filter(field.name, operator, row[field.name] if value is None else value)
     for where, count in ((condition, len(pieces)), (FilterGroup("NOT", (condition,)), 0)):
         assert len(catalog.matching(where)) == count
     catalog.close()

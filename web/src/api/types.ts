@@ -1128,40 +1128,6 @@ export interface components {
              */
             project_id?: string | null;
             /**
-             * Directory Filter
-             * @description search only in these folders
-             * @default []
-             * @example [
-             *       "src"
-             *     ]
-             */
-            directory_filter: string[];
-            /**
-             * Language Filter
-             * @description search only in these languages
-             * @default []
-             * @example [
-             *       "python"
-             *     ]
-             */
-            language_filter: string[];
-            /**
-             * Kind Filter
-             * @description search only definitions of these kinds
-             * @default []
-             * @example [
-             *       "function"
-             *     ]
-             */
-            kind_filter: string[];
-            /**
-             * Filter
-             * @description a filter, such as `lang:python path:src/**`
-             * @default
-             * @example lines > 20 and not is_test
-             */
-            filter: string;
-            /**
              * Project Ids
              * @description ids of the projects to search; all if empty
              * @default []
@@ -1212,19 +1178,67 @@ export interface components {
              */
             keep: boolean;
             /**
-             * Anyway
-             * @description give the closest matches even when they are probably not relevant
-             * @default false
-             * @example false
-             */
-            anyway: boolean;
-            /**
              * Paths
              * @description instead of projects: absolute paths of files and folders on the machine of the server; only these are searched, and changes in them are indexed first
              * @default []
              * @example []
              */
             paths: string[];
+            /**
+             * Directory Filter
+             * @description use only files below this folder; of several values, one is enough
+             * @default []
+             * @example [
+             *       "src"
+             *     ]
+             */
+            directory_filter: string[];
+            /**
+             * Language Filter
+             * @description use only files in this language, such as go; of several values, one is enough
+             * @default []
+             * @example [
+             *       "python"
+             *     ]
+             */
+            language_filter: string[];
+            /**
+             * Kind Filter
+             * @description use only symbols of this kind, such as function or class; of several values, one is enough
+             * @default []
+             * @example [
+             *       "function"
+             *     ]
+             */
+            kind_filter: string[];
+            /**
+             * Changed After
+             * @description use only files that were changed on this date (UTC) or later, such as 2026-11-01
+             * @default
+             * @example 2026-11-01
+             */
+            changed_after: string;
+            /**
+             * Changed Before
+             * @description use only files that were changed before this date (UTC), such as 2026-11-01
+             * @default
+             * @example 2026-12-01
+             */
+            changed_before: string;
+            /**
+             * Filter
+             * @description use only what this filter matches, such as 'lines > 20'; see docs/filters.md
+             * @default
+             * @example lines > 20 and not is_test
+             */
+            filter: string;
+            /**
+             * Anyway
+             * @description show the closest matches even when they are probably not relevant
+             * @default false
+             * @example false
+             */
+            anyway: boolean;
         };
         /**
          * CacheOut
@@ -1760,40 +1774,6 @@ export interface components {
              */
             project_id?: string | null;
             /**
-             * Directory Filter
-             * @description search only in these folders
-             * @default []
-             * @example [
-             *       "src"
-             *     ]
-             */
-            directory_filter: string[];
-            /**
-             * Language Filter
-             * @description search only in these languages
-             * @default []
-             * @example [
-             *       "python"
-             *     ]
-             */
-            language_filter: string[];
-            /**
-             * Kind Filter
-             * @description search only definitions of these kinds
-             * @default []
-             * @example [
-             *       "function"
-             *     ]
-             */
-            kind_filter: string[];
-            /**
-             * Filter
-             * @description a filter, such as `lang:python path:src/**`
-             * @default
-             * @example lines > 20 and not is_test
-             */
-            filter: string;
-            /**
              * Project Ids
              * @description ids of the projects to search; all if empty
              * @default []
@@ -1803,31 +1783,79 @@ export interface components {
              */
             project_ids: string[];
             /**
-             * Max Files
-             * @description largest number of files
-             * @example 10
-             */
-            max_files?: number | null;
-            /**
-             * Max Tokens
-             * @description largest number of tokens of the result
-             * @example 20000
-             */
-            max_tokens?: number | null;
-            /**
-             * Anyway
-             * @description give the closest matches even when they are probably not relevant
-             * @default false
-             * @example false
-             */
-            anyway: boolean;
-            /**
              * Paths
              * @description instead of projects: absolute paths of files and folders on the machine of the server; only these are searched, and changes in them are indexed first
              * @default []
              * @example []
              */
             paths: string[];
+            /**
+             * Max Tokens
+             * @description limit the output to about N tokens; files that do not fit are shortened or dropped
+             * @example 20000
+             */
+            max_tokens?: number | null;
+            /**
+             * Max Files
+             * @description maximum number of files
+             * @example 10
+             */
+            max_files?: number | null;
+            /**
+             * Directory Filter
+             * @description use only files below this folder; of several values, one is enough
+             * @default []
+             * @example [
+             *       "src"
+             *     ]
+             */
+            directory_filter: string[];
+            /**
+             * Language Filter
+             * @description use only files in this language, such as go; of several values, one is enough
+             * @default []
+             * @example [
+             *       "python"
+             *     ]
+             */
+            language_filter: string[];
+            /**
+             * Kind Filter
+             * @description use only symbols of this kind, such as function or class; of several values, one is enough
+             * @default []
+             * @example [
+             *       "function"
+             *     ]
+             */
+            kind_filter: string[];
+            /**
+             * Changed After
+             * @description use only files that were changed on this date (UTC) or later, such as 2026-11-01
+             * @default
+             * @example 2026-11-01
+             */
+            changed_after: string;
+            /**
+             * Changed Before
+             * @description use only files that were changed before this date (UTC), such as 2026-11-01
+             * @default
+             * @example 2026-12-01
+             */
+            changed_before: string;
+            /**
+             * Filter
+             * @description use only what this filter matches, such as 'lines > 20'; see docs/filters.md
+             * @default
+             * @example lines > 20 and not is_test
+             */
+            filter: string;
+            /**
+             * Anyway
+             * @description show the closest matches even when they are probably not relevant
+             * @default false
+             * @example false
+             */
+            anyway: boolean;
         };
         /**
          * ContextOut
@@ -4678,40 +4706,6 @@ export interface components {
              */
             project_id?: string | null;
             /**
-             * Directory Filter
-             * @description search only in these folders
-             * @default []
-             * @example [
-             *       "src"
-             *     ]
-             */
-            directory_filter: string[];
-            /**
-             * Language Filter
-             * @description search only in these languages
-             * @default []
-             * @example [
-             *       "python"
-             *     ]
-             */
-            language_filter: string[];
-            /**
-             * Kind Filter
-             * @description search only definitions of these kinds
-             * @default []
-             * @example [
-             *       "function"
-             *     ]
-             */
-            kind_filter: string[];
-            /**
-             * Filter
-             * @description a filter, such as `lang:python path:src/**`
-             * @default
-             * @example lines > 20 and not is_test
-             */
-            filter: string;
-            /**
              * Project Ids
              * @description ids of the projects to search; all if empty
              * @default []
@@ -4720,38 +4714,6 @@ export interface components {
              *     ]
              */
             project_ids: string[];
-            /**
-             * Limit
-             * @description largest number of items on this page
-             * @example 10
-             */
-            limit?: number | null;
-            /**
-             * Offset
-             * @description items of earlier pages, which are passed by: `next_offset`
-             * @default 0
-             * @example 0
-             */
-            offset: number;
-            /**
-             * Level
-             * @description what a hit is: a whole `file`, `symbol` or `function` (also a method), or a `chunk`, some lines
-             * @example chunk
-             */
-            level?: ("file" | "symbol" | "function" | "chunk") | null;
-            /**
-             * Mode
-             * @description how the search works, such as `hybrid`, `lexical`, `symbol` or `regex`
-             * @example auto
-             */
-            mode?: ("auto" | "hybrid" | "vector" | "lexical" | "symbol" | "regex" | "graph") | null;
-            /**
-             * Min Score
-             * @description leave out places with a lower score
-             * @default 0
-             * @example 0
-             */
-            min_score: number;
             /**
              * Whole
              * @description at level `file`, give whole files; else the content of a file is its best lines
@@ -4773,19 +4735,99 @@ export interface components {
              */
             explain: boolean;
             /**
-             * Files
-             * @description search only these files and folders, and take in first what has changed in them; in several projects a path begins with its project, or is absolute
-             * @default []
-             * @example []
-             */
-            files: string[];
-            /**
              * Paths
              * @description instead of projects: absolute paths of files and folders on the machine of the server; only these are searched, and changes in them are indexed first
              * @default []
              * @example []
              */
             paths: string[];
+            /**
+             * Limit
+             * @description maximum number of results
+             * @example 10
+             */
+            limit?: number | null;
+            /**
+             * Directory Filter
+             * @description use only files below this folder; of several values, one is enough
+             * @default []
+             * @example [
+             *       "src"
+             *     ]
+             */
+            directory_filter: string[];
+            /**
+             * Language Filter
+             * @description use only files in this language, such as go; of several values, one is enough
+             * @default []
+             * @example [
+             *       "python"
+             *     ]
+             */
+            language_filter: string[];
+            /**
+             * Kind Filter
+             * @description use only symbols of this kind, such as function or class; of several values, one is enough
+             * @default []
+             * @example [
+             *       "function"
+             *     ]
+             */
+            kind_filter: string[];
+            /**
+             * Changed After
+             * @description use only files that were changed on this date (UTC) or later, such as 2026-11-01
+             * @default
+             * @example 2026-11-01
+             */
+            changed_after: string;
+            /**
+             * Changed Before
+             * @description use only files that were changed before this date (UTC), such as 2026-11-01
+             * @default
+             * @example 2026-12-01
+             */
+            changed_before: string;
+            /**
+             * Filter
+             * @description use only what this filter matches, such as 'lines > 20'; see docs/filters.md
+             * @default
+             * @example lines > 20 and not is_test
+             */
+            filter: string;
+            /**
+             * Level
+             * @description what a result is: a whole file, a symbol or function, or a chunk of lines
+             * @example chunk
+             */
+            level?: ("file" | "symbol" | "function" | "chunk") | null;
+            /**
+             * Offset
+             * @description skip the first N results, to get the next page; `next_offset` of the page before
+             * @default 0
+             * @example 0
+             */
+            offset: number;
+            /**
+             * Files
+             * @description search only this file or folder, and update it in the index first; in several projects a path begins with its project, or is absolute
+             * @default []
+             * @example []
+             */
+            files: string[];
+            /**
+             * Mode
+             * @description how results are found and ranked; auto chooses the mode for each question
+             * @example auto
+             */
+            mode?: ("auto" | "hybrid" | "vector" | "lexical" | "symbol" | "regex" | "graph") | null;
+            /**
+             * Min Score
+             * @description drop results with a lower score than this
+             * @default 0
+             * @example 0
+             */
+            min_score: number;
         };
         /**
          * SearchOut

@@ -153,7 +153,7 @@ def question_inputs(options: AskOptions, engine: Engine | JoinedProjects, face: 
         tuple(inside_project(path, engine.folder) if engine.folder else path for path in options.pin),
         dict(documents(options.doc, options.url, face)),
         options.agent,
-        options.anyway,
+        bool(options.values.get("anyway")),
         face.step,
         options.shell,
     )

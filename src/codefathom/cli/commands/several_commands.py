@@ -45,13 +45,14 @@ def search_several(options: SearchOptions, face: Face) -> int:
 
     A path begins with its project; with --in it is absolute.
     """
-    if options.paths and options.file:
+    if options.paths and options.values.get("files"):
         raise UsageError("--in cannot be used with --file", hint="use --in alone: it says what is searched")
     with face.open_several(options) as projects:
-        result: FederatedSearch = projects.of_each(search_question(options, ""))
+        question = search_question(options, "")
+        result: FederatedSearch = projects.of_each(question)
     judged = result.verdict
     doubts = [*_doubts_of_several(result), *left_out_notes(result.left_out)]
-    face.notes([*doubts, *([note_of(judged, anyway=options.anyway)] if result.hits else [])])
+    face.notes([*doubts, *([note_of(judged, anyway=question.anyway)] if result.hits else [])])
     detail = HitDetail(whole=face.common.verbose, explain=options.explain)
     of_paths = _of_paths(options.paths, result.roots, result.left_out)
 

@@ -56,12 +56,13 @@ def search(options: SearchOptions, face: Face) -> int:
 
         return search_several(options, face)
     with face.open() as engine:
-        files = tuple(path_typed(path, engine.root) for path in options.file)
-        result = result_of(engine, replace(search_question(options, engine.folder), files=files))
+        question = search_question(options, engine.folder)
+        files = tuple(path_typed(path, engine.root) for path in question.files)
+        result = result_of(engine, replace(question, files=files))
     face.note_indexing()
     if not face.common.json:
         plan = _plan(result, always=options.explain or face.common.verbose)
-        face.notes([*plan, *_doubts(result, anyway=options.anyway)])
+        face.notes([*plan, *_doubts(result, anyway=question.anyway)])
 
     def shape(n_hits: int) -> Mapping[str, Any]:
         from codefathom.shapes import HitDetail, search_shape

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Iterable
 
 from codefathom.errors import UsageError
 from codefathom.facts.languages import LANGUAGES, language_named
+from codefathom.question.question_options import OPTIONS, QuestionOption, Values
+from codefathom.stores.conditions import combine, normalise
 from codefathom.text.path_spelling import spellings
 from codefathom.types import KIND_ALIASES, SYMBOL_KINDS, Filter, FilterGroup, Where
 
@@ -53,6 +55,23 @@ def one_of(field: str, values: tuple[str, ...]) -> Where | None:
     if not conditions or len(conditions) < len(wheres):  # one of them is the whole project
         return None
     return conditions[0] if len(conditions) == 1 else FilterGroup("OR", conditions)
+
+
+def condition_of(values: Values, folder_named: Callable[[str], str] = str) -> Where | None:
+    """Return the condition of the options that are about files and symbols, by their names in the table of options.
+
+    Several values of an option are alternatives, different options must all hold. `folder_named` makes a folder of the
+    project of one that somebody has written. Raises UsageError for a wrong value.
+    """
+    options = [option for option in OPTIONS if option.field and values.get(option.name)]
+    return combine(*(_condition(option, values[option.name], folder_named) for option in options))
+
+
+def _condition(option: QuestionOption, value: str | Iterable[str], folder_named: Callable[[str], str]) -> Where | None:
+    if option.operator != "in":
+        return normalise(Filter(option.field, option.operator, str(value)))
+    texts = split_all((value,) if isinstance(value, str) else value)
+    return one_of(option.field, tuple(map(folder_named, texts)) if option.field == "dir" else texts)
 
 
 def as_spelled(item: Filter) -> Where:

@@ -223,7 +223,8 @@ class ProjectElsewhere(AskerElsewhere):
             with spending_on(bringing_up(self.name)):
                 stale = engine.refresh()
             have_made(self.state.projects, self.state.jobs, self.name, engine)
-            key = (self.name, engine.root, engine.generation, kept)
+            # What a filter asks of time stamps is not counted by the generation.
+            key = (self.name, engine.root, engine.generation, engine.opened.catalog.stamps, kept)
 
             def is_kept(result: SearchResult) -> bool:
                 # While a job writes, the views show less than the generation says: that must not outlive the job.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from codefathom.errors import UsageError
-from codefathom.search.filter.filter_options import one_of, split_all
+from codefathom.question.question_options import Values
+from codefathom.search.filter.filter_options import condition_of, split_all
 from codefathom.search.filter.filter_parser import parse_filter
 from codefathom.server.requests.asker_elsewhere import AskerElsewhere
 from codefathom.server.searches.look import Look
@@ -16,23 +17,18 @@ from codefathom.types import Where
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Several values of one limit are alternatives, different limits must all hold."""
+    """The options of a question by the names of the table of options, of which some limit where it is asked."""
 
-    folders: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    expression: str = ""
+    values: Values = field(default_factory=dict)
 
     def where(self) -> Where | None:
         """Return this as one condition. Raises UsageError for an expression that cannot be read."""
-        fields = {"dir": self.folders, "language": self.languages, "kind": self.kinds}
-        values = {name: split_all(texts) for name, texts in fields.items()}
-        conditions = [one_of(name, texts) for name, texts in values.items() if texts]
-        return combine(*conditions, *([parse_filter(self.expression)] if self.expression.strip() else []))
+        expression = self.values.get("filter", "")
+        return combine(condition_of(self.values), *([parse_filter(expression)] if expression.strip() else []))
 
     def where_in(self, askers: Iterable[AskerElsewhere]) -> Where | None:
         """Return this as one condition. Raises UsageError also for a folder that none of these projects has."""
-        look = Look("folders", folders=split_all(self.folders))
+        look = Look("folders", folders=split_all(self.values.get("directory_filter", ())))
         problem: UsageError | None = None
         for asker in askers if look.folders else ():
             try:

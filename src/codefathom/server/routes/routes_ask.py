@@ -21,8 +21,9 @@ from codefathom.server.http.event_responses import EventStream, ReadingHere, Str
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.sse import follow
 from codefathom.server.requests.asker_elsewhere import chosen_projects, indexed
+from codefathom.server.requests.client_limits import Limits
 from codefathom.server.requests.questions import ClientCall, OwnSettings, begin
-from codefathom.server.routes.routes_search import limits_of, scope_of
+from codefathom.server.routes.routes_search import scope_of
 from codefathom.server.schemas.ask_schemas import AnswerOut, AskIn, FinalAnswerOut, FinalSourceOut, QueryIn
 from codefathom.server.state import CallerHere, ServerState
 
@@ -105,14 +106,14 @@ def _add_running(routes: APIRouter, state: ServerState) -> None:
 def question_of(body: AskIn) -> Question:
     """Return the question in the body of a request."""
     history = tuple(Message(turn.role, turn.content) for turn in body.history)
-    return Question(body.query, "ask", pinned=tuple(body.pinned), history=history, anyway=body.anyway)
+    return Question(body.query, "ask", pinned=tuple(body.pinned), history=history, anyway=body.values["anyway"])
 
 
 def call_of(body: AskIn) -> ClientCall:
     """Return whom the body of a request asks, and within which limits."""
     scope = scope_of(body)
     own = OwnSettings(thorough=body.thorough, top_k=body.top_k)
-    return ClientCall(scope.names, scope.paths, limits_of(body), own, body.conversation_id, body.keep)
+    return ClientCall(scope.names, scope.paths, Limits(body.values), own, body.conversation_id, body.keep)
 
 
 async def whole(task: AnswerTask, request: Request) -> Answer:

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from codefathom.answer.tokens import counter
 from codefathom.askers.joined import FederatedRelated, JoinedProjects
 from codefathom.errors import FathomError
+from codefathom.question.extents import USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS
 from codefathom.search.graph.project_map import first_parts
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
@@ -133,8 +134,8 @@ def router(state: ServerState) -> APIRouter:
     async def related(
         target: Path,
         places: PlacesIn,
-        depth: Depth = 1,
-        limit: Many = 200,
+        depth: Depth = USUAL_DEPTH["related"],
+        limit: Many = USUAL_LIMIT["related"],
         *,
         page: PageIn,
     ) -> FederatedRelatedOut:
@@ -146,7 +147,7 @@ def router(state: ServerState) -> APIRouter:
 
     @routes.get("/map", summary="Outline the most central files of several projects, within one number of tokens")
     async def map_projects(
-        places: PlacesIn, wish: MapQueryIn, max_tokens: Tokens = 4_000, offset: Offset = 0
+        places: PlacesIn, wish: MapQueryIn, max_tokens: Tokens = USUAL_MAP_TOKENS, offset: Offset = 0
     ) -> FederatedMapOut:
         def ask(projects: JoinedProjects) -> FederatedMapOut:
             all_parts, errors = projects.map_parts(wish.query, files=wish.files, folders=wish.folders)

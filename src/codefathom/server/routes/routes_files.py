@@ -13,6 +13,7 @@ from codefathom.errors import UsageError
 from codefathom.project.browsing import TreeEntry
 from codefathom.project.location import path_within
 from codefathom.question.asker import result_of
+from codefathom.question.extents import DEEPEST, MOST_PASSED_BY, USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS
 from codefathom.question.question import Question
 from codefathom.search.graph.project_map import MapParts, first_parts
 from codefathom.server.http.answer_size import within_tokens
@@ -50,7 +51,7 @@ LastLine: TypeAlias = Annotated[
 Name: TypeAlias = Annotated[str, Query(max_length=1_000, examples=["price"])]
 Kind: TypeAlias = Annotated[str, Query(max_length=100, examples=["function"])]
 Many: TypeAlias = Annotated[int, Query(ge=1, le=10_000, examples=[100])]
-Offset: TypeAlias = Annotated[int, Query(ge=0, le=10_000_000, examples=[0])]
+Offset: TypeAlias = Annotated[int, Query(ge=0, le=MOST_PASSED_BY, examples=[0])]
 Words: TypeAlias = Annotated[str, Query(max_length=20_000, examples=["where are orders priced"])]
 Tokens: TypeAlias = Annotated[
     int, Query(ge=1, le=1_000_000, examples=[2_000], description="maximum number of tokens of the answer")
@@ -70,7 +71,7 @@ _FOLDER = Query(max_length=4_096, examples=["shop"], description="also called ro
 _OTHER_PATH = Query(min_length=1, max_length=4_096, include_in_schema=False)
 _OTHER_FOLDER = Query(max_length=4_096, include_in_schema=False)
 _MOST_NAMED = 10  # projects in an error
-Depth: TypeAlias = Annotated[int, Query(ge=1, le=5, examples=[1])]
+Depth: TypeAlias = Annotated[int, Query(ge=1, le=DEEPEST, examples=[1])]
 
 
 def _path_of_file(
@@ -236,8 +237,8 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         target: Path,
         client: ClientHere,
         project_id: ProjectId = "",
-        depth: Depth = 1,
-        limit: Many = 200,
+        depth: Depth = USUAL_DEPTH["related"],
+        limit: Many = USUAL_LIMIT["related"],
         *,
         page: PageIn,
     ) -> RelatedOut:
@@ -252,7 +253,11 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
 
     @routes.get("/map", summary="Outline the most central files, within a number of tokens")
     async def map_project(
-        wish: MapQueryIn, client: ClientHere, project_id: ProjectId = "", max_tokens: Tokens = 4_000, offset: Offset = 0
+        wish: MapQueryIn,
+        client: ClientHere,
+        project_id: ProjectId = "",
+        max_tokens: Tokens = USUAL_MAP_TOKENS,
+        offset: Offset = 0,
     ) -> MapOut:
         def look(lease: SearchLease) -> MapOut:
             name = project_id or _only_project(state, client.caller)

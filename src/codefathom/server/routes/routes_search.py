@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, TypeAlias
+from dataclasses import replace
+from typing import Annotated, TypeAlias, cast
 
 from fastapi import APIRouter, Path, Request, Response
 
@@ -13,7 +14,8 @@ from codefathom.errors import FathomError, FirstRunError, UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.question.asker import result_of
-from codefathom.question.question import Question
+from codefathom.question.question import Kind, Question
+from codefathom.question.question_options import question_of
 from codefathom.search.federation import ProjectHit
 from codefathom.search.graph.impact_part import n_items
 from codefathom.search.ranking.explain import MEANING
@@ -35,7 +37,6 @@ from codefathom.server.schemas.search_schemas import (
     IndexingOut,
     PlanOut,
     ProblemOut,
-    QuestionIn,
     RefusedOut,
     SearchedOut,
     SearchIn,
@@ -55,7 +56,6 @@ from codefathom.shapes import (
     plan_shape,
     rest_shape,
 )
-from codefathom.types import Rest
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
 _MAX_FILE_LINES = 24  # of a hit that is a whole file, around its best line
@@ -71,7 +71,7 @@ def router(state: ServerState) -> APIRouter:
     @routes.post("/search", summary="Find places in one project or in several", response_model=SearchOut)
     async def search(body: SearchIn, caller: CallerHere, request: Request) -> Response:
         scope = scope_of(body)
-        if body.paths and body.files:
+        if body.paths and body.values["files"]:
             raise UsageError("paths cannot be used with files", hint="name the files as paths")
 
         def look(lease: SearchLease) -> bytes:
@@ -80,7 +80,7 @@ def router(state: ServerState) -> APIRouter:
             response = _search_out(body, result, _order(state, caller, scope))
 
             def first(n: int) -> str:
-                return _json(response, n, body, result.rest)
+                return _json(response, n, body, result)
 
             # In this thread: with many hits this takes time.
             return within_tokens(len(response.hits), first, body.max_tokens).encode()
@@ -137,31 +137,22 @@ def _add_impact(routes: APIRouter, state: ServerState) -> None:
         return Response(await in_turn(state, caller, request, look), media_type="application/json")
 
 
+def _question(kind: Kind, body: SearchIn | ContextIn, projects: ClientProjects) -> Question:
+    where = Limits(body.values).where_in(projects.askers.values())
+    return question_of(kind, body.query, body.values, where)
+
+
 def _searched(projects: ClientProjects, body: SearchIn) -> FederatedSearch:
     only = projects.only_one
-    return projects.joined.search(
-        body.query,
-        limit=body.limit,
-        offset=body.offset,
-        level=body.level,
-        mode=body.mode,
-        where=limits_of(body).where_in(projects.askers.values()),
-        min_score=body.min_score,
-        # Of one project, a path is relative to its folder.
-        files=body.files if only is None else [f"{only.name}/{path}" for path in body.files],
-    )
+    question = _question("search", body, projects)
+    # Of one project, a path is relative to its folder.
+    files = question.files if only is None else tuple(f"{only.name}/{path}" for path in question.files)
+    return cast(FederatedSearch, projects.joined.of_each(replace(question, files=files)))
 
 
 def _context_out(body: ContextIn, projects: ClientProjects) -> ContextOut:
     only = projects.only_one
-    question = Question(
-        body.query,
-        "context",
-        where=limits_of(body).where_in(projects.askers.values()),
-        max_files=body.max_files,
-        max_tokens=body.max_tokens,
-        anyway=body.anyway,
-    )
+    question = _question("context", body, projects)
     result = projects.context(question)
     return ContextOut(
         query=result.query,
@@ -184,16 +175,11 @@ def scope_of(body: SearchIn | ContextIn | AskIn) -> Scope:
     return Scope(tuple(dict.fromkeys(named)), body.paths)
 
 
-def limits_of(body: QuestionIn) -> Limits:
-    """Return the limits of a question."""
-    return Limits(body.directory_filter, body.language_filter, body.kind_filter, body.filter)
-
-
-def _json(response: SearchOut, n_hits: int, body: SearchIn, rest: Rest) -> str:
-    """Return an answer with its first hits, whose signals are told on demand; `rest` is behind all of them."""
+def _json(response: SearchOut, n_hits: int, body: SearchIn, result: FederatedSearch) -> str:
+    """Return an answer with its first hits, whose signals are told on demand."""
     hits = response.hits[:n_hits]
     hidden = None if body.explain else {"hits": {"__all__": {"signals", "reason_parts", "place_parts"}}}
-    end = rest_shape(rest.plus(len(response.hits) - len(hits)), body.offset, len(hits))
+    end = rest_shape(result.rest.plus(len(response.hits) - len(hits)), result.offset, len(hits))
     return response.model_copy(update={"hits": hits, **end}).model_dump_json(exclude=hidden)
 
 

@@ -8,7 +8,17 @@ from pydantic import AliasChoices, Field
 
 from codefathom.compat.argument_names import REQUEST_KEYS
 from codefathom.search.question.query import MAX_QUESTION
-from codefathom.server.schemas.search_schemas import AnyPaths, Anyway, In, Out, PageOut, Parts, QuestionIn, Roots, Sound
+from codefathom.server.schemas.search_schemas import (
+    AnyPaths,
+    In,
+    Out,
+    PageOut,
+    Parts,
+    QuestionIn,
+    Roots,
+    Sound,
+    with_options,
+)
 
 
 class TurnIn(In):
@@ -18,6 +28,7 @@ class TurnIn(In):
     content: str = Field(examples=["where are orders priced?"])
 
 
+@with_options("ask")
 class AskIn(QuestionIn):
     """A question for a written answer."""
 
@@ -43,7 +54,6 @@ class AskIn(QuestionIn):
         default="", max_length=64, examples=[""], description="the conversation that this question continues"
     )
     keep: bool = Field(default=False, examples=[True], description="begin a conversation that the server stores")
-    anyway: Anyway = False
     paths: AnyPaths = ()
 
 

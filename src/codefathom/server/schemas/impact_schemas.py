@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from codefathom.question.extents import DEEPEST, USUAL_DEPTH, USUAL_LIMIT
 from codefathom.server.schemas.file_schemas import EdgeOut
 from codefathom.server.schemas.search_schemas import In, LeftOut, NextOffset, OffsetIn, Out, Parts, Sound
 
@@ -24,8 +25,20 @@ class ImpactIn(In):
         description="`A..B`, `A...B`, or `A` alone, which is compared with the files; branches, tags and commits. It "
         "needs a token for all projects",
     )
-    depth: int = Field(default=3, ge=1, le=5, examples=[3], description="maximum number of steps from the change")
-    limit: int = Field(default=200, ge=1, le=10_000, examples=[200], description="maximum number of items of each list")
+    depth: int = Field(
+        default=USUAL_DEPTH["impact"],
+        ge=1,
+        le=DEEPEST,
+        examples=[3],
+        description="maximum number of steps from the change",
+    )
+    limit: int = Field(
+        default=USUAL_LIMIT["impact"],
+        ge=1,
+        le=10_000,
+        examples=[200],
+        description="maximum number of items of each list",
+    )
     offset: OffsetIn = 0
     max_tokens: int | None = Field(
         default=None,

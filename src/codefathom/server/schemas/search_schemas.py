@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AliasChoices,
+    AliasGenerator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    create_model,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from codefathom.compat.argument_names import REQUEST_KEYS
 from codefathom.facts.reasons import Note
+from codefathom.question.extents import MOST_PASSED_BY
+from codefathom.question.question import Kind
+from codefathom.question.question_options import OPTIONS, InBody, QuestionOption, Values, in_body
 from codefathom.search.question.query import MAX_QUESTION
 from codefathom.shapes import notes_shape
-from codefathom.types import LevelName, Mode, Route
+from codefathom.types import Mode, Route
 
 MOST_VALUES = 10_000  # of a body, those inside others counted too
 
@@ -38,11 +50,13 @@ NextOffset: TypeAlias = Annotated[
 ]
 OffsetIn: TypeAlias = Annotated[
     int,
-    Field(ge=0, le=10_000_000, examples=[0], description="items of earlier pages, which are passed by: `next_offset`"),
+    Field(
+        ge=0, le=MOST_PASSED_BY, examples=[0], description="items of earlier pages, which are passed by: `next_offset`"
+    ),
 ]
 
 # One value or several.
-Values: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(max_length=100)]
+Several: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(max_length=100)]
 
 # Files and folders.
 Paths: TypeAlias = Annotated[
@@ -171,10 +185,47 @@ class QuestionIn(In):
         validation_alias=AliasChoices("query", *REQUEST_KEYS["query"]),
     )
     project_id: str | None = Field(default=None, max_length=200, examples=["shop"])
-    directory_filter: Values = Field(default=(), examples=[["src"]])
-    language_filter: Values = Field(default=(), examples=[["python"]])
-    kind_filter: Values = Field(default=(), examples=[["function"]])
-    filter: str = Field(default="", max_length=5_000, examples=["lines > 20 and not is_test"])
+
+    @property
+    def values(self) -> Values:
+        """The values of the options, by the names of the table of options."""
+        return {option.name: getattr(self, option.name) for option in OPTIONS if hasattr(self, option.name)}
+
+
+_ANY_OF = "of several values, one is enough"
+_Body = TypeVar("_Body", bound=QuestionIn)
+
+
+def with_options(kind: Kind) -> Callable[[type[_Body]], type[_Body]]:
+    """Give a body the fields of the table of options that a question of this kind has."""
+
+    def extended(body: type[_Body]) -> type[_Body]:
+        fields: dict[str, Any] = {option.name: _field(option, field) for option, field in in_body(kind)}
+        return create_model(body.__name__, __base__=body, __doc__=body.__doc__, __module__=body.__module__, **fields)
+
+    return extended
+
+
+def _field(option: QuestionOption, field: InBody) -> tuple[Any, Any]:
+    """Return the type of a field and what is said about it."""
+    types: dict[str, Any] = {"texts": Several, "paths": Paths, "count": int, "share": float, "switch": bool}
+    usual, kind = option.usual, types.get(option.form, str)
+    if option.form in ("texts", "paths"):
+        usual = ()
+    elif option.form in ("text", "filter"):
+        usual = ""
+    elif option.choices:
+        kind = Literal[option.choices]
+    is_number = option.form in ("count", "share")
+    return kind | None if usual is None else kind, Field(
+        default=usual,
+        ge=option.least if is_number else None,
+        le=field.most if is_number else None,
+        max_length=field.most if kind is str else None,
+        examples=[field.example],
+        description="; ".join(filter(None, (option.help, field.more, _ANY_OF if kind is Several else ""))),
+        validation_alias=AliasChoices(option.name, *names) if (names := REQUEST_KEYS.get(option.name)) else None,
+    )
 
 
 # Files and folders of the machine of the server, instead of projects.
@@ -186,32 +237,13 @@ AnyPaths: TypeAlias = Annotated[
         "only these are searched, and changes in them are indexed first",
     ),
 ]
-Anyway: TypeAlias = Annotated[
-    bool,
-    Field(examples=[False], description="give the closest matches even when they are probably not relevant"),
-]
 
 
+@with_options("search")
 class SearchIn(QuestionIn):
     """A search; without a project, in all projects."""
 
     project_ids: list[str] = Field(default=[], max_length=100, examples=[["shop"]])
-    limit: int | None = Field(
-        default=None,
-        ge=1,
-        le=1_000,
-        examples=[10],
-        validation_alias=AliasChoices("limit", *REQUEST_KEYS["limit"]),
-    )
-    offset: OffsetIn = 0
-    level: LevelName | None = Field(
-        default=None,
-        examples=["chunk"],
-        description="what a hit is: a whole `file`, `symbol` or `function` (also a method), or a `chunk`, some lines",
-        validation_alias=AliasChoices("level", *REQUEST_KEYS["level"]),
-    )
-    mode: Mode | None = Field(default=None, examples=["auto"])
-    min_score: float = Field(default=0.0, ge=0.0, le=1_000.0, examples=[0.0])
     whole: bool = Field(
         default=False,
         examples=[False],
@@ -225,22 +257,14 @@ class SearchIn(QuestionIn):
         description="maximum number of tokens of the answer; the last hits are left out if they do not fit",
     )
     explain: bool = Field(default=False, examples=[False], description="give the signals of each hit, too")
-    files: Paths = Field(
-        default=(),
-        examples=[[]],
-        description="search only these files and folders, and take in first what has changed in them; in several "
-        "projects a path begins with its project, or is absolute",
-    )
     paths: AnyPaths = ()
 
 
+@with_options("context")
 class ContextIn(QuestionIn):
     """A question whose files are collected for a prompt; without a project, from all projects."""
 
     project_ids: list[str] = Field(default=[], max_length=100, examples=[["shop"]])
-    max_files: int | None = Field(default=None, ge=1, le=1_000, examples=[10])
-    max_tokens: int | None = Field(default=None, ge=1, le=10_000_000, examples=[20_000])
-    anyway: Anyway = False
     paths: AnyPaths = ()
 
 

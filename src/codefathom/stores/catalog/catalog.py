@@ -77,7 +77,7 @@ class Catalog:
         self._chunks: dict[int, tuple[Chunk, int]] = {}
         self._chunks_generation = -1  # in which they were read
         self._documents: dict[str, StoredDocument] = {}  # by path
-        self._documents_generation = -1
+        self._documents_state = (-1, "")  # generation and stamps with which they were read
         self._paths_by_stem: tuple[int, PathsByStem] = (-1, {})  # the generation in which they were read
 
     @classmethod
@@ -138,6 +138,11 @@ class Catalog:
     def generation(self) -> int:
         """Number of writes that changed something; 0 before the first."""
         return self.soundness.number("generation", self.get_meta("generation", "0"))
+
+    @property
+    def stamps(self) -> str:
+        """A word that is another one after time stamps have changed whose files have not; no generation tells that."""
+        return self.get_meta("stamps")
 
     @property
     def identity(self) -> str:
@@ -419,10 +424,10 @@ class Catalog:
         return [_document(row) for row in self._read(f"SELECT {_DOCUMENT} FROM documents d ORDER BY d.path")]
 
     def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
-        """Return the documents of these few paths that are there, in no order; each is read once a generation."""
-        generation = self.generation
-        if self._documents_generation != generation or len(self._documents) > _MAX_IN_MEMORY:
-            self._documents, self._documents_generation = {}, generation
+        """Return the documents of these few paths that are there, in no order; each is read once, until it changes."""
+        state = (self.generation, self.stamps)
+        if self._documents_state != state or len(self._documents) > _MAX_IN_MEMORY:
+            self._documents, self._documents_state = {}, state
         documents = self._documents  # another thread may replace it meanwhile
         missing = tuple(path for path in paths if path not in documents)
         if missing:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from codefathom.stores.conditions import Predicate, Scalar, expression_of, normalise, predicate_of
+from codefathom.stores.conditions import FIELDS, Predicate, Scalar, expression_of, normalise, predicate_of
 from codefathom.types import Filter, Level, Where
 
 
@@ -17,26 +17,9 @@ class SqlCondition(NamedTuple):
     parameters: tuple[Scalar, ...]
 
 
-# The column of each field; d is an alias of the table documents, c of chunks, s of symbols. Where a level has no column
-# for a field, the field decides nothing: whoever shows the places tests them again.
-_OF_CHUNKS = {
-    "path": "d.path",
-    "dir": "d.dir",
-    "name": "d.name",
-    "ext": "d.ext",
-    "language": "d.language",
-    "module": "d.module",
-    "sub_module": "d.sub_module",
-    "size": "d.size",
-    "is_test": "d.path",
-    "kind": "c.kind",
-    "symbol": "c.symbol",
-    "names": "c.names",
-    "start_line": "c.start_line",
-    "end_line": "c.end_line",
-    "lines": "(c.end_line - c.start_line + 1)",
-    "text": "c.text",
-}
+# The column of each field; s is an alias of the table symbols. Where a level has no column for a field, the field
+# decides nothing: whoever shows the places tests them again.
+_OF_CHUNKS = {field.name: field.column for field in FIELDS.values()}
 _OF_SYMBOLS = _OF_CHUNKS | {
     "kind": "s.kind",
     "symbol": "s.qualified_name",
@@ -95,11 +78,12 @@ def _sql_filter(item: Filter, meaning: _Meaning) -> SqlCondition:
     column = meaning.columns[predicate.field.name]
     if not column:
         return SqlCondition(meaning.undecided, ())
-    build = {"text": _sql_text, "list": _sql_list, "number": _sql_number, "flag": _sql_flag}[predicate.field.kind]
+    build = {"text": _sql_text, "list": _sql_list, "flag": _sql_flag}.get(predicate.field.kind, _sql_number)
     positive = build(predicate, column)
     prefix = "NOT " if predicate.negated else ""
     condition = f"{prefix}(coalesce({column}, '') <> '' AND {positive.condition})"
-    if column.startswith("d."):  # ask once for each document, not for each of its chunks
+    if predicate.field.of == "file" or column.startswith("d."):
+        # Ask once for each document, not for each of its chunks.
         condition = f"d.id IN (SELECT d.id FROM documents d WHERE {condition})"
     return SqlCondition(condition, positive.parameters)
 

@@ -30,6 +30,10 @@ _PUT_VECTOR = (
     "SET vector = excluded.vector, generation = excluded.generation WHERE vector <> excluded.vector"
 )
 
+_COUNT_STAMPS = (
+    "INSERT INTO meta VALUES ('stamps', '1') ON CONFLICT(key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+)
+
 
 def apply_batch(db: sqlite3.Connection, batch: Batch) -> Written:
     """Apply a batch inside a transaction; the generation grows when documents came, changed or went."""
@@ -43,6 +47,8 @@ def apply_batch(db: sqlite3.Connection, batch: Batch) -> Written:
         "UPDATE documents SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE path = ?",
         [(*stamp, path) for path, *stamp in batch.touched],
     )
+    if batch.touched:
+        db.execute(_COUNT_STAMPS)
     _replace_lists(db, batch)
     put_meta(db, batch.meta)
     if not n_removed and not batch.records:

@@ -205,6 +205,17 @@ def test_what_changes_nothing_is_no_generation(catalog: Catalog) -> None:
     assert (catalog.entries()["a.py"].size, catalog.entries()["a.py"].mtime_ns, catalog.generation) == (99, 5, 1)
 
 
+def test_a_new_time_stamp_is_seen_by_who_has_read_the_document_before(catalog: Catalog) -> None:
+    catalog.write(Batch(records=(record("a.py", ["a\n"]),)))
+    before = catalog.stamps
+    assert [document.mtime_ns for document in catalog.documents_at({"a.py"})] != [5]
+    catalog.write(Batch(touched=(TouchedFile("a.py", 99, 5),)))
+    assert [document.mtime_ns for document in catalog.documents_at({"a.py"})] == [5]
+    after = catalog.stamps
+    catalog.write(Batch(meta={"k": "v"}))
+    assert before != after == catalog.stamps
+
+
 def test_a_path_named_twice_is_written_once(catalog: Catalog) -> None:
     written = catalog.write(Batch(records=(record("a.py", ["old\n"]), record("a.py", ["new\n"])), removed=("a.py",)))
     assert [chunk.text for _, chunk, _ in written.added] == ["new\n"]
