@@ -94,8 +94,7 @@ export const ENGLISH = {
   first_unfinished: "the first `fathom index` has not finished: {how_far}; until then {what}",
   others_not_found: "the others are not found",
   only_names: "only names are found",
-  restored:
-    "the index was restored from a backup, and words and vectors are not made from it yet; `fathom index` makes them; until then only names are found",
+  restored: "the index was restored from a backup, and words and vectors are not made from it yet; `fathom index` makes them; until then only names are found",
   made_again: "a part of the index is being made again{share}; until then less is found",
   just_made: "a part of the index is being made again, and has just been completed; ask again to search all of it",
   other_model: "the index was made with the embedding model {before} and has no vectors of {model} yet; {way}; until then only words and names are found",
