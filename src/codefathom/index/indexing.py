@@ -19,6 +19,7 @@ from codefathom.index.forecast import parsed_by_model
 from codefathom.index.kept_texts import texts_made_again
 from codefathom.index.plan import (
     INODES,
+    MASKED,
     UNSTABLE,
     FileJob,
     IndexPlan,
@@ -198,12 +199,9 @@ def _has_found_encoding(stages: Stages, entries: Mapping[str, Entry], n_new: int
     return encoding != recipe.assumed_encoding
 
 
-_MASKED = "masked"  # key in the catalogue: the rules by which secrets are masked in it
-
-
 def _is_masked_otherwise(stages: Stages) -> bool:
     """Return True if the documents were written with other masks, or with none."""
-    return stages.catalog.get_meta(_MASKED, "") != stages.recipe.secrets
+    return stages.catalog.get_meta(MASKED, "") != stages.recipe.secrets
 
 
 def _forget_values(stages: Stages, kept_before: bool) -> None:
@@ -214,8 +212,8 @@ def _forget_values(stages: Stages, kept_before: bool) -> None:
         is_done = stages.catalog.scrub()
         if stages.cache is not None:
             stages.cache.scrub(stages.recipe.secrets)
-    if is_done and stages.catalog.get_meta(_MASKED, "") != stages.recipe.secrets:
-        stages.catalog.write(Batch(meta={_MASKED: stages.recipe.secrets}))
+    if is_done and stages.catalog.get_meta(MASKED, "") != stages.recipe.secrets:
+        stages.catalog.write(Batch(meta={MASKED: stages.recipe.secrets}))
 
 
 def _remove(stages: Stages, paths: Sequence[str], tally: Tally) -> None:

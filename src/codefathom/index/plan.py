@@ -131,6 +131,7 @@ class Recipe:
 _READ_AS = " read as "
 _WITHOUT = " without "
 INODES, UNSTABLE = "inodes", "unstable"  # key in the catalogue, and its value where they tell nothing
+MASKED = "masked"  # key in the catalogue: the rules by which secrets are masked in it
 _MISSING_GRAMMARS = "missing_grammars"  # key in the catalogue: for each language the number of files, and the reason
 _READING = "documents read"  # key in the catalogue: what decided which documents were refused
 

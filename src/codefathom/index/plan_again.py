@@ -14,6 +14,7 @@ from typing import Protocol
 from codefathom import __version__
 from codefathom.index.plan import (
     INODES,
+    MASKED,
     FileJob,
     IndexPlan,
     Recipe,
@@ -93,6 +94,8 @@ def remember(
     """
     if todo.tree is None or todo.unfinished or not int(catalog.get_meta("indexed_at_ns", "0")):
         return
+    if catalog.get_meta(MASKED) != recipe.secrets:  # values that were kept before are still to be removed
+        return
     key = _state(catalog, recipe)
     last = memory.load(key)
     if last is todo.tree:
@@ -114,7 +117,7 @@ def _state(catalog: IndexState, recipe: Recipe) -> bytes:
         *(__version__, catalog.identity, catalog.generation, recipe.root, recipe.rules),
         *(recipe.parser, recipe.chunker, recipe.assumed_encoding),
         # The moment of the last run: an older catalogue that was put back comes to the same number of writes again.
-        *(reading, *(catalog.get_meta(key) for key in (*reading, INODES, "masked", "indexed_at_ns"))),
+        *(reading, *(catalog.get_meta(key) for key in (*reading, INODES, MASKED, "indexed_at_ns"))),
         outer_rules(recipe.root, recipe.rules.user_exclude),
     )
     return blake2b(repr(values).encode("utf-8", "surrogateescape"), digest_size=32).digest()
