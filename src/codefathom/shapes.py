@@ -25,6 +25,7 @@ from codefathom.types import (
     IndexedFile,
     IndexReport,
     PathReport,
+    Related,
     RelatedResult,
     Rest,
     SearchPlan,
@@ -308,7 +309,15 @@ def related_shape(result: RelatedResult, n_edges: int | None = None) -> dict[str
     edges = result.edges[:n_edges]
     shape = _fields(replace(result, edges=edges))
     del shape["rest"], shape["offset"]
+    shape["edges"] = [edge_shape(edge) for edge in edges]
+    shape["notes"] = notes_shape(result.notes)
     return {**shape, **rest_shape(result.rest.plus(len(result.edges) - len(edges)), result.offset, len(edges))}
+
+
+def edge_shape(edge: Related) -> dict[str, Any]:
+    """Return the JSON of a connection; it names an import that could not be followed where there is one."""
+    shape = asdict(edge)
+    return shape if edge.unfollowed else {name: value for name, value in shape.items() if name != "unfollowed"}
 
 
 def impact_shape(impact: Impact, n: int | None = None) -> dict[str, Any]:
@@ -317,6 +326,7 @@ def impact_shape(impact: Impact, n: int | None = None) -> dict[str, Any]:
     rest = left_out(impact, part)
     shape = _fields(part)
     del shape["offset"]
+    shape["reached"] = [edge_shape(edge) for edge in part.reached]
     return {
         **shape,
         "left_out_of": dict(rest),

@@ -86,6 +86,23 @@ def test_what_tests_share_is_reached_and_is_not_a_test_to_run(shop: Path) -> Non
     assert [test.path for test in impact.tests] == ["tests/test_orders.py"]
 
 
+def test_a_private_method_does_not_reach_whoever_imports_its_module(shop: Path) -> None:
+    text = (
+        "class Till:\n    def _open(self, n):\n        return self._open(n - 1)\n\n"
+        "    def pay(self):\n        self._open(1)\n"
+    )
+    (shop / "shop/till.py").write_text(text)
+    (shop / "shop/bank.py").write_text("import shop.till\n\n\ndef go():\n    return shop.till.Till().pay()\n")
+    commit(shop)
+    (shop / "shop/till.py").write_text(text.replace("n - 1", "n - 2"))
+    with Engine.open(str(shop)) as engine:
+        impact = engine.impact()
+    near = [edge for edge in impact.reached if edge.depth == 1]
+    assert [(edge.path, edge.symbol) for edge in near if edge.likely] == [("shop/till.py", "Till.pay")]
+    assert "imported by" not in {edge.kind for edge in near}
+    assert "Till._open" not in {edge.symbol for edge in impact.reached}
+
+
 def test_files_are_compared_with_head_and_revisions_with_one_another(shop: Path) -> None:
     with Engine.open(str(shop)) as engine:
         assert engine.impact().changes == ()

@@ -185,7 +185,10 @@ LOWER_BOUND_WITHOUT = _kind(
     "lower_bound_without",
     "this is a lower bound: uses through variables, strings or reflection are not seen, nor any in {languages}",
 )
-SEVERAL_SYMBOLS = _kind("several_symbols", "{count} symbols have this name ({places})")
+SEVERAL_SYMBOLS = _kind("several_symbols", "{count} symbols have this name ({places}); ask for one by its place")
+MANY_SYMBOLS = _kind(
+    "many_symbols", "{count} symbols have this name ({places} and {more} more); ask for one by its place"
+)
 EDGES_LEFT_OUT = _kind("edges_left_out", "{count:,} more edges are left out")
 LEAST_EDGES_LEFT_OUT = _kind("least_edges_left_out", "at least {count:,} more edges are left out")
 MAYBE_EDGES_LEFT_OUT = _kind("maybe_edges_left_out", "maybe some more edges are left out")

@@ -3,7 +3,7 @@
 Captures: `@definition.<kind>` on a definition with `@name` inside (without one it is named after the file); `@scope`
 (its owner, when it stands elsewhere), `@doc` and `@body` where they help, the body also behind the definition;
 `@reference.call`, `@reference.type` and `@reference.import` on names, `@reference.value` on those of which only such
-count that the file imports or that have a capital; `@reference.macro` on the text that a macro stands for;
+count that the file imports or defines or that have a capital; `@reference.macro` on the text that a macro stands for;
 `@import.module` and `@import.name` where names of a module are imported;
 `@embedded.<language>` on code in another language, such as a script in a page; `@margin.attribute` on what stands above
 a definition and belongs to it, and `@margin.doc` on the text in it that says what is defined; `@local` and its kinds on

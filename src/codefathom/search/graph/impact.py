@@ -89,12 +89,16 @@ def reach(graph: ResolvedGraph, changes: Sequence[ChangedSymbol], depth: int) ->
     front = {_Node(item.path, item.symbol): item for item in reversed(changes)}
     seen = set(front)
     for node, origin in _owners(changes).items():
+        is_private = origin.symbol.rpartition(".")[2].startswith("_")
         for edge in walk.uses(node, 1):
-            walk.add(Touch(replace(edge, likely=False), origin))
+            if not (is_private and edge.kind == "imported by"):
+                walk.add(Touch(replace(edge, likely=False), origin))
     for step in range(1, depth + 1):
         onwards: dict[_Node, ChangedSymbol] = {}
         for node, origin in front.items():
             for edge in walk.uses(node, step):
+                if _is_inside(edge, origin):
+                    continue
                 walk.add(Touch(edge, origin))
                 # An importer passes on what it imports; whoever uses something is changed as a whole.
                 name = node.symbol.rpartition(".")[2] if edge.kind == "imported by" else edge.symbol
@@ -105,6 +109,12 @@ def reach(graph: ResolvedGraph, changes: Sequence[ChangedSymbol], depth: int) ->
         if not front or len(walk.touches) > _MOST_EDGES:
             break
     return Reach(list(walk.touches.values()), sorted(walk.common_names))
+
+
+def _is_inside(edge: Related, origin: ChangedSymbol) -> bool:
+    """Return True for a use in the changed symbol itself: whoever changes it has it before the eyes."""
+    is_same = edge.kind != "imported by" and edge.path == origin.path
+    return bool(is_same and origin.symbol and f"{edge.symbol}.".startswith(f"{origin.symbol}."))
 
 
 def _owners(changes: Sequence[ChangedSymbol]) -> Mapping[_Node, ChangedSymbol]:
@@ -131,7 +141,7 @@ class _Walk:
     def uses(self, node: _Node, step: int) -> Iterator[Related]:
         """Yield the uses of a symbol; of a file as a whole, its importers."""
         name = node.symbol.rpartition(".")[2]
-        yield from self._imports(node.path, name, step)
+        yield from self._imports(node, name, step)
         if len(name) < _MIN_NAME_CHARS:
             return
         for item in self._graph.resolved_uses(name):
@@ -150,10 +160,14 @@ class _Walk:
         self.common_names.add(name)
         return False
 
-    def _imports(self, path: str, name: str, step: int) -> Iterator[Related]:
-        """Yield the imports of a name of a file, for "" all imports of it."""
-        for edge in self._imports_of(path):
-            if not name or edge.symbol in (name, EVERY):
+    def _imports(self, node: _Node, name: str, step: int) -> Iterator[Related]:
+        """Yield the imports of a name of a file, for "" all imports of it.
+
+        Who imports a file as a whole has its members and private names only where it uses them.
+        """
+        is_inner = "." in node.symbol or name.startswith("_")
+        for edge in self._imports_of(node.path):
+            if not name or edge.symbol == name or (edge.symbol == EVERY and not is_inner):
                 yield Related(edge.path, "imported by", edge.line, edge.name, "", step)
 
     def _imports_of(self, path: str) -> Sequence[Related]:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, get_args
 
 from codefathom.errors import UsageError
 from codefathom.facts import reasons as say
-from codefathom.facts.paths import may_go_unnamed
+from codefathom.facts.paths import has_tests, may_go_unnamed
 from codefathom.facts.reasons import Note
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.reference_graph import (
@@ -36,8 +36,9 @@ from codefathom.types import FoundSymbol, Reference, Related, RelatedResult, Res
 MAX_EDGES = 200
 MAX_DEPTH = 5
 _MIN_NAME_CHARS = 3
+_MOST_CHOICES = 10  # definitions of one name that are listed
 
-Kind = Literal["imports", "imported by", "calls", "called by", "references"]
+Kind = Literal["called by", "imported by", "references", "calls", "imports"]  # in the order of a list
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -57,7 +58,16 @@ def related(
     name = target.removeprefix("@@")
     is_symbol = target.startswith("@@")
     written = target.removeprefix("@")
-    path = "" if is_symbol else _document(graph, written) or _document(graph, place_of(written).path)
+    inside, mark, member = written.partition(" @@")
+    place = place_of(inside if mark else written)
+    path = "" if is_symbol else _document(graph, inside) or _document(graph, place.path)
+    if path and (mark or place.path != written):
+        definitions = _definitions_in(graph, path, member.strip(), place.start_line)
+        if definitions:
+            name = definitions[0].symbol.qualified_name
+            return _around_symbols(graph, name, definitions, _Reach(depth, limit, offset))
+        if mark:
+            raise _not_here(graph, f"@@{member.strip()}")
     definitions = [] if path or "/" in name else _definitions(graph, name)
     if not (is_symbol or path or definitions):
         path = only_path(target, modules(name, graph.resolver.language_of))
@@ -114,7 +124,29 @@ def _definitions(graph: ResolvedGraph, name: str) -> list[FoundSymbol]:
     symbols = graph.catalog.symbols_named(dotted.rpartition(".")[2]) if dotted else []
     names = [(f".{dotted_name(item.symbol.qualified_name)}", item) for item in symbols]
     exact = [item for qualified, item in names if qualified.endswith(f".{dotted}")]
-    return exact or [item for qualified, item in names if qualified.lower().endswith(f".{dotted.lower()}")]
+    return (
+        exact
+        or [item for qualified, item in names if qualified.lower().endswith(f".{dotted.lower()}")]
+        or [item for _, item in names if any(one.endswith(f".{dotted}") for one in _with_module(item))]
+    )
+
+
+def _with_module(item: FoundSymbol) -> Iterator[str]:
+    """Yield the names that a definition has with those of its module or its package: `a/b.py` and the folder `a`."""
+    body = "." + item.path.rpartition(".")[0].removesuffix("/__init__").replace("/", ".")
+    for module in (body, body.rpartition(".")[0]):
+        yield f"{module}.{dotted_name(item.symbol.qualified_name)}"
+
+
+def _definitions_in(graph: ResolvedGraph, path: str, name: str, line: int) -> list[FoundSymbol]:
+    """Return the symbols of a name in a file; without a name, the innermost one around a line."""
+    if name:
+        return [item for item in _definitions(graph, name) if item.path == path]
+    symbols = [item for item in graph.symbols_of(path) if item.start_line <= line <= item.end_line]
+    # Of what begins on one line, such as a decorated function, the line of the name tells.
+    named = [item for item in symbols if item.name_line == line] or symbols
+    inner = max(named, key=lambda item: (item.start_line, -item.end_line), default=None)
+    return [] if inner is None else [FoundSymbol(path, graph.resolver.language_of[path], inner)]
 
 
 def _not_here(graph: ResolvedGraph, target: str) -> UsageError:
@@ -251,8 +283,7 @@ def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSy
             break
     edges += _importers(graph, definitions, edges)
     places = sorted(f"{item.path}:{item.symbol.name_line}" for item in definitions)
-    shown = Note(say.SEVERAL_SYMBOLS, {"count": len(places), "places": tuple(places[:3])})
-    several = (shown,) if len(places) > 1 else ()
+    several = _choices(places) if places[1:] else ()
     notes = unfollowed_notes(edges)
     whole = RelatedResult("@@" + target, tuple(edges), several, rest=Rest(0, is_whole), notes=notes)
     return _result(graph, whole, reach)
@@ -269,6 +300,13 @@ def _importers(graph: ResolvedGraph, definitions: Iterable[FoundSymbol], edges: 
             for use, targets in graph.imports_named(name):
                 if use.path not in using and not places.isdisjoint(targets.definitions.names):
                     yield edge_of(use, "imported by", targets)
+
+
+def _choices(places: Sequence[str]) -> tuple[Note, ...]:
+    """Return the definitions of one name, to choose from."""
+    said = {"count": len(places), "places": tuple(places[:_MOST_CHOICES])}
+    more = len(places) - _MOST_CHOICES
+    return (Note(say.MANY_SYMBOLS, {**said, "more": more}) if more > 0 else Note(say.SEVERAL_SYMBOLS, said),)
 
 
 def unfollowed_notes(edges: Iterable[Related]) -> tuple[Note, ...]:
@@ -344,8 +382,9 @@ def _called(graph: ResolvedGraph, path: str, callers: Sequence[Symbol], referenc
 # ---- the answer
 
 
-def _order(edge: Related) -> tuple[int, int, bool, str, int, str]:
-    return edge.depth, _KINDS.index(edge.kind), not edge.likely, edge.path, edge.line, edge.name
+def _order(edge: Related) -> tuple[int, int, bool, bool, str, int, str]:
+    """Callers come first, importers and other uses next, of each those of tests last; then what a place itself uses."""
+    return edge.depth, _KINDS.index(edge.kind), not edge.likely, has_tests(edge.path), edge.path, edge.line, edge.name
 
 
 def _place_of(edge: Related) -> tuple[str, str, int, str]:

@@ -212,12 +212,39 @@ def test_a_symbol_may_be_written_in_many_ways(catalog: Catalog, target: str) -> 
         "./shop/orders.py",
         "orders.py",
         "shop.orders",
-        "@shop/orders.py:3-4",
-        "orders.py#L3",
+        "@shop/orders.py:40-44",
+        "orders.py#L1",
     ],
 )
 def test_a_file_may_be_written_in_many_ways(catalog: Catalog, target: str) -> None:
     assert related(catalog, target).target == "shop/orders.py"
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        ("@shop/orders.py:3-4", "total"),
+        ("orders.py#L3", "total"),
+        ("shop/orders.py:16", "Order.pay"),
+        ("shop/orders.py:13", "Order"),
+        ("@shop/orders.py @@pay", "Order.pay"),
+        ("shop/orders.py @@Order.pay", "Order.pay"),
+    ],
+)
+def test_a_place_means_the_symbol_around_it(catalog: Catalog, target: str, name: str) -> None:
+    assert related(catalog, target).edges == related(catalog, f"@@{name}").edges
+    assert related(catalog, target).target == f"@@{name}"
+
+
+def test_a_name_with_its_module_is_that_of_one_file(catalog: Catalog) -> None:
+    of_one = related(catalog, "@@shop.money.round_up")
+    assert {edge.path for edge in of_one.edges} == {"shop/money.py", "shop/orders.py"}
+    assert "symbols have this name" not in of_one.completeness
+
+
+def test_callers_come_before_tests_and_what_is_called(catalog: Catalog) -> None:
+    kinds = list(dict.fromkeys(edge.kind for edge in related(catalog, "@@Order.pay").edges))
+    assert kinds == ["called by", "calls"]
 
 
 def test_several_symbols_of_one_name_are_said(catalog: Catalog) -> None:
