@@ -304,9 +304,10 @@ def _importers(graph: ResolvedGraph, definitions: Iterable[FoundSymbol], edges: 
 
 def _choices(places: Sequence[str]) -> tuple[Note, ...]:
     """Return the definitions of one name, to choose from."""
-    said = {"count": len(places), "places": tuple(places[:_MOST_CHOICES])}
-    more = len(places) - _MOST_CHOICES
-    return (Note(say.MANY_SYMBOLS, {**said, "more": more}) if more > 0 else Note(say.SEVERAL_SYMBOLS, said),)
+    count, shown, more = len(places), tuple(places[:_MOST_CHOICES]), len(places) - _MOST_CHOICES
+    if more > 0:
+        return (Note(say.MANY_SYMBOLS, {"count": count, "places": shown, "more": more}),)
+    return (Note(say.SEVERAL_SYMBOLS, {"count": count, "places": shown}),)
 
 
 def unfollowed_notes(edges: Iterable[Related]) -> tuple[Note, ...]:
