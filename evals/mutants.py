@@ -136,10 +136,8 @@ class _Trial:
         return self._has_failed
 
     def _outcome(self, fault: _Fault, items: Sequence[pytest.Item]) -> str:
-        own = sorted(
-            (item for item in items if fault.function in self._calls[item.nodeid]),
-            key=lambda item: self._seconds[item.nodeid],
-        )
+        # In their order: another one could fail for itself.
+        own = [item for item in items if fault.function in self._calls[item.nodeid]]
         if not own:
             return UNCALLED
         most_s = sum(self._seconds[item.nodeid] for item in own)

@@ -31,6 +31,15 @@ ROWS = _rows()
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[sqlite3.Connection]:
+    yield from filled()
+
+
+@pytest.fixture
+def own() -> Iterator[sqlite3.Connection]:
+    yield from filled()
+
+
+def filled() -> Iterator[sqlite3.Connection]:
     database = sqlite3.connect(":memory:")
     add_functions(database)
     database.executescript(
@@ -127,11 +136,11 @@ def test_groups_join_as_in_python(database: sqlite3.Connection, where: FilterGro
 
 @pytest.mark.parametrize("level", ["file", "symbol"])
 def test_a_condition_on_a_text_that_a_level_does_not_have_excludes_nothing(
-    database: sqlite3.Connection, level: Level
+    own: sqlite3.Connection, level: Level
 ) -> None:
-    database.execute("DELETE FROM symbols")
-    database.executemany("INSERT INTO symbols VALUES (?, 'function', 'f', 1, 40)", [(n,) for n in range(len(ROWS))])
-    database.execute("UPDATE chunks SET start_line = 5, end_line = 6")
+    own.execute("DELETE FROM symbols")
+    own.executemany("INSERT INTO symbols VALUES (?, 'function', 'f', 1, 40)", [(n,) for n in range(len(ROWS))])
+    own.execute("UPDATE chunks SET start_line = 5, end_line = 6")
     every = list(range(len(ROWS)))
     never = Filter("text", "eq", "no chunk has this text")
     for where in (
@@ -142,27 +151,27 @@ def test_a_condition_on_a_text_that_a_level_does_not_have_excludes_nothing(
         FilterGroup("NOT", (FilterGroup("NOT", (never,)),)),
         FilterGroup("NOT", (FilterGroup("NOT", (FilterGroup("NOT", (HAS_TEXT,)),)),)),
     ):
-        assert found(database, where, level) == every, where
-    assert found(database, FilterGroup("AND", (never, Filter("path", "eq", "tests/a.py"))), level) == meant(
+        assert found(own, where, level) == every, where
+    assert found(own, FilterGroup("AND", (never, Filter("path", "eq", "tests/a.py"))), level) == meant(
         Filter("path", "eq", "tests/a.py")
     )
 
 
-def test_a_level_has_its_own_lines_and_names(database: sqlite3.Connection) -> None:
-    database.execute("UPDATE chunks SET start_line = 5, end_line = 6, symbol = 'other', kind = 'block'")
-    database.execute("DELETE FROM symbols")
+def test_a_level_has_its_own_lines_and_names(own: sqlite3.Connection) -> None:
+    own.execute("UPDATE chunks SET start_line = 5, end_line = 6, symbol = 'other', kind = 'block'")
+    own.execute("DELETE FROM symbols")
     # a symbol of file 0 around the chunk, one of file 1 before it, one of file 2 behind it, one of file 3 up to it
-    database.executemany(
+    own.executemany(
         "INSERT INTO symbols VALUES (?, 'class', ?, ?, ?)",
         [(0, "Shop.Cart", 2, 9), (1, "Shop.Cart", 1, 4), (2, "Shop.Cart", 7, 9), (3, "Bank", 6, 8), (4, "Bank", 3, 5)],
     )
-    assert found(database, Filter("symbol", "eq", "shop.cart"), "symbol") == [0]
-    assert found(database, Filter("names", "contains", "bank"), "symbol") == [3, 4]
-    assert found(database, Filter("kind", "eq", "class"), "symbol") == [0, 3, 4]
-    assert found(database, Filter("start_line", "gte", 3), "symbol") == [3, 4]
-    assert found(database, Filter("end_line", "eq", 9), "symbol") == [0]
-    assert found(database, Filter("lines", "eq", 8), "symbol") == [0]
-    assert found(database, Filter("lines", "eq", 40), "file") == list(range(len(ROWS)))
-    assert found(database, Filter("end_line", "lt", 40), "file") == []
-    assert found(database, Filter("start_line", "eq", 1), "file") == list(range(len(ROWS)))
-    assert found(database, FilterGroup("NOT", (Filter("symbol", "eq", "bank"),)), "symbol") == [0]
+    assert found(own, Filter("symbol", "eq", "shop.cart"), "symbol") == [0]
+    assert found(own, Filter("names", "contains", "bank"), "symbol") == [3, 4]
+    assert found(own, Filter("kind", "eq", "class"), "symbol") == [0, 3, 4]
+    assert found(own, Filter("start_line", "gte", 3), "symbol") == [3, 4]
+    assert found(own, Filter("end_line", "eq", 9), "symbol") == [0]
+    assert found(own, Filter("lines", "eq", 8), "symbol") == [0]
+    assert found(own, Filter("lines", "eq", 40), "file") == list(range(len(ROWS)))
+    assert found(own, Filter("end_line", "lt", 40), "file") == []
+    assert found(own, Filter("start_line", "eq", 1), "file") == list(range(len(ROWS)))
+    assert found(own, FilterGroup("NOT", (Filter("symbol", "eq", "bank"),)), "symbol") == [0]
