@@ -67,6 +67,7 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "ask": lambda engine, _: engine.ask(MARK),
     "ask_events": lambda engine, _: list(engine.ask_events(MARK)),
     "backup": lambda engine, out: engine.backup(str(out / "backup")),
+    "chat_model": lambda engine, _: engine.chat_model("ollama:m"),
     "context": lambda engine, _: engine.context(MARK, anyway=True),
     "damage": lambda engine, _: engine.damage,
     "doctor": lambda engine, _: engine.doctor(),
@@ -87,15 +88,11 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "lacks_views": lambda engine, _: engine.lacks_views,
     "leaving": lambda engine, _: engine.leaving(),
     "map": lambda engine, _: engine.map(MARK),
-    "map_parts": lambda engine, _: result_of(engine, Question(kind="map", as_parts=True)),
-    "lines": lambda engine, _: result_of(engine, Question(PLACE, "lines")),
-    "texts": lambda engine, _: result_of(engine, Question(kind="texts", files=(PLACE,))),
     "marked": lambda engine, _: engine.marked(()),
     "n_symbols": lambda engine, _: engine.n_symbols(MARK),
     "notices": lambda engine, _: next(engine.notices(lambda: False)),
     "opened": lambda engine, _: engine.opened,
     "plan": lambda engine, _: engine.plan(),
-    "ready": lambda engine, _: engine.ready(),
     "refresh": lambda engine, _: engine.refresh(),
     "related": lambda engine, _: engine.related(PLACE),
     "remove_index": lambda engine, _: engine.remove_index(),
@@ -111,8 +108,25 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "watch": lambda engine, _: next(engine.watch(lambda: False)),
     "with_settings": lambda engine, _: engine.with_settings(engine.settings),
 }
+KINDS: dict[str, Callable[[Engine, Path], object]] = {  # that have no method of their own
+    "parts of a map": lambda engine, _: result_of(engine, Question(kind="map", as_parts=True)),
+    "lines": lambda engine, _: result_of(engine, Question(PLACE, "lines")),
+    "texts": lambda engine, _: result_of(engine, Question(kind="texts", files=(PLACE,))),
+    "outlines": lambda engine, _: result_of(engine, Question(kind="outlines", files=(PLACE,))),
+}
 # They come to no file of the project; indexes of revisions lie in the user's cache.
-OTHERS = {"close", "folder", "index_dir", "open", "place", "remove_revision", "revisions", "root", "settings"}
+OTHERS = {
+    "close",
+    "folder",
+    "hides_secrets",
+    "index_dir",
+    "open",
+    "place",
+    "remove_revision",
+    "revisions",
+    "root",
+    "settings",
+}
 
 
 def test_the_table_of_questions_is_complete() -> None:
@@ -130,7 +144,7 @@ def test_an_engine_refuses_all_questions(
             engine.backup(str(tmp_path / "backup"))
             engine.export_snapshot(str(tmp_path / "snapshot"))
         part = move(root, elsewhere.path)
-        for name, ask in QUESTIONS.items():
+        for name, ask in {**QUESTIONS, **KINDS}.items():
             with pytest.raises(MovedError) as error:
                 ask(engine, tmp_path)
             assert str(error.value) == (
