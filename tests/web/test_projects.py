@@ -313,7 +313,7 @@ def test_files_left_out_are_listed_with_their_reasons(page: Page, served: Served
     rows = drawer.get_by_role("row")
     expect(rows).to_have_count(len(told) + 1)
     expect(rows.filter(has_text="logo.png")).to_contain_text("binary")
-    drawer.get_by_role("button", name=re.compile("^symbolic link 1")).click()
+    drawer.get_by_role("button", name=re.compile("^symlink 1")).click()
     expect(rows).to_have_count(2)
     expect(rows.nth(1)).to_contain_text("link.py")
     drawer.get_by_role("button", name=re.compile("^All")).click()
