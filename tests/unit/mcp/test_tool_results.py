@@ -12,7 +12,7 @@ from codefathom.answer.answer_types import Answer, Citation
 from codefathom.answer.tokens import estimate
 from codefathom.errors import UsageError
 from codefathom.facts import reasons as say
-from codefathom.facts.reasons import Note
+from codefathom.facts.reasons import Note, verbatim
 from codefathom.mcp.project_questions import Outline
 from codefathom.mcp.tool_arguments import Cursor
 from codefathom.mcp.tool_results import (
@@ -321,7 +321,7 @@ def test_connections_are_lines_of_json() -> None:
         Related("a.py", "calls", 3, "price", "pay"),
         Related("b.py", "called by", 4, "price", "", 2, certainty="by-name", n_definitions=5),
     )
-    result = related_result(RelatedResult("x.py", edges, "by scope", rest=Rest(2)), FIRST_PAGE, MUCH)
+    result = related_result(RelatedResult("x.py", edges, (verbatim("by scope"),), rest=Rest(2)), FIRST_PAGE, MUCH)
     assert text_of(result) == (
         "by scope\n\n"
         '{"kind": "calls", "path": "a.py", "line": 3, "name": "price", "symbol": "pay"}\n\n'
@@ -332,7 +332,7 @@ def test_connections_are_lines_of_json() -> None:
     assert shape_of(result)["completeness"] == "by scope"
     assert shape_of(result)["edges"][1]["n_definitions"] == 5
     assert (shape_of(result)["left_out"], shape_of(result)["next"]) == (2, "2.7")
-    strange = related_result(RelatedResult("x", (Related("größe.py", "calls", 1, "f"),), ""), FIRST_PAGE, MUCH)
+    strange = related_result(RelatedResult("x", (Related("größe.py", "calls", 1, "f"),), ()), FIRST_PAGE, MUCH)
     assert "größe.py" in text_of(strange)
 
 
@@ -343,7 +343,7 @@ def impact(n: int, **more: Any) -> Impact:
             tuple(Related(f"r{k}.py", "calls", k, "f") for k in range(n)),
             n,
             tuple(TouchingTest(f"t{k}.py", 0.5, "calls f", 1) for k in range(n)),
-            "Uses are known by scope.",
+            (verbatim("Uses are known by scope."),),
             ("a binary file",) * (n > 0),
             n_changes=n,
             n_tests=n,
@@ -386,7 +386,7 @@ def test_the_lists_of_an_impact_take_turns_in_the_room_there_is() -> None:
 
 
 def test_the_sentence_of_an_impact_is_cut_before_it_is_left_out() -> None:
-    long = impact(0, completeness="word " * 200)
+    long = impact(0, limitations=(verbatim("word " * 200),))
     sizes = {most: len(shape_of(impact_result(long, FIRST_PAGE, most))["completeness"]) for most in (5, 90, 110, 900)}
     assert sizes == {
         900: 600 + len("… (line cut)"),
@@ -394,7 +394,7 @@ def test_the_sentence_of_an_impact_is_cut_before_it_is_left_out() -> None:
         90: 100 + len("… (line cut)"),
         5: 0,
     }
-    assert impact_result(impact(0, completeness=""), ListPage(Cursor(0, 6), 7), MUCH)["content"][0]["text"] == CHANGED
+    assert impact_result(impact(0, limitations=()), ListPage(Cursor(0, 6), 7), MUCH)["content"][0]["text"] == CHANGED
 
 
 def outline(**more: Any) -> Outline:
