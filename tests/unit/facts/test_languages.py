@@ -22,6 +22,7 @@ from codefathom.facts.languages import (
     refine,
     titles_of_documents,
 )
+from codefathom.facts.reasons import Note
 
 
 @pytest.mark.parametrize(
@@ -213,7 +214,7 @@ def test_documents_are_read_by_taking_their_text_out(path: str, extracted: bool,
 
 
 def test_the_reason_why_a_document_is_not_read_has_a_remedy() -> None:
-    assert reason_unread("A.DOC") == "the format of Word before 2007 is not read; save it as .docx"
+    assert str(Note(reason_unread("A.DOC"))) == "the format of Word before 2007 is not read; save it as .docx"
     assert reason_unread("a.docx") == reason_unread("") == ""
 
 

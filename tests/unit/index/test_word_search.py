@@ -71,8 +71,8 @@ def test_it_is_kept_to_paths_and_languages(
 
 def test_no_value_of_a_secret_is_found_or_shown(files: UnindexedFiles) -> None:
     assert not files.search("staple").hits
-    assert "PASSWORD" in files.lines("keys.py")
-    assert "staple" not in files.lines("keys.py")
+    assert "PASSWORD" in files.lines("keys.py").text
+    assert "staple" not in files.lines("keys.py").text
 
 
 def test_a_search_stops_when_its_time_is_over(files: UnindexedFiles, tmp_path: Path) -> None:
@@ -93,8 +93,8 @@ def test_a_file_that_goes_meanwhile_is_left_out(files: UnindexedFiles, tmp_path:
 
 
 def test_lines_are_those_that_were_asked_for(files: UnindexedFiles) -> None:
-    assert files.lines("docs/guide.md", 3, 3) == "Refill often.\n"
-    assert files.lines("docs/guide.md", 2) == "\nRefill often.\n"
+    assert files.lines("docs/guide.md", 3, 3).text == "Refill often.\n"
+    assert files.lines("docs/guide.md", 2).text == "\nRefill often.\n"
     with pytest.raises(UsageError, match="no line 9"):
         files.lines("docs/guide.md", 9)
     for path in ("../secret", "data.bin", "node_modules/left/pad.js", "/etc/passwd", ""):

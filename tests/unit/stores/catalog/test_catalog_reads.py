@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.types import Chunk, Document, Failure, Filter, ParsedDocument, Reference, Skipped, Symbol
@@ -140,7 +142,7 @@ READS: list[tuple[Callable[[Catalog], Any], Any]] = [
     (lambda it: it.modified_s(["shop/pay.py", "gone"]), {"shop/pay.py": 2.5}),
     (lambda it: it.entries()["shop/cart.py"].fingerprint, "print of shop/cart.py"),
     (lambda it: it.failures(), [Failure("b.py", "away"), Failure("z.py", "away")]),
-    (lambda it: it.skipped(), [Skipped("a.min.js", "minified"), Skipped("z.bin", "binary")]),
+    (lambda it: it.skipped(), [Skipped("a.min.js", Note(say.MINIFIED)), Skipped("z.bin", Note(say.BINARY))]),
     (lambda it: it.rejected(), []),
     (lambda it: it.n_by_text(), 0),
     # lines and chunks
