@@ -185,6 +185,8 @@ class IndexPlan:
     unrecorded: Mapping[str, FileStat] = field(default_factory=dict)  # unchanged, with a stamp to be recorded
     renumbered: frozenset[str] = frozenset()  # jobs of which only the inode differs
     tree: StampedTree | None = None  # the scan with the stamps of folders, where the next look can begin with it
+    outer: tuple[str, ...] = ()  # the rules from outside of the root, as they were before the scan
+    state: bytes = b""  # of catalogue, settings and these rules before the scan; see `index/plan_again.py`
 
     @property
     def n_pending(self) -> int:
