@@ -211,3 +211,138 @@ def test_a_disk_without_times_of_folders_at_the_place_of_the_root_is_listed(
     with opened(root) as engine:
         one = engine.opened
         assert plan_again(one.catalog, one.recipe, one.tree).tree is None
+
+
+# ---- any change between two runs
+
+
+def exchange_by_link(root: Path) -> None:
+    (root / "a.py").rename(root.parent / "a.py")
+    (root / "a.py").symlink_to("../a.py")
+    assert shown(root) == {"one/b.py"}
+    (root / "a.py").unlink()
+    (root.parent / "a.py").rename(root / "a.py")
+
+
+def exchange_folder_by_link(root: Path) -> None:
+    (root / "one").rename(root.parent / "one")
+    (root / "one").symlink_to("../one")
+    assert shown(root) == {"a.py"}
+    (root / "one").unlink()
+    (root.parent / "one").rename(root / "one")
+
+
+def write_by_hard_link(root: Path) -> None:
+    os.link(root / "a.py", root.parent / "elsewhere.py")
+    index(root)
+    with (root.parent / "elsewhere.py").open("r+") as file:
+        file.write("def other")
+
+
+def set_future_time(root: Path) -> None:
+    os.utime(root / "a.py", (2**33, 2**33))
+    index(root)
+    (root / "a.py").write_text("def other():\n    return 1\n")
+    os.utime(root / "a.py", (2**33, 2**33))
+
+
+def rename_by_case(root: Path) -> None:
+    (root / "one").rename(root / "two")
+    (root / "two").rename(root / "One")
+    (root / "a.py").rename(root / "A.py")
+
+
+def put_copy_in_place(root: Path) -> None:
+    root.rename(root.parent / "before")
+    shutil.copytree(root.parent / "before", root, symlinks=True)
+    (root / "a.py").write_text("def other():\n    return 1\n")
+
+
+def update_one_and_change_another(root: Path) -> None:
+    (root / "a.py").write_text("def other():\n    return 1\n")
+    (root / "one/b.py").write_text("def third():\n    return 1\n")
+    with opened(root) as engine:
+        engine.update(["a.py"])
+
+
+def index_with_other_rules(root: Path) -> None:
+    for wanted in (
+        {"source__required_exts": [".md"]},
+        {"source__ignore": ["one/"]},
+        {"source__include_generated": True},
+    ):
+        (root / "c.md").write_text("text")
+        with opened(root, **wanted) as engine:
+            engine.index()
+    (root / "c.md").unlink()
+
+
+def remove_index_and_index_anew(root: Path) -> None:
+    shutil.copy2(root / ".fathom/tree", root.parent / "tree")
+    shutil.rmtree(root / ".fathom")
+    (root / ".fathom").mkdir()
+    (root / "one/b.py").rename(root.parent / "b.py")
+    index(root)
+    shutil.copy2(root.parent / "tree", root / ".fathom/tree")
+    (root.parent / "b.py").rename(root / "one/b.py")
+
+
+def restore_backup(root: Path) -> None:
+    with opened(root) as engine:
+        engine.backup(str(root.parent / "backup"))
+    (root / "a.py").write_text("def other():\n    return 1\n")
+    shown(root)
+    with opened(root) as engine:
+        engine.restore(str(root.parent / "backup"))
+
+
+def damage_catalogue(root: Path) -> None:
+    (root / "a.py").write_text("def other():\n    return 1\n")
+    with (root / ".fathom/catalog.db").open("r+b") as file:
+        file.write(b"no catalogue")
+
+
+def become_repository(root: Path) -> None:
+    (root / "one/.git").mkdir()
+    index(root)
+    (root / "one/.gitignore").write_text("b.py\n")
+    shown(root)
+    (root / "one/.gitignore").unlink()
+
+
+def take_rights_and_give_them_back(root: Path) -> None:
+    (root / "one").chmod(0)
+    (root / "a.py").chmod(0)
+    shown(root)
+    (root / "one").chmod(0o755)
+    (root / "a.py").chmod(0o644)
+
+
+CHANGES = [
+    exchange_by_link,
+    exchange_folder_by_link,
+    write_by_hard_link,
+    set_future_time,
+    rename_by_case,
+    put_copy_in_place,
+    update_one_and_change_another,
+    index_with_other_rules,
+    remove_index_and_index_anew,
+    restore_backup,
+    damage_catalogue,
+    become_repository,
+    take_rights_and_give_them_back,
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_the_next_look_shows_each_file_as_it_is(root: Path, change: Callable[[Path], None]) -> None:
+    index(root)
+    change(root)
+    on_disk = {str(path.relative_to(root)): path.read_text() for path in root.rglob("*.py") if not path.is_symlink()}
+    with opened(root) as engine:
+        assert not engine.current.refresh()
+        catalog = engine.opened.catalog
+        assert {document.path: catalog.text(document.path) for document in catalog.documents()} == on_disk
+        report = engine.plan()
+        assert (report.added, report.changed, report.removed) == ((), (), ())
