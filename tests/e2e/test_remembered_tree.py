@@ -346,3 +346,16 @@ def test_the_next_look_shows_each_file_as_it_is(root: Path, change: Callable[[Pa
         assert {document.path: catalog.text(document.path) for document in catalog.documents()} == on_disk
         report = engine.plan()
         assert (report.added, report.changed, report.removed) == ((), (), ())
+
+
+# ---- settings that decide by the content of a file
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_generated_files_come_and_go_with_their_setting(root: Path, is_first: bool) -> None:
+    (root / "large.min.js").write_text("var a=1;" * 3_000)
+    for is_taken in (is_first, not is_first, is_first):
+        with opened(root, source__include_generated=is_taken) as engine:
+            assert not engine.current.refresh()
+            paths = {document.path for document in engine.opened.catalog.documents()}
+        assert paths == {"a.py", "one/b.py"} | ({"large.min.js"} if is_taken else set())

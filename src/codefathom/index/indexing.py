@@ -29,6 +29,7 @@ from codefathom.index.plan import (
     plan,
     reading_of_documents,
     refuse_to_empty,
+    taking_of_generated,
     with_found_encoding,
     without_grammar,
 )
@@ -425,7 +426,8 @@ def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) ->
     if not (tally.paused or tally.not_embedded):
         meta[EMBEDDED] = f"{stages.catalog.generation} {stages.embedder.name}"
     if not tally.paused:
-        meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": "", LOST_TEXTS: "", **reading_of_documents()}
+        meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": "", LOST_TEXTS: ""}
+        meta |= {**reading_of_documents(), **taking_of_generated(stages.recipe)}
     if tally.n_bytes >= _MUCH:
         meta["bytes_per_second"] = f"{tally.n_bytes / (time.perf_counter() - tally.started):.0f}"
     if len(todo.renumbered) >= _MANY_INODES and todo.renumbered.isdisjoint(tally.changed):

@@ -72,7 +72,7 @@ def _partial(catalog: IndexState, recipe: Recipe, before: StampedTree, now: Stam
     paths = {file.path for file in others}
     gone = {file.path for file in before.files}.difference([file.path for file in now.files])
     entries = catalog.entries_at([*paths, *gone])
-    stats = indexed_stats(entries, (item for item in rejected_now(catalog) if item.path in paths))
+    stats = indexed_stats(entries, (item for item in rejected_now(catalog, recipe) if item.path in paths))
     changes, suspects = compared(catalog, stats, Scan(others, ()), recipe)
     jobs = tuple(
         FileJob(file, fingerprint_of(entries.get(file.path), recipe)) for file in others if file.path in suspects
