@@ -29,10 +29,11 @@ from codefathom.index.plan import (
     plan,
     reading_of_documents,
     refuse_to_empty,
+    taking_of_generated,
     with_found_encoding,
     without_grammar,
 )
-from codefathom.index.plan_again import TreeMemory, plan_again, remember
+from codefathom.index.plan_again import TreeMemory, plan_again, remember_written
 from codefathom.index.prepare import (
     Outcome,
     PreparedFile,
@@ -67,7 +68,6 @@ from codefathom.types import Extent, Failure, IndexReport, Progress, Skipped
 _FILES_FOR_ENCODING = 300  # files of which some lines are read to tell the encoding of all
 _MANY_INODES = 50  # new ones of files with the same bytes and time of change: this disk makes them up
 _MUCH = 1_000_000  # bytes of text after which memory is worth giving back; takes some milliseconds
-_NOT_EMBEDDED = {EMBEDDED: ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +142,14 @@ def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generato
     _finish(stages, todo, tally, looked_at_ns)
     _forget_values(stages, kept_before)
     if not (tally.paused or tally.unfinished or tally.missing_grammars):
-        remember(stages.memory, stages.catalog, stages.recipe, todo, _failed(todo, tally))
+        remember_written(stages.memory, stages.catalog, stages.recipe, todo, _failed(todo, tally))
     yield _report(stages, todo, tally)
 
 
 def _failed(todo: IndexPlan, tally: Tally) -> set[str]:
-    """Return the paths of jobs without a result: the next run tries them again."""
-    failed = {failure.path for failure in tally.failures}
-    return {job.file.path for job in todo.jobs if job.file.path in failed or job.file.path not in tally.seen}
+    """Return the paths of files without a result: the next run tries them again."""
+    failed = {failure.path for failure in tally.failures}  # also of those that were read again for their encoding
+    return failed.union(job.file.path for job in todo.jobs if job.file.path not in tally.seen)
 
 
 def _work_off(
@@ -260,7 +260,6 @@ def _store(
                 if path in entries
             ),
             touched=tuple(item for item in outcomes if isinstance(item, TouchedFile)),
-            meta={} if _are_embedded(prepared, vectors) else _NOT_EMBEDDED,
         )
     )
     stages.views.apply(
@@ -271,10 +270,6 @@ def _store(
     if stages.cache is not None:
         store_parses(outcomes, stages.recipe, stages.cache)
     _count(tally, outcomes, entries)
-
-
-def _are_embedded(prepared: Sequence[PreparedFile], vectors: Mapping[str, bytes]) -> bool:
-    return all(digest in vectors for item in prepared for digest in item.text_hashes if digest)
 
 
 def store_large(stages: Stages, job: FileJob, entries: Mapping[str, Entry], tally: Tally) -> Iterator[int]:
@@ -311,8 +306,6 @@ def _store_windows(
     """Store each window as `_store` stores a batch, all in one transaction. Raises SourceError."""
     whole = PreparedFile(survey.file, unparsed(document_of(survey)), (), (), (), b"")
     n_lines = 0
-    if stages.catalog.get_meta(EMBEDDED):  # until the end of the run nobody looks which of its parts have no vector
-        stages.catalog.write(Batch(meta=_NOT_EMBEDDED))
     try:
         with stages.catalog.writing(_record(stages, whole, {})) as writing:
             stages.views.apply((), (), writing.removed)
@@ -431,9 +424,10 @@ def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) ->
         _embed_missing(stages, tally)
     meta = {"paused": tally.paused, "model": stages.embedder.name, RESTORED: ""}
     if not (tally.paused or tally.not_embedded):
-        meta[EMBEDDED] = stages.embedder.name
+        meta[EMBEDDED] = f"{stages.catalog.generation} {stages.embedder.name}"
     if not tally.paused:
-        meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": "", LOST_TEXTS: "", **reading_of_documents()}
+        meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": "", LOST_TEXTS: ""}
+        meta |= {**reading_of_documents(), **taking_of_generated(stages.recipe)}
     if tally.n_bytes >= _MUCH:
         meta["bytes_per_second"] = f"{tally.n_bytes / (time.perf_counter() - tally.started):.0f}"
     if len(todo.renumbered) >= _MANY_INODES and todo.renumbered.isdisjoint(tally.changed):
@@ -478,9 +472,9 @@ def _waiting(todo: IndexPlan, tally: Tally) -> set[str]:
 
 def _embed_missing(stages: Stages, tally: Tally) -> None:
     """Embed chunks that have no vector of this model: after a change of model, or a provider that was away."""
-    if stages.catalog.get_meta(EMBEDDED) == stages.embedder.name:
-        return
-    missing = stages.catalog.without_vector(stages.embedder.name)
+    generation, _, model = stages.catalog.get_meta(EMBEDDED).partition(" ")
+    since = int(generation) if model == stages.embedder.name and generation.isdecimal() else -1
+    missing = stages.catalog.without_vector(stages.embedder.name, since)
     for start in range(0, len(missing), stages.embed_batch):
         batch = missing[start : start + stages.embed_batch]
         try:

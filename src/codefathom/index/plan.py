@@ -133,6 +133,7 @@ _WITHOUT = " without "
 INODES, UNSTABLE = "inodes", "unstable"  # key in the catalogue, and its value where they tell nothing
 MASKED = "masked"  # key in the catalogue: the rules by which secrets are masked in it
 _MISSING_GRAMMARS = "missing_grammars"  # key in the catalogue: for each language the number of files, and the reason
+_GENERATED = "generated"  # key in the catalogue: its last run took in generated files where it is not empty
 _READING = "documents read"  # key in the catalogue: what decided which documents were refused
 
 
@@ -144,6 +145,11 @@ def reading_of_documents() -> dict[str, str]:
     """Return the reasons for which documents are refused or not, as the catalogue keeps them."""
     missing = EXTRAS["documents"].missing()
     return {_READING: " ".join((EXTRACTION_VERSION, *(f"without {module}" for module in missing)))}
+
+
+def taking_of_generated(recipe: Recipe) -> dict[str, str]:
+    """Return whether generated files are taken in, as the catalogue keeps it."""
+    return {_GENERATED: "taken" if recipe.rules.include_generated else ""}
 
 
 def with_found_encoding(recipe: Recipe, catalog: IndexState) -> Recipe:
@@ -185,6 +191,8 @@ class IndexPlan:
     unrecorded: Mapping[str, FileStat] = field(default_factory=dict)  # unchanged, with a stamp to be recorded
     renumbered: frozenset[str] = frozenset()  # jobs of which only the inode differs
     tree: StampedTree | None = None  # the scan with the stamps of folders, where the next look can begin with it
+    outer: tuple[str, ...] = ()  # the rules from outside of the root, as they were before the scan
+    state: bytes = b""  # of catalogue, settings and these rules before the scan; see `index/plan_again.py`
 
     @property
     def n_pending(self) -> int:
@@ -205,8 +213,10 @@ def plan(
     if not is_known:
         return IndexPlan(tree, tuple(FileJob(file, "") for file in tree.files), (), 0, {})
     entries = catalog.entries()
-    stats = indexed_stats(entries, rejected_now(catalog))
+    stats = indexed_stats(entries, rejected_now(catalog, recipe))
     changes, suspects = compared(catalog, stats, tree, recipe)
+    if catalog.get_meta(_GENERATED) and not recipe.rules.include_generated:
+        suspects.update(entries)  # only their bytes tell which of them are generated
     outdated, unmade = _to_be_remade(entries, recipe)
     suspects |= outdated
     jobs = tuple(
@@ -287,8 +297,10 @@ def _jobs_of(entries: Iterable[Entry]) -> tuple[FileJob, ...]:
     return tuple(FileJob(FileStat(entry.path, entry.size, entry.mtime_ns), "") for entry in entries)
 
 
-def rejected_now(catalog: IndexState) -> list[RejectedFile]:
-    """Return the files that were left out, without documents that may be read now, such as with another extra."""
+def rejected_now(catalog: IndexState, recipe: Recipe) -> list[RejectedFile]:
+    """Return the files that were left out, without those that may be read now, such as with another extra."""
+    if recipe.rules.include_generated and not catalog.get_meta(_GENERATED):
+        return []
     rejected = catalog.rejected()
     if not any(is_document(item.path) for item in rejected):
         return rejected

@@ -32,6 +32,7 @@ from codefathom.source.changes import Scan
 from codefathom.source.stamped_tree import StampedTree
 from codefathom.source.stamped_walk import outer_rules, walk_again, walk_stamped
 from codefathom.stores.catalog.readers import IndexState
+from codefathom.stores.catalog.writing import WRITTEN
 
 
 class TreeMemory(Protocol):
@@ -50,14 +51,18 @@ def plan_again(catalog: IndexState, recipe: Recipe, memory: TreeMemory) -> Index
     """Compare the tree with the catalogue, as `plan` does; its cost is that of one look at each file and folder."""
     if not isinstance(recipe.tree, str):
         return plan(catalog, recipe)
-    before = memory.load(_state(catalog, recipe))
-    if before is not None:
-        now = walk_again(recipe.tree, recipe.rules, before)
-        if now is before:
-            return IndexPlan(now.scan, (), (), len(now.files), {}, tree=now)
-        if now.files:
-            return _partial(catalog, with_found_encoding(recipe, catalog), before, now)
-    stamps = walk_stamped(recipe.tree, recipe.rules)
+    outer = outer_rules(recipe.root, recipe.rules.user_exclude)
+    state = _state(catalog, recipe, outer)
+    return replace(_planned(catalog, recipe, memory.load(state)), outer=outer, state=state)
+
+
+def _planned(catalog: IndexState, recipe: Recipe, before: StampedTree | None) -> IndexPlan:
+    now = None if before is None else walk_again(recipe.root, recipe.rules, before)
+    if before is not None and now is before:
+        return IndexPlan(now.scan, (), (), len(now.files), {}, tree=now)
+    if before is not None and now is not None and now.files:
+        return _partial(catalog, with_found_encoding(recipe, catalog), before, now)
+    stamps = walk_stamped(recipe.root, recipe.rules)
     return replace(plan(catalog, recipe, tree=stamps and stamps.scan), tree=stamps)
 
 
@@ -67,7 +72,7 @@ def _partial(catalog: IndexState, recipe: Recipe, before: StampedTree, now: Stam
     paths = {file.path for file in others}
     gone = {file.path for file in before.files}.difference([file.path for file in now.files])
     entries = catalog.entries_at([*paths, *gone])
-    stats = indexed_stats(entries, (item for item in rejected_now(catalog) if item.path in paths))
+    stats = indexed_stats(entries, (item for item in rejected_now(catalog, recipe) if item.path in paths))
     changes, suspects = compared(catalog, stats, Scan(others, ()), recipe)
     jobs = tuple(
         FileJob(file, fingerprint_of(entries.get(file.path), recipe)) for file in others if file.path in suspects
@@ -84,20 +89,33 @@ def _partial(catalog: IndexState, recipe: Recipe, before: StampedTree, now: Stam
     )
 
 
-def remember(
-    memory: TreeMemory, catalog: IndexState, recipe: Recipe, todo: IndexPlan, others: Collection[str] = ()
+def remember(memory: TreeMemory, catalog: IndexState, recipe: Recipe, todo: IndexPlan) -> None:
+    """Keep the tree of a plan without work as what the catalogue was equal to when it was made.
+
+    Another process may have written the catalogue since. Nothing is kept where the next plan must find what no stamp
+    tells: documents that a model is to parse, or that lack a grammar or an encoding.
+    """
+    _keep(memory, catalog, recipe, todo)
+
+
+def remember_written(
+    memory: TreeMemory, catalog: IndexState, recipe: Recipe, todo: IndexPlan, others: Collection[str]
 ) -> None:
     """Keep the tree of a plan, whose work is done but for these other files, as what the catalogue is equal to now.
 
-    Nothing is kept where the next plan must find what no stamp tells: documents that a model is to parse, or that lack
-    a grammar or an encoding.
+    Needs the writer lock. The rules from outside are those of the plan: they may be others by now.
     """
+    _keep(memory, catalog, recipe, replace(todo, state=_state(catalog, recipe, todo.outer)), others)
+
+
+def _keep(
+    memory: TreeMemory, catalog: IndexState, recipe: Recipe, todo: IndexPlan, others: Collection[str] = ()
+) -> None:
     if todo.tree is None or todo.unfinished or not int(catalog.get_meta("indexed_at_ns", "0")):
         return
     if catalog.get_meta(MASKED) != recipe.secrets:  # values that were kept before are still to be removed
         return
-    key = _state(catalog, recipe)
-    last = memory.load(key)
+    last = memory.load(todo.state)
     if last is todo.tree:
         return
     examples = {entry.parser: entry for entry in todo.entries.values()}.values()
@@ -105,19 +123,19 @@ def remember(
     if any(map(missing_languages, examples)) or (not recipe.found_encoding and any(map(is_assumed, examples))):
         return
     tree = todo.tree.sure(others)
-    if tree != last:
-        memory.save(key, tree)
+    if last is None or tree != last._replace(looked_at_ns=tree.looked_at_ns):
+        memory.save(todo.state, tree)
 
 
-def _state(catalog: IndexState, recipe: Recipe) -> bytes:
+def _state(catalog: IndexState, recipe: Recipe, outer: tuple[str, ...]) -> bytes:
     """Return a digest of all that decides, beside the tree, what a plan finds."""
     recipe = with_found_encoding(recipe, catalog)
     reading = reading_of_documents()
     values = (
         *(__version__, catalog.identity, catalog.generation, recipe.root, recipe.rules),
         *(recipe.parser, recipe.chunker, recipe.assumed_encoding),
-        # The moment of the last run: an older catalogue that was put back comes to the same number of writes again.
-        *(reading, *(catalog.get_meta(key) for key in (*reading, INODES, MASKED, "indexed_at_ns"))),
-        outer_rules(recipe.root, recipe.rules.user_exclude),
+        # The last write and run: an older catalogue that was put back comes to the same number of writes again.
+        *(reading, *(catalog.get_meta(key) for key in (*reading, INODES, MASKED, WRITTEN, "indexed_at_ns"))),
+        outer,
     )
     return blake2b(repr(values).encode("utf-8", "surrogateescape"), digest_size=32).digest()

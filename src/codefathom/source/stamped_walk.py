@@ -27,8 +27,11 @@ def walk_stamped(root: str, rules: ScanRules) -> StampedTree | None:
     return _walked(root, rules, None)
 
 
-def walk_again(root: str, rules: ScanRules, stamps: StampedTree) -> StampedTree:
-    """Return a stamped tree as it is now; the same object when nothing has changed. Raises as `scan` does."""
+def walk_again(root: str, rules: ScanRules, stamps: StampedTree) -> StampedTree | None:
+    """Return a stamped tree as it is now, the same object when nothing has changed; None as `walk_stamped` does.
+
+    Raises as `scan` does.
+    """
     refuse_moved(root)
     looked_at_ns = time.time_ns()
     with readable(root):
@@ -39,7 +42,10 @@ def walk_again(root: str, rules: ScanRules, stamps: StampedTree) -> StampedTree:
     if changes.files:
         files = tuple([changes.files.get(file.path, file) for file in files])
     now = stamps._replace(files=files, looked_at_ns=looked_at_ns)
-    return _walked(root, rules, _Reused(now, changes)) if changes.folders else now
+    if not changes.folders:
+        return now
+    # Another disk may have come to the place of the root: then its folder is another one.
+    return _walked(root, rules, _Reused(now, changes)) if keeps_folder_times(root) else None
 
 
 def outer_rules(root: str, user_exclude: str) -> tuple[str, ...]:

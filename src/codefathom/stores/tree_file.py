@@ -10,13 +10,13 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
 from zlib import crc32
 
 from codefathom.errors import IndexingError
+from codefathom.facts.reasons import as_line, from_line
 from codefathom.source.changes import FileStat
 from codefathom.source.stamped_tree import StampedTree
 from codefathom.stores.folder import Folder
@@ -55,7 +55,7 @@ class TreeFile:
 def _packed(key: bytes, tree: StampedTree) -> list[bytes]:
     lists = (tree.files, tree.folders, tree.deciding)
     names = [item.path for items in lists for item in items]
-    names += chain.from_iterable((item.path, item.reason) for item in tree.skipped)
+    names += chain.from_iterable((item.path, as_line(item.why)) for item in tree.skipped)
     text = "\0".join(names).encode()
     numbers = array("q", [number for items in lists for item in items for number in item[1:]])
     counts = (*map(len, lists), len(tree.skipped))
@@ -80,6 +80,7 @@ def _unpacked(data: bytes) -> tuple[bytes, StampedTree]:
         parts.append(tuple(stamps[start : start + count]))
         start += count
     files, folders, deciding = parts
-    pairs: Sequence[str] = names[start:]
-    skipped = tuple(map(Skipped, pairs[::2], pairs[1::2]))
+    paths, lines = names[start::2], names[start + 1 :: 2]
+    reasons = {line: from_line(line) for line in set(lines)}
+    skipped = tuple(map(Skipped, paths, map(reasons.__getitem__, lines)))
     return key, StampedTree(files, skipped, folders, deciding, looked_at_ns)

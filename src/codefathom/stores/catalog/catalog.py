@@ -394,9 +394,10 @@ class Catalog:
         )
         return [row[0] for row in rows]
 
-    def without_vector(self, model: str) -> list[tuple[int, str, Chunk]]:
-        """Return the chunks that have no vector of this model, with their text hashes."""
-        rows = self._read(f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE {_NO_VECTOR}", (model,))
+    def without_vector(self, model: str, since: int = -1) -> list[tuple[int, str, Chunk]]:
+        """Return the chunks, written after a generation, that have no vector of this model, with their text hashes."""
+        condition = f"c.key IN (SELECT key FROM chunks WHERE generation > ?) AND {_NO_VECTOR} ORDER BY c.key"
+        rows = self._read(f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE {condition}", (since, model))
         return [(row[0], row[soundness.TEXT_HASH], _chunk(row[1:])) for row in map(self.soundness.sound, rows)]
 
     def dimensions_of(self, model: str) -> int:

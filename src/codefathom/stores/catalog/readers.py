@@ -317,8 +317,8 @@ class IndexCatalog(IndexState, Protocol):
         """Store embeddings that were made after their chunks, and return the new generation."""
         ...
 
-    def without_vector(self, model: str) -> list[tuple[int, str, Chunk]]:
-        """Return the chunks that have no vector of this model, with their text hashes."""
+    def without_vector(self, model: str, since: int = -1) -> list[tuple[int, str, Chunk]]:
+        """Return the chunks, written after a generation, that have no vector of this model, with their text hashes."""
         ...
 
     def n_by_text(self) -> int:

@@ -33,7 +33,7 @@ KEPT_TEXT = f"substr(path, 1, {len(KEPT_TEXTS)}) = '{KEPT_TEXTS}'"
 RESTORED = "restored"  # key of a mark, while no run has made the views of a catalogue that was put back
 LOST_TEXTS = "lost_texts"  # key of the number of those that were lost, or of UNKNOWN, until a run has told it
 UNKNOWN = "unknown"
-EMBEDDED = "embedded"  # key of the model of which each chunk has its vector; looking for one without takes long
+EMBEDDED = "embedded"  # key of a generation and a model: each chunk up to it has a vector of this model
 
 # documents: module and sub_module are the first and second directory of the path, "" when there is none.
 # checksum: of the row and its path, see `checksums.py`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -10,6 +11,8 @@ from codefathom.stores.catalog import checksums
 from codefathom.stores.catalog.records import Batch, DocumentRecord, Written
 from codefathom.stores.conditions import path_fields
 from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
+
+WRITTEN = "written"  # key of a random word of the last generation: an older file that is put back may count on to it
 
 _PUT_DOCUMENT = (
     "INSERT INTO documents(path, dir, name, ext, language, fingerprint, size, mtime_ns, module, sub_module, "
@@ -54,7 +57,7 @@ def apply_batch(db: sqlite3.Connection, batch: Batch) -> Written:
     if not n_removed and not batch.records:
         return written._replace(generation=before)
     db.executemany("INSERT INTO removed VALUES (?, ?)", [(key, written.generation) for key in written.removed])
-    put_meta(db, {"generation": str(written.generation)})
+    _put_generation(db, written.generation)
     return written
 
 
@@ -87,7 +90,7 @@ class DocumentWriting:
         """Store what is only known at the end: the number of lines, and the version of the parse stage."""
         self._db.execute("UPDATE documents SET n_lines = ?, parser = ? WHERE id = ?", (n_lines, parser, self._id))
         self._db.executemany("INSERT INTO removed VALUES (?, ?)", [(key, self._generation) for key in self.removed])
-        put_meta(self._db, {"generation": str(self._generation)})
+        _put_generation(self._db, self._generation)
 
 
 def put_vectors(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]) -> int:
@@ -96,13 +99,17 @@ def put_vectors(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]
     if not vectors:
         return generation
     db.executemany(_PUT_VECTOR, [(model, *item, generation + 1) for item in vectors.items()])
-    put_meta(db, {"generation": str(generation + 1)})
+    _put_generation(db, generation + 1)
     return generation + 1
 
 
 def put_meta(db: sqlite3.Connection, values: Mapping[str, str]) -> None:
     """Store small values."""
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
+
+
+def _put_generation(db: sqlite3.Connection, generation: int) -> None:
+    put_meta(db, {"generation": str(generation), WRITTEN: os.urandom(8).hex()})
 
 
 def _generation(db: sqlite3.Connection) -> int:
