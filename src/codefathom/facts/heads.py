@@ -84,11 +84,12 @@ CSHARP = _START + _any_of(
     rf"(?P<method>{_TYPE_NAME})[ \t]*(?:<[^\n()]{{0,200}}>)?\(",
 )
 _C_WORDS = (
-    r"(?!(?:return|else|if|for|while|switch|case|do|goto|typedef|new|delete|throw|using|template|sizeof|defined)\b)"
+    r"(?!(?:return|else|if|for|while|switch|case|do|goto|typedef|new|delete|throw|using|template|sizeof|defined|"
+    r"namespace)\b)"
 )
 _C_BODY = r"[ \t]*\([^;{}]{0,400}\)[ \t]*\n?\{"
 _C_FORMS = (
-    rf"^{_C_WORDS}[A-Za-z_][\w \t*]*[ \t*](?!__|[A-Z][A-Z\d_]*\b)(?P<function>[A-Za-z_]\w*){_C_BODY}",
+    rf"^{_C_WORDS}[A-Za-z_][\w \t*]*[ \t*](?!__|_*[A-Z][A-Z\d_]*\b)(?P<function>[A-Za-z_]\w*){_C_BODY}",
     rf"^[ \t]*(?:typedef[ \t]+)?(?:struct|union)[ \t]+(?P<struct>{_TYPE_NAME})[ \t]*(?:\n[ \t]*)?\{{",
     r"^[ \t]*#[ \t]*define[ \t]+(?P<macro>[A-Za-z_][\w$]*)",
 )

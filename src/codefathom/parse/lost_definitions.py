@@ -24,6 +24,13 @@ _MAX_READ_OF_LINE = 4 * MAX_SIGNATURE_CHARS  # spaces among them
 _MAX_AROUND = 50  # of what may lie around a definition, the innermost
 _MAX_OWNER_CHARS = 500
 _OWNERS = TYPE_KINDS | {"module"}
+_CLOSING = re.compile(
+    r"(?:\}|end(?:[ \t]*(?:function|proc(?:edure)?|sub(?:routine)?|module|class|package|task|program|structure|interface"
+    r"|enum|macro|property)\b(?:[ \t]+\w+)?)?)(?:[ \t]*[;,])?(?:[ \t]*(?:#|//|/\*|--|[%\"!']).*)?$",
+    re.IGNORECASE,
+)
+# Lines that may stand at the margin inside of a definition.
+_AT_MARGIN = re.compile(r"#[ \t]*(?:if|el|end|define|undef|include|pragma|error|warning|line)")
 _OPENED = re.compile(r"[{;]")
 _ABOVE = re.compile(r"[ \t]*(?:@\w|//|/\*|\*|#(?!include|define|if|el|end|pragma|import)|--|;;|\"\"\"|\[\w|%%?\s)")
 _ATTRIBUTE = re.compile(r"[ \t]*(?:@\w|#!?\[|\[\w)")
@@ -133,7 +140,8 @@ class _Depths:
 
     def __init__(self, lines: Sequence[str], symbols: Mapping[int, int], first_lines: Mapping[int, int]) -> None:
         """Take the lines of definitions: of known ones those of the names by the first, of heads the first by it."""
-        self._numbers = [number for number, line in enumerate(lines, 1) if line.strip()]
+        self._lines = lines
+        self._numbers = [number for number, line in enumerate(lines, 1) if line.strip() and not _AT_MARGIN.match(line)]
         self._depths = [_indent(lines[number - 1]) for number in self._numbers]
         named = [*symbols.items(), *((first, line) for line, first in first_lines.items())]
         self._borders = {first: _indent(lines[line - 1]) for first, line in named}
@@ -143,16 +151,18 @@ class _Depths:
             self._opened[line] = opened.start() if opened else len(lines[line - 1])
 
     def end(self, head: Head) -> int:
-        """Return the last line before the next definition, or before what is indented less than the head."""
+        """Return the line that closes a definition, else the last before the next or before what is indented less."""
         if self._opened[head.line] < head.column:
             return head.line  # behind another definition on its line
         here = bisect_right(self._numbers, head.line)
-        depth, end = self._depths[here - 1], head.line
+        depth, end = _indent(self._lines[head.line - 1]), head.line
         for place in range(here, len(self._numbers)):
             number = self._numbers[place]
             if self._depths[place] < depth or self._borders.get(number, depth + 1) <= depth:
                 break
             end = number
+            if self._depths[place] == depth and _CLOSING.match(self._lines[number - 1].strip()):
+                break
         return end
 
 

@@ -78,7 +78,7 @@ _CONSTRUCTOR = re.compile(rb"^(?:map)?->(?=[A-Z])|(?<=\w)\.$")
 
 # Nodes in which what looks like a definition is none.
 _NO_CODE_NODES = re.compile(
-    r"comment|string|heredoc|haddock|^pod|regex|quoted|here_doc|^preproc_arg$|^data_section$|raw_text|^interface$"
+    r"comment|string|heredoc|haddock|^pod|regex|quoted|here_doc|^preproc_arg$|^data_(?:section|not_for_compiler)$|raw_text|^interface$"
 )
 
 _INDENTED = frozenset({"scala"})
