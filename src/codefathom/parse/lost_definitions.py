@@ -25,8 +25,8 @@ _MAX_AROUND = 50  # of what may lie around a definition, the innermost
 _MAX_OWNER_CHARS = 500
 _OWNERS = TYPE_KINDS | {"module"}
 _CLOSING = re.compile(
-    r"(?:\}|end(?:[ \t]*(?:function|proc(?:edure)?|sub(?:routine)?|module|class|package|task|program|structure|interface"
-    r"|enum|macro|property)\b(?:[ \t]+\w+)?)?)(?:[ \t]*[;,])?(?:[ \t]*(?:#|//|/\*|--|[%\"!']).*)?$",
+    r"(?:\}|end(?:[ \t]*(?:function|proc(?:edure)?|sub(?:routine)?|module|class|package|task|program|structure"
+    r"|interface|enum|macro|property)\b(?:[ \t]+\w+)?)?)(?:[ \t]*[;,])?(?:[ \t]*(?:#|//|/\*|--|[%\"!']).*)?$",
     re.IGNORECASE,
 )
 # Lines that may stand at the margin inside of a definition.
