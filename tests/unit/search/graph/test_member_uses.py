@@ -56,6 +56,14 @@ MACROS = {
     "        impl $crate::grain::Hidden for $name {}\n"
     "        fn run() { $crate::grain::sand() }\n    };\n}\nfn plain(it: impl crate::grain::Hidden) {}\n",
 }
+GROUPS = {
+    "src/lib.rs": "pub mod bolt;\npub mod nut;\nmod work;\n",
+    "src/bolt.rs": "pub mod head;\npub struct Shank;\n",
+    "src/bolt/head.rs": "pub struct Hex;\npub struct Torx;\n",
+    "src/nut.rs": "pub struct Wing;\npub fn turn() {}\n",
+    "src/work.rs": "use crate::{\n    bolt::{head::{Hex, Torx as Star}, Shank},\n    nut::{Wing, turn as spin},\n};\n"
+    "fn hex(a: Hex) {}\nfn star(a: Star) {}\nfn shank(a: Shank) {}\nfn wing(a: Wing) { spin() }\n",
+}
 RUST = {
     "src/lib.rs": "mod plank;\nuse plank::Plank;\nfn cut(n: i32) -> i32 { n }\n#[test]\nfn test() {\n"
     "    assert_eq!(cut(1), 1);\n}\nfn list() {\n    vec![Plank::MOST, plank::plane(2)];\n}\n",
@@ -83,6 +91,11 @@ C = {
         (MACROS, "@@Grain", {"saw.rs make"}),
         (MACROS, "@@sand", {"saw.rs make.run"}),
         (MACROS, "@@Hidden", {"saw.rs make", "saw.rs plain"}),
+        (GROUPS, "@@Hex", {"work.rs hex"}),
+        (GROUPS, "@@Torx", {"work.rs star"}),
+        (GROUPS, "@@Shank", {"work.rs shank"}),
+        (GROUPS, "@@Wing", {"work.rs wing"}),
+        (GROUPS, "@@turn", {"work.rs wing"}),
         (TYPESCRIPT, "@@Speed", {"use.ts member", "far.ts barrel"}),
         (TYPESCRIPT, "@@STEPS", {"use.ts field"}),
         (TYPESCRIPT, "@@Knob", {"use.ts stat"}),
