@@ -63,7 +63,8 @@ def names_of_group(name: str) -> list[tuple[str, str]]:
 
 def _with_alias(prefix: str, part: str) -> tuple[str, str]:
     plain, *alias = re.split(r"\s+as\s+|\s*=>\s*", part, maxsplit=1)
-    return prefix + plain.rstrip(":."), "".join(alias)
+    full = prefix + plain.rstrip(":.")
+    return full.removesuffix("::self"), "".join(alias)  # `a::{self, b}` is a itself, and its b
 
 
 def _folder(path: str) -> str:

@@ -57,12 +57,14 @@ MACROS = {
     "        fn run() { $crate::grain::sand() }\n    };\n}\nfn plain(it: impl crate::grain::Hidden) {}\n",
 }
 GROUPS = {
-    "src/lib.rs": "pub mod bolt;\npub mod nut;\nmod work;\n",
+    "src/lib.rs": "pub mod bolt;\npub mod nut;\nmod work;\nmod own;\n",
     "src/bolt.rs": "pub mod head;\npub struct Shank;\n",
     "src/bolt/head.rs": "pub struct Hex;\npub struct Torx;\n",
     "src/nut.rs": "pub struct Wing;\npub fn turn() {}\n",
     "src/work.rs": "use crate::{\n    bolt::{head::{Hex, Torx as Star}, Shank},\n    nut::{Wing, turn as spin},\n};\n"
     "fn hex(a: Hex) {}\nfn star(a: Star) {}\nfn shank(a: Shank) {}\nfn wing(a: Wing) { spin() }\n",
+    "src/own.rs": "use crate::{nut::{self, Wing}, bolt::{self as screw}};\nfn module() { nut::turn() }\n"
+    "fn renamed(a: screw::Shank) {}\n",
 }
 RUST = {
     "src/lib.rs": "mod plank;\nuse plank::Plank;\nfn cut(n: i32) -> i32 { n }\n#[test]\nfn test() {\n"
@@ -93,9 +95,9 @@ C = {
         (MACROS, "@@Hidden", {"saw.rs make", "saw.rs plain"}),
         (GROUPS, "@@Hex", {"work.rs hex"}),
         (GROUPS, "@@Torx", {"work.rs star"}),
-        (GROUPS, "@@Shank", {"work.rs shank"}),
+        (GROUPS, "@@Shank", {"work.rs shank", "own.rs renamed"}),
         (GROUPS, "@@Wing", {"work.rs wing"}),
-        (GROUPS, "@@turn", {"work.rs wing"}),
+        (GROUPS, "@@turn", {"work.rs wing", "own.rs module"}),
         (TYPESCRIPT, "@@Speed", {"use.ts member", "far.ts barrel"}),
         (TYPESCRIPT, "@@STEPS", {"use.ts field"}),
         (TYPESCRIPT, "@@Knob", {"use.ts stat"}),
