@@ -84,11 +84,12 @@ CSHARP = _START + _any_of(
     rf"(?P<method>{_TYPE_NAME})[ \t]*(?:<[^\n()]{{0,200}}>)?\(",
 )
 _C_WORDS = (
-    r"(?!(?:return|else|if|for|while|switch|case|do|goto|typedef|new|delete|throw|using|template|sizeof|defined)\b)"
+    r"(?!(?:return|else|if|for|while|switch|case|do|goto|typedef|new|delete|throw|using|template|sizeof|defined|"
+    r"namespace)\b)"
 )
 _C_BODY = r"[ \t]*\([^;{}]{0,400}\)[ \t]*\n?\{"
 _C_FORMS = (
-    rf"^{_C_WORDS}[A-Za-z_][\w \t*]*[ \t*](?!__|[A-Z][A-Z\d_]*\b)(?P<function>[A-Za-z_]\w*){_C_BODY}",
+    rf"^{_C_WORDS}[A-Za-z_][\w \t*]*[ \t*](?!__|_*[A-Z][A-Z\d_]*\b)(?P<function>[A-Za-z_]\w*){_C_BODY}",
     rf"^[ \t]*(?:typedef[ \t]+)?(?:struct|union)[ \t]+(?P<struct>{_TYPE_NAME})[ \t]*(?:\n[ \t]*)?\{{",
     r"^[ \t]*#[ \t]*define[ \t]+(?P<macro>[A-Za-z_][\w$]*)",
 )
@@ -103,7 +104,7 @@ CPP = _any_of(
     r"[ \t]*\([^;{}]{0,400}\)[ \t]*(?:const[ \t]*)?(?:noexcept[ \t]*)?\n?\{",
 )
 _SCRIPT_FORMS = (
-    r"(?:async[ \t]+)?function[ \t]*\*?[ \t]*(?P<function>[\w$]+)(?=[ \t]*[(<])",
+    r"(?:async[ \t]+)?function(?:[ \t]*\*[ \t]*|[ \t]+)(?P<function>[\w$]+)(?=[ \t]*[(<])",
     r"(?:abstract[ \t]+)?class[ \t]+(?P<class>[\w$]+)(?=[ \t\n<{])",
 )
 _EXPORT = r"(?:export[ \t]+)?(?:default[ \t]+)?"
@@ -151,7 +152,7 @@ PHP = (
     _START
     + _words("abstract final public protected private static readonly")
     + _any_of(
-        r"function[ \t]+&?[ \t]*(?P<function>\w+)[ \t]*\(",
+        r"function[ \t]+(?:&[ \t]*)?(?P<function>\w+)[ \t]*\(",
         r"class[ \t]+(?P<class>\w+)(?=[ \t\n{])",
         r"interface[ \t]+(?P<interface>\w+)(?=[ \t\n{])",
         r"trait[ \t]+(?P<trait>\w+)(?=[ \t\n{])",
@@ -329,7 +330,7 @@ TCL = _START + _any_of(
 AWK = r"^function[ \t]+(?P<function>\w+)[ \t]*\("
 VIM = r"^[ \t]*fu(?:nction|n|nc)?!?[ \t]+(?:[sgl]:|<SID>)?(?P<function>[\w#.:]+)[ \t]*\("
 CMAKE = r"(?i)^[ \t]*" + _any_of(r"function[ \t]*\([ \t]*(?P<function>\w+)", r"macro[ \t]*\([ \t]*(?P<macro>\w+)")
-JUST = r"^@?(?P<function>[A-Za-z_][\w-]*)(?:[ \t]+[^:\n=]{0,200})?:(?!=)"
+JUST = r"^@?(?P<function>[A-Za-z_][\w-]*)(?:[ \t][^:\n=]{0,200})?:(?!=)"
 BATCH = r"^:(?P<function>[A-Za-z_][\w-]*)[ \t]*$"
 PASCAL = r"(?i)^[ \t]*" + _any_of(
     r"(?:class[ \t]+)?(?:procedure|function|constructor|destructor)[ \t]+(?:(?P<owner>\w+)\.)?"
@@ -423,7 +424,7 @@ VERILOG = _START + _any_of(
     r"package[ \t]+(?P<module2>\w+)[ \t]*;",
     r"(?:virtual[ \t]+)?class[ \t]+(?P<class>\w+)",
     r"task[ \t]+(?:automatic[ \t]+|static[ \t]+)?(?P<function>\w+)[ \t]*[(;]",
-    r"function[ \t]+(?:automatic[ \t]+|static[ \t]+)?(?:[\w:\[\] \t-]+[ \t])?(?P<function2>\w+)[ \t]*[(;]",
+    r"function[ \t]+(?:automatic[ \t]+|static[ \t]+)?(?:[\w:\[\] \t-]{1,200}[ \t])?(?P<function2>\w+)[ \t]*[(;]",
 )
 VHDL = r"(?i)^[ \t]*" + _any_of(
     r"entity[ \t]+(?P<class>\w+)[ \t]+is",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate, islice
@@ -20,7 +20,17 @@ from codefathom.types import TYPE_KINDS, Symbol
 
 _MAX_HEADS = 20_000  # of one file
 _MAX_DOC_LINES = 40
+_MAX_READ_OF_LINE = 4 * MAX_SIGNATURE_CHARS  # spaces among them
+_MAX_AROUND = 50  # of what may lie around a definition, the innermost
+_MAX_OWNER_CHARS = 500
 _OWNERS = TYPE_KINDS | {"module"}
+_CLOSING = re.compile(
+    r"(?:\}|end(?:[ \t]*(?:function|proc(?:edure)?|sub(?:routine)?|module|class|package|task|program|structure"
+    r"|interface|enum|macro|property)\b(?:[ \t]+\w+)?)?)(?:[ \t]*[;,])?(?:[ \t]*(?:#|//|/\*|--|[%\"!']).*)?$",
+    re.IGNORECASE,
+)
+# Lines that may stand at the margin inside of a definition.
+_AT_MARGIN = re.compile(r"#[ \t]*(?:if|el|end|define|undef|include|pragma|error|warning|line)")
 _OPENED = re.compile(r"[{;]")
 _ABOVE = re.compile(r"[ \t]*(?:@\w|//|/\*|\*|#(?!include|define|if|el|end|pragma|import)|--|;;|\"\"\"|\[\w|%%?\s)")
 _ATTRIBUTE = re.compile(r"[ \t]*(?:@\w|#!?\[|\[\w)")
@@ -65,18 +75,23 @@ def has_heads(text: str, language: str) -> bool:
 
 def without_symbol(heads: Iterable[Head], symbols: Sequence[Symbol]) -> list[Head]:
     """Return the heads that name no symbol: none of this name on their line or around it."""
-    spans: dict[str, list[Symbol]] = {}
-    for symbol in symbols:
-        spans.setdefault(_plain(symbol.name), []).append(symbol)
-    return [head for head in heads if not any(_covers(symbol, head) for symbol in spans.get(_plain(head.name), ()))]
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for symbol in sorted(symbols, key=lambda symbol: symbol.start_line):
+        of_name = spans.setdefault(_plain(symbol.name), [])
+        furthest = of_name[-1][1] if of_name else 0
+        of_name.append((symbol.start_line, max(furthest, symbol.end_line, symbol.name_line)))
+    return [head for head in heads if not _is_covered(head.line, spans.get(_plain(head.name), ()))]
 
 
 def with_heads(symbols: Sequence[Symbol], heads: Sequence[Head], text: str) -> list[Symbol]:
     """Return the symbols with one for each of these heads among them, in order, outer before inner."""
     lines = text.split("\n")
-    first_lines = {head.line: _first_line(lines, head.line) for head in heads}
-    borders = {symbol.start_line for symbol in symbols} | set(first_lines.values())
-    made = [_symbol(head, lines, first_lines[head.line], _end(lines, head, borders)) for head in heads]
+    first_lines = {line: _first_line(lines, line) for line in {head.line for head in heads}}
+    depths = _Depths(lines, {symbol.start_line: symbol.name_line for symbol in symbols}, first_lines)
+    made: list[Symbol] = []
+    for head in heads:
+        first = first_lines.pop(head.line, head.line)  # only the first on a line has what stands above it
+        made.append(_symbol(head, lines, first, depths.end(head)))
     return _nested([*symbols, *made], {id(symbol) for symbol in made}, lines)
 
 
@@ -106,8 +121,10 @@ def _plain(name: str) -> str:
     return re.split(r"::|[.:#']", name.strip("`\"'"))[-1].casefold() or name.casefold()
 
 
-def _covers(symbol: Symbol, head: Head) -> bool:
-    return symbol.start_line <= head.line <= max(symbol.end_line, symbol.name_line)
+def _is_covered(line: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Return True if a line lies in one of these: first lines in order, each with the last line of all so far."""
+    n = bisect_right(spans, line, key=lambda span: span[0])
+    return n > 0 and line <= spans[n - 1][1]
 
 
 def _first_line(lines: Sequence[str], line: int) -> int:
@@ -118,21 +135,35 @@ def _first_line(lines: Sequence[str], line: int) -> int:
     return first
 
 
-def _end(lines: Sequence[str], head: Head, borders: set[int]) -> int:
-    """Return the last line before the next definition, or before what is indented less than the head."""
-    line = lines[head.line - 1]
-    indent, end = _indent(line), head.line
-    if _OPENED.search(line[: head.column]):
-        return end  # behind another definition on its line
-    for number in range(head.line + 1, len(lines) + 1):
-        content = lines[number - 1]
-        if not content.strip():
-            continue
-        depth = _indent(content)
-        if depth < indent or (depth == indent and number in borders):
-            break
-        end = number
-    return end
+class _Depths:
+    """How far the lines of a text are indented: where definitions end that are known by their heads alone."""
+
+    def __init__(self, lines: Sequence[str], symbols: Mapping[int, int], first_lines: Mapping[int, int]) -> None:
+        """Take the lines of definitions: of known ones those of the names by the first, of heads the first by it."""
+        self._lines = lines
+        self._numbers = [number for number, line in enumerate(lines, 1) if line.strip() and not _AT_MARGIN.match(line)]
+        self._depths = [_indent(lines[number - 1]) for number in self._numbers]
+        named = [*symbols.items(), *((first, line) for line, first in first_lines.items())]
+        self._borders = {first: _indent(lines[line - 1]) for first, line in named}
+        self._opened: dict[int, int] = {}  # the first column behind which a line holds a second definition
+        for line in first_lines:
+            opened = _OPENED.search(lines[line - 1])
+            self._opened[line] = opened.start() if opened else len(lines[line - 1])
+
+    def end(self, head: Head) -> int:
+        """Return the line that closes a definition, else the last before the next or before what is indented less."""
+        if self._opened[head.line] < head.column:
+            return head.line  # behind another definition on its line
+        here = bisect_right(self._numbers, head.line)
+        depth, end = _indent(self._lines[head.line - 1]), head.line
+        for place in range(here, len(self._numbers)):
+            number = self._numbers[place]
+            if self._depths[place] < depth or self._borders.get(number, depth + 1) <= depth:
+                break
+            end = number
+            if self._depths[place] == depth and _CLOSING.match(self._lines[number - 1].strip()):
+                break
+        return end
 
 
 def _indent(line: str) -> int:
@@ -141,7 +172,8 @@ def _indent(line: str) -> int:
 
 def _symbol(head: Head, lines: Sequence[str], first: int, end: int) -> Symbol:
     comment = "\n".join(line.strip() for line in lines[first - 1 : head.line - 1] if not _ATTRIBUTE.match(line))
-    signature = _END_OF_SIGNATURE.sub("", " ".join(lines[head.line - 1].split()))[:MAX_SIGNATURE_CHARS]
+    beginning = lines[head.line - 1].lstrip()[:_MAX_READ_OF_LINE]
+    signature = _END_OF_SIGNATURE.sub("", " ".join(beginning.split())[:MAX_SIGNATURE_CHARS])
     owner = re.sub(r"::|[:']", ".", head.owner)
     qualified = f"{owner}.{head.name}" if owner else head.name
     return Symbol(head.kind, head.name, qualified, first, end, head.line, signature, clean(comment))
@@ -157,7 +189,7 @@ def _nested(every: list[Symbol], made: set[int], lines: Sequence[str]) -> list[S
             around.pop()
         item = symbol
         if id(symbol) in made:
-            owner = next((outer for outer in reversed(around) if _owns(outer, symbol, lines)), None)
+            owner = next((outer for outer in reversed(around[-_MAX_AROUND:]) if _owns(outer, symbol, lines)), None)
             item = _inside(symbol, owner) if owner is not None else symbol
         placed.append(item)
         around.append(item)
@@ -166,6 +198,8 @@ def _nested(every: list[Symbol], made: set[int], lines: Sequence[str]) -> list[S
 
 def _owns(outer: Symbol, symbol: Symbol, lines: Sequence[str]) -> bool:
     """Return True if a symbol with an end of its own lies around another one, whose end is only guessed."""
+    if len(outer.qualified_name) > _MAX_OWNER_CHARS:
+        return False
     if outer.end_line < symbol.end_line or outer.name_line > symbol.name_line:
         return False
     if outer.kind == "module" or outer.name_line == symbol.name_line:

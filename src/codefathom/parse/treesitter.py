@@ -78,7 +78,7 @@ _CONSTRUCTOR = re.compile(rb"^(?:map)?->(?=[A-Z])|(?<=\w)\.$")
 
 # Nodes in which what looks like a definition is none.
 _NO_CODE_NODES = re.compile(
-    r"comment|string|heredoc|haddock|^pod|regex|quoted|here_doc|^preproc_arg$|^data_section$|raw_text|^interface$"
+    r"comment|string|heredoc|haddock|^pod|regex|quoted|here_doc|^preproc_arg$|^data_(?:section|not_for_compiler)$|raw_text|^interface$"
 )
 
 _INDENTED = frozenset({"scala"})
@@ -163,7 +163,13 @@ def _lost_heads(document: Document, data: bytes, symbols: Sequence[Symbol], oute
         return {}
     starts = [0, *accumulate(len(line) + 1 for line in data.split(b"\n"))]
     lines = document.text.split("\n")
-    places = {starts[head.line - 1] + _width(lines[head.line - 1][: head.column]): head for head in heads}
+    places: dict[int, Head] = {}
+    line, column, width = 0, 0, 0
+    for head in heads:  # in order, so that nothing is measured twice where many stand on one line
+        line, column, width = (line, column, width) if head.line == line else (head.line, 0, 0)
+        width += _width(lines[line - 1][column : head.column])
+        column = head.column
+        places[starts[line - 1] + width] = head
     root = outer.tree.root_node
     return {place: head for place, head in places.items() if _is_code(root.descendant_for_byte_range(place, place))}
 

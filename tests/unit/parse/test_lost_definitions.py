@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from textwrap import dedent
+from time import thread_time
 
 import pytest
 
 from codefathom.facts.languages import LANGUAGES
 from codefathom.parse import lost_definitions, parse
+from codefathom.parse.lost_definitions import heads_of, with_heads, without_symbol
+from codefathom.parse.text import parse as parse_text
 from codefathom.types import SYMBOL_KINDS, Document, ParsedDocument
 
 
@@ -93,6 +96,10 @@ NO_DEFINITIONS = [
     ("c", "static KEPT(gone)(int a) { return a; }\n"),
     ("ruby", "a = <<~END\n  def gone\n  end\nEND\n"),
     ("java", "class A {\n  /** void gone() { */\n  int n = gone();\n}\n"),
+    ("perl", "sub a { 1 }\n1;\n__END__\n\n=head1 NAME\n\n  package gone;\n  sub gone { 1 }\n\n=cut\n"),
+    ("cpp", "namespace std gone_VISIBILITY(default)\n{\nint a;\n}\n".replace("gone_", "_GONE_")),
+    ("cpp", "namespace std gone(default)\n{\nint a;\n}\n"),
+    ("javascript", "functiongone(1);\n; functiongone (2)\n"),
 ]
 
 
@@ -100,7 +107,11 @@ NO_DEFINITIONS = [
 def test_what_only_looks_like_a_head_becomes_no_symbol(language: str, text: str) -> None:
     document = parsed(language, text)
     assert lost_definitions.n_by_head(document.problems) == 0
-    assert "gone" not in {symbol.name for symbol in document.symbols if symbol.kind not in ("variable", "constant")}
+    assert "gone" not in {
+        symbol.name.lower().strip("_").partition("_")[0]
+        for symbol in document.symbols
+        if symbol.kind not in ("variable", "constant")
+    }
 
 
 def test_a_definition_that_is_known_by_its_head_has_its_comment_and_its_first_line() -> None:
@@ -178,3 +189,91 @@ def test_a_pattern_names_kinds_of_symbols(language: str) -> None:
     groups = re.compile(LANGUAGES[language].heads, re.MULTILINE).groupindex
     kinds = {name.rstrip("0123456789") for name in groups}
     assert kinds - {"owner"} <= set(SYMBOL_KINDS) and kinds
+
+
+# Hostile text of n pieces, for languages whose definitions are known by their heads alone.
+HOSTILE = {
+    "many on one line": ("tcl", "proc f {} {};"),
+    "types on one line": ("proto", ";message A{"),
+    "a long line above": ("tcl", "proc f {} {};"),
+    "comments that stand deeper": ("nim", "        # c\n    proc f(a)\n"),
+    "one name again and again": ("python", "def f():\n  pass\n"),
+    "blank lines": ("nim", "\n"),
+    "spaces behind a bracket": ("nim", " "),
+    "spaces behind an end": ("fish", " \t"),
+    "spaces before a name": ("javascript", " "),
+    "spaces before a name with types": ("typescript", " "),
+}
+BEFORE_HOSTILE = {
+    "a long line above": "# " + "a " * 100_000 + "\n",
+    "blank lines": "".join(" " * depth + f"proc f{depth}(a)\n" for depth in range(100)),
+    "spaces behind a bracket": "proc f(a)\n}",
+    "spaces behind an end": "function f\nend",
+    "spaces before a name": "function ",
+    "spaces before a name with types": "function ",
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_text_takes_no_more_steps_than_its_size(case: str) -> None:
+    language, piece = HOSTILE[case]
+    n = 16_000 // len(piece)
+    few, many = (_seconds(language, BEFORE_HOSTILE.get(case, "") + piece * size + ".") for size in (n, 8 * n))
+    assert many < 24 * few + 0.2  # of the processor: 64 times as long would be quadratic
+
+
+def _seconds(language: str, text: str) -> float:
+    begin = thread_time()
+    symbols = parse_text(Document(f"src/a.{language}", language, text, "f1", len(text))).symbols
+    with_heads(symbols, without_symbol(heads_of(text, language), symbols), text)
+    return thread_time() - begin
+
+
+def test_a_definition_ends_before_the_comment_of_the_next_one() -> None:
+    document = parsed("nim", "proc first(a)\n  echo a\n    # Of the second.\nproc second(a)\n  echo a\n")
+    assert outline(document) == ["function first 1-2", "function second 3-5"]
+
+
+def test_types_on_one_line_lie_beside_each_other_within_limits() -> None:
+    document = parsed("proto", "message A { message B { } }" + " message A { message B { }" * 200)
+    assert max(len(symbol.qualified_name) for symbol in document.symbols) < 1_000
+
+
+HEADS = ("", "function ", "class ", "public ", "a ", "static int f(", "create function ", "const a = ")
+PIECES = (" ", "\t", "a ", "a", "a.", "(", "<", "; ", "public ", "a(", "@a ", "a::")
+
+
+@pytest.mark.parametrize("language", [name for name, row in LANGUAGES.items() if row.heads])
+def test_a_pattern_takes_no_more_steps_than_the_size_of_a_text(language: str) -> None:
+    def total(size: int) -> float:
+        return sum(
+            _seconds_of_heads(head + piece * (size // len(piece)), language) for head in HEADS for piece in PIECES
+        )
+
+    few, many = total(4_000), total(16_000)
+    assert many < 9 * few + 0.2  # 16 times as long would be quadratic
+
+
+def _seconds_of_heads(text: str, language: str) -> float:
+    begin = thread_time()
+    heads_of(text, language)
+    return thread_time() - begin
+
+
+# A definition that is known by its head, and its last line: a bracket or an `end` that stands as deep closes it.
+ENDS = [
+    ("proto", "message A {\n  int32 n = 1;\n}\n\n// Loose words.\noption a = 1;\n", ["struct A 1-3"]),
+    ("fish", "function a\n  if b\n    c\n  end\nend\n\nset d 1\n", ["function a 1-5"]),
+    ("vim", "function! A()\n  return 1\nendfunction\n\nlet b = 1\n", ["function A 1-3"]),
+    ("verilog", "module a(input b);\n  wire c;\nendmodule // a\n\n`define D 1\n", ["module a 1-3"]),
+    ("tcl", "proc a {} {\n    return 1\n}\n\na\n", ["function a 1-3"]),
+    ("awk", "function a(b)\n{\n  return 1\n}\n{ print a(1) }\n", ["function a 1-4"]),
+    ("tcl", "proc a {} {\n    if b {\n    } else {\n    }\n}\na\n", ["function a 1-5"]),
+    ("visual_basic", "Sub A\nIf B Then\nC\nEnd If\nEnd Sub ' of A\nD\n", ["function A 1-5"]),
+    ("glsl", "void a() {\n  b();\n#ifdef C\n  c();\n#endif\n}\n\nint d;\n", ["function a 1-6"]),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "expected"), ENDS)
+def test_a_definition_ends_where_it_is_closed(language: str, text: str, expected: list[str]) -> None:
+    assert outline(parse_text(Document("a", language, text, "f1", len(text)))) == expected

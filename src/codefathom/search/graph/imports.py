@@ -13,6 +13,9 @@ from posixpath import normpath
 _SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".json")
 _COMPILED = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 
+_MOST_GROUPS = 10  # one in another
+_MOST_GROUPED = 500  # names of one import
+
 
 def import_candidates(name: str, language: str, path: str) -> tuple[str, ...]:
     """Return the places an import written in the file `path` may mean; none when the language has no such custom."""
@@ -35,13 +38,33 @@ def has_custom(language: str) -> bool:
 
 
 def written_out(name: str) -> list[str]:
-    """Return the names that `a.{b, c => d}` or `a::{b, c as d}` is short for; a group inside a group is left out."""
-    match = re.fullmatch(r"([^{}]*)\{(.*)\}", name, re.DOTALL)
-    if match is None:
-        return [name]
-    inner = re.sub(r"\{.*?\}", "", match[2], flags=re.DOTALL)
-    parts = [re.split(r"\s+as\s+|\s*=>\s*", part.strip())[0] for part in inner.split(",")]
-    return [match[1].strip() + part.rstrip(":.") for part in parts if part.strip()]
+    """Return the names that `a.{b, c => d}` or `a::{b, c::{d, e as f}}` is short for."""
+    return [full for full, _ in names_of_group(name)]
+
+
+def names_of_group(name: str) -> list[tuple[str, str]]:
+    """Return the names that a name such as `a::{b, c::{d, e as f}}` is short for, each with its alias or ""."""
+    if re.fullmatch(r"[^{}]*\{.*\}", name, re.DOTALL) is None:
+        return [(name, "")]
+    prefixes, part, names = [""], "", []
+    for piece in re.split(r"([{},])", name):
+        if piece not in ("{", "}", ","):
+            part = piece.strip()
+        elif piece == "{":
+            prefixes.append(prefixes[-1] + part if len(prefixes) < _MOST_GROUPS else prefixes[-1])
+            part = ""
+        else:
+            names += [_with_alias(prefixes[-1], part)] if part else []
+            part = ""
+            if piece == "}" and len(prefixes) > 1:
+                prefixes.pop()
+    return names[:_MOST_GROUPED]
+
+
+def _with_alias(prefix: str, part: str) -> tuple[str, str]:
+    plain, *alias = re.split(r"\s+as\s+|\s*=>\s*", part, maxsplit=1)
+    full = prefix + plain.rstrip(":.")
+    return full.removesuffix("::self"), "".join(alias)  # `a::{self, b}` is a itself, and its b
 
 
 def _folder(path: str) -> str:

@@ -20,9 +20,10 @@ MAX_MANIFEST_CHARS = 300_000
 _MOST_KEYS = 2_000  # of one table of a manifest
 _MOST_TARGETS = 20  # places that one entry point may name, for conditions such as `import` and `require`
 _MOST_DEPTH = 6
-# In a text with comments: what stands in quotes stays, and a comma before the end of a list goes.
-_COMMENT = re.compile(r'("(?:\\.|[^"\\])*+")|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)', re.DOTALL)
-_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*+")|,(?=\s*[}\]])', re.DOTALL)
+# In a text with comments: what stands in quotes stays, and a comma before the end of a list goes. Quotes that nobody
+# closes reach to the end, so that no text is read twice.
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*+(?:"|\\?\Z))|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*+(?:"|\\?\Z))|,(?=\s*[}\]])', re.DOTALL)
 _DEPENDENCIES = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
 _ENTRIES = ("source", "types", "typings", "module", "main", "browser")
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
@@ -179,18 +180,6 @@ def composer_folders(text: str) -> Mapping[str, tuple[str, ...]]:
                 targets = tuple(target.rstrip("/") + prefix for target in _targets(place))
                 folders[name.strip("\\")] = folders.get(name.strip("\\"), ()) + targets
     return folders
-
-
-def swift_targets(text: str) -> Mapping[str, str]:
-    """Return the folder of each target of a Package.swift; "" where it is the usual one."""
-    targets: dict[str, str] = {}
-    declared = re.compile(r"\.(?:target|executableTarget|testTarget|macro)\s*\(\s*name:\s*\"([^\"\n]{1,200})\"")
-    places = [*declared.finditer(text[:MAX_MANIFEST_CHARS])][:_MOST_KEYS]
-    for place, following in zip(places, [*places[1:], None], strict=True):
-        end = following.start() if following else min(place.end() + 5_000, MAX_MANIFEST_CHARS)
-        path = re.search(r"\bpath:\s*\"([^\"\n]{1,500})\"", text[place.end() : end])
-        targets[place[1]] = path[1] if path else ""
-    return targets
 
 
 def dart_package(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from codefathom.search.graph.imports import written_out
+from codefathom.search.graph.imports import names_of_group
 from codefathom.search.graph.resolve import family
 from codefathom.types import Reference
 
@@ -70,10 +70,6 @@ def _by_last_part(item: Reference) -> Iterator[BoundName]:
 
 def _with_aliases(name: str) -> list[str]:
     """Return the names of `a::{b, c as d}` with their aliases."""
-    plain = written_out(name)
-    match = re.fullmatch(r"[^{}]*\{(.*)\}", name, re.DOTALL)
-    if match is None:
+    if "{" not in name:
         return [re.sub(r"\s*=>\s*", " as ", name)]
-    parts = [part for part in re.sub(r"\{.*?\}", "", match[1], flags=re.DOTALL).split(",") if part.strip()]
-    aliases = [re.split(r"\s+as\s+|\s*=>\s*", part.strip()) for part in parts]
-    return [f"{one} as {words[1]}" if len(words) > 1 else one for one, words in zip(plain, aliases, strict=False)]
+    return [f"{one} as {alias}" if alias else one for one, alias in names_of_group(name)]

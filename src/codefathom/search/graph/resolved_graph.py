@@ -229,8 +229,14 @@ class ResolvedGraph(ReferenceGraph):
                 targets = self._from_sources(scope, bound, parts, end)
                 break
         else:
-            targets = self._of_owner(scope, parts[-1])
+            exact = self._by_whole_path(scope, parts) if scope.language == "rust" else NO_DEFINITIONS
+            targets = UseTargets(exact) if exact else self._of_owner(scope, parts[-1])
         return scope.members(is_type) if targets is None else targets
+
+    def _by_whole_path(self, scope: _Scope, parts: Sequence[str]) -> Definitions:
+        """Return what a path of Rust means that no import of its file begins: `$crate::a::B`, `other_crate::a::B`."""
+        documents = self.resolve("::".join(parts).removeprefix("$"), scope.path)
+        return self._exported(scope, documents, scope.name, _MOST_HOPS)
 
     def _of_owner(self, scope: _Scope, owner: str) -> UseTargets | None:
         """Return the members of a type or module that is named before the name; None: those of any type."""
@@ -333,8 +339,18 @@ class ResolvedGraph(ReferenceGraph):
                         is_module = language == "python" and _is_module(item.name, documents)
                         original = EVERY if is_module else binding.original
                         sources[binding.local].append(_Source(original, documents, item.name, is_open))
+                        if language == "python" and binding.local == item.name:
+                            self._add_packages(sources, item.name, path)
             self._sources[path] = dict(sources)
         return self._sources[path]
+
+    def _add_packages(self, sources: dict[str, list[_Source]], name: str, path: str) -> None:
+        """Add the packages that `import a.b` of Python gives to a file beside the module: a."""
+        while "." in name:
+            name = name.rpartition(".")[0]
+            documents = self.resolve(name, path)
+            is_open = not documents and not self.resolver.is_foreign(name, path)
+            sources[name].append(_Source(EVERY, documents, name, is_open))
 
     def _other_names(self, name: str) -> Sequence[str]:
         """Return the names that files of the project give to a name when they import it or pass it on."""

@@ -39,6 +39,33 @@ JAVA = {
     "k/Sieve.java": "package k;\nclass Sieve {\n  Object a() { return Grade.FINE; }\n  int b() {\n"
     "    return Grade.MOST;\n  }\n}\n",
 }
+PACKAGE = {
+    "dye/__init__.py": "from .vat import dip as dip\n",
+    "dye/vat.py": "def dip(): pass\n",
+    "dye/deep/__init__.py": "def soak(): pass\n",
+    "dye/deep/tub.py": "def rinse(): pass\n",
+    "work.py": "import dye.deep.tub\n\ndef outer():\n    dye.dip()\n\ndef middle():\n    dye.deep.soak()\n\n"
+    "def inner():\n    dye.deep.tub.rinse()\n",
+}
+MACROS = {
+    "src/lib.rs": "pub mod grain;\npub mod saw;\n",
+    "src/grain.rs": "pub trait Grain {}\npub fn sand() {}\nmod inner;\npub use self::inner::Hidden;\n",
+    "src/grain/inner.rs": "pub trait Hidden {}\n",
+    "src/saw.rs": "#[macro_export]\nmacro_rules! make {\n    ($name:ident) => {\n"
+    "        impl $crate::grain::Grain for $name {}\n"
+    "        impl $crate::grain::Hidden for $name {}\n"
+    "        fn run() { $crate::grain::sand() }\n    };\n}\nfn plain(it: impl crate::grain::Hidden) {}\n",
+}
+GROUPS = {
+    "src/lib.rs": "pub mod bolt;\npub mod nut;\nmod work;\nmod own;\n",
+    "src/bolt.rs": "pub mod head;\npub struct Shank;\n",
+    "src/bolt/head.rs": "pub struct Hex;\npub struct Torx;\n",
+    "src/nut.rs": "pub struct Wing;\npub fn turn() {}\n",
+    "src/work.rs": "use crate::{\n    bolt::{head::{Hex, Torx as Star}, Shank},\n    nut::{Wing, turn as spin},\n};\n"
+    "fn hex(a: Hex) {}\nfn star(a: Star) {}\nfn shank(a: Shank) {}\nfn wing(a: Wing) { spin() }\n",
+    "src/own.rs": "use crate::{nut::{self, Wing}, bolt::{self as screw}};\nfn module() { nut::turn() }\n"
+    "fn renamed(a: screw::Shank) {}\n",
+}
 RUST = {
     "src/lib.rs": "mod plank;\nuse plank::Plank;\nfn cut(n: i32) -> i32 { n }\n#[test]\nfn test() {\n"
     "    assert_eq!(cut(1), 1);\n}\nfn list() {\n    vec![Plank::MOST, plank::plane(2)];\n}\n",
@@ -60,6 +87,17 @@ C = {
         (PYTHON, "@@Rules.WIDTH", {"wall.py deep"}),
         (PYTHON, "@@brush", {"wall.py value"}),
         (PYTHON, "@@palette", {"wall.py item"}),
+        (PACKAGE, "@@dip", {"work.py outer"}),
+        (PACKAGE, "@@soak", {"work.py middle"}),
+        (PACKAGE, "@@rinse", {"work.py inner"}),
+        (MACROS, "@@Grain", {"saw.rs make"}),
+        (MACROS, "@@sand", {"saw.rs make.run"}),
+        (MACROS, "@@Hidden", {"saw.rs make", "saw.rs plain"}),
+        (GROUPS, "@@Hex", {"work.rs hex"}),
+        (GROUPS, "@@Torx", {"work.rs star"}),
+        (GROUPS, "@@Shank", {"work.rs shank", "own.rs renamed"}),
+        (GROUPS, "@@Wing", {"work.rs wing"}),
+        (GROUPS, "@@turn", {"work.rs wing", "own.rs module"}),
         (TYPESCRIPT, "@@Speed", {"use.ts member", "far.ts barrel"}),
         (TYPESCRIPT, "@@STEPS", {"use.ts field"}),
         (TYPESCRIPT, "@@Knob", {"use.ts stat"}),
