@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -11,8 +12,10 @@ import pytest
 from tests.golden.conftest import copy_shop
 
 from codefathom import Engine
+from codefathom.cli import main
 from codefathom.config.settings import SearchSettings
 from codefathom.search.ranking.explain import lines
+from codefathom.server.schemas.search_schemas import SearchIn
 from codefathom.stores.vectors.flat_vectors import quantise_query
 from codefathom.types import MODES, Mode, SearchResult
 
@@ -65,6 +68,17 @@ def test_the_score_by_words_is_bm25(engine: Engine) -> None:
 
 
 # ---- thresholds
+
+
+def test_a_least_score_by_words_may_be_above_1(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    hits = engine.search("price order", mode="lexical", limit=50).hits
+    least = hits[1].score
+    assert least > 1
+    words = ["--json", "-q", "--mode", "lexical", "-n", "50", "--min-score", str(least)]
+    assert main(["search", "-C", engine.root, *words, "price order"]) == 0
+    shown = [hit["path"] for hit in json.loads(capsys.readouterr().out)["hits"]]
+    assert shown == [hit.chunk.path for hit in hits if hit.score >= least]
+    assert SearchIn.model_validate({"query": "price", "min_score": least}).model_dump()["min_score"] == least
 
 
 @pytest.mark.parametrize("mode", sorted(set(MODES) - {"auto", "graph"}))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -33,16 +34,45 @@ FILES = {
 }
 
 
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    root = tmp_path_factory.mktemp("stands") / "project"
-    for path, text in FILES.items():
+# Code, and documents with the names of its things as headings.
+OF_CODE = {
+    "CHANGELOG.md": "# Changelog\n\n## 1.2\n\n### Retry\n\n- Wait longer.\n\n### Security\n\n- None.\n",
+    "docs/guide.md": "# Guide\n\n## Cookies\n\nThey are kept.\n\n## Installation\n\nRun it.\n",
+    "docs/api/users.md": "# Users\n\n## create_user\n\nAdds one.\n\n## `Session.send()`\n\nSends it.\n",
+    "docs/api/combineParts.md": "# Parts\n\n## combineParts\n\nJoins them.\n",
+    "docs/redirect.md": "# Addresses\n\n## redirect\n\nAnother place.\n",
+    "docs/zh/guide.md": "# 指南\n\n## 登录\n\n输入密码。\n",
+    "tests/fixtures/page.md": "# Page\n\n## Create user\n\nNothing.\n",
+    "Makefile": "install:\n\tcp app /usr/bin\n",
+    "src/cookies.py": "def merge_cookies(jar, others):\n    jar.update(others)\n    return jar\n",
+    "src/users.py": "def create_user(name):\n    return {'name': name}\n\n\ndef login(user):\n    return user\n",
+    "src/session.py": "class Session:\n    def send(self, request):\n        return request\n",
+    "src/combine.ts": "export default function combineParts(parts) {\n  return parts.flat()\n}\n",
+    "src/again.py": "def with_retries(call):\n    for _ in range(3):\n        call()\n",
+    "docs/options.md": "# Options\n\n## `--retry`\n\nTry again.\n\n## Http2\n\nStreams.\n",
+    "src/http2.py": "def frames(data):\n    return list(data)\n",
+    "src/urls.py": "def follow_redirect(answer):\n    return answer.headers['location']\n",
+}
+
+
+def opened(root: Path, files: Mapping[str, str]) -> Iterator[Engine]:
+    for path, text in files.items():
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     with Engine.open(str(root), is_root=True) as engine:
         engine.index()
         yield engine
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    yield from opened(tmp_path_factory.mktemp("stands") / "project", FILES)
+
+
+@pytest.fixture(scope="module")
+def of_code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    yield from opened(tmp_path_factory.mktemp("code") / "project", OF_CODE)
 
 
 @pytest.mark.parametrize(
@@ -78,3 +108,32 @@ def test_a_definition_keeps_its_place_before_a_comment_with_the_word(engine: Eng
 def test_a_name_as_a_whole_comes_before_names_with_a_part_of_it(engine: Engine, mode: str) -> None:
     hit = engine.search("very_last_end", mode=mode).hits[0]
     assert (hit.chunk.path, hit.line) == ("src/wide.py", 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("cookies", "src/cookies.py"),
+        ("retry", "src/again.py"),
+        ("redirect", "src/urls.py"),
+        ("登录", "src/users.py"),
+        ("create user", "src/users.py"),
+        ("http2", "src/http2.py"),
+        ("create_user", "src/users.py"),
+        ("Session.send", "src/session.py"),
+        ("Session.send()", "src/session.py"),
+        ("combineParts", "src/combine.ts"),
+        # As the heading is written, and nothing is defined by that name.
+        ("Cookies", "docs/guide.md"),
+        ("Retry", "CHANGELOG.md"),
+        ("Create user", "tests/fixtures/page.md"),
+        ("--retry", "docs/options.md"),
+        # Nothing in the code is called so, or a document is asked for.
+        ("security", "CHANGELOG.md"),
+        ("installation", "docs/guide.md"),
+    ],
+)
+def test_code_with_the_name_comes_before_a_heading_that_is_written_otherwise(
+    of_code: Engine, question: str, path: str
+) -> None:
+    assert of_code.search(question).hits[0].chunk.path == path

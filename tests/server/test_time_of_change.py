@@ -25,6 +25,7 @@ from codefathom.question.asker import result_of
 from codefathom.question.question_options import question_of
 from codefathom.search.filter.filter_options import condition_of
 from codefathom.search.filter.filter_parser import parse_filter
+from codefathom.source.scan import ScanRules
 
 QUERY = "where are orders priced"
 OLD, NEW = "2026-10-31T23:59:59", "2026-11-01"  # the last moment before November, and the first one of it
@@ -47,6 +48,9 @@ QUESTIONS = [
     Asked({"changed_after": "2026-11-01T01:00+01:00"}, lambda path: path in NEW_FILES),
     Asked({"changed_after": "2026-10-01", "changed_before": "2026-12-01"}, lambda path: True),
     Asked({"changed_after": "2026-11-02"}, lambda path: False),
+    Asked({"changed_after": "0001-01-01", "changed_before": "9999-12-31"}, lambda path: True),
+    Asked({"changed_after": "9999-12-31"}, lambda path: False),
+    Asked({"changed_before": "1000-01-01"}, lambda path: False),
 ]
 
 
@@ -139,6 +143,27 @@ def test_a_number_is_not_taken_for_a_time(stamped: Path, value: object) -> None:
         parse_filter("modified = 2026-11-01")
 
 
+def test_files_of_no_project_have_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, moment in (("new.txt", NEW), ("old.txt", OLD)):
+        (tmp_path / name).write_text("Where orders are priced.\n")
+        stamp(tmp_path / name, moment)
+    for values, name in (({"--changed-after": NEW}, "new.txt"), ({"--changed-before": NEW}, "old.txt")):
+        words = [word for pair in values.items() for word in pair]
+        capsys.readouterr()
+        assert main(["search", "--in", str(tmp_path), "--json", "-q", *words, QUERY]) == 0, capsys.readouterr().err
+        assert {Path(path).name for path in paths(json.loads(capsys.readouterr().out)["hits"])} == {name}
+
+
+def test_a_file_of_the_first_moment_has_a_time(stamped: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stamp(stamped / "shop/pricing.py", "1970-01-01")
+    index(stamped)
+    found = paths(of_line(stamped, "search", {"changed_before": "1970-01-02"}, capsys)["hits"])
+    assert found == {"shop/pricing.py"}
+    files = UnindexedFiles(Recipe(str(stamped)))
+    hits = files.search(QUERY, where=parse_filter("modified < 1970-01-02")).hits
+    assert {hit.chunk.path for hit in hits} == {"shop/pricing.py"}
+
+
 def git(folder: Path, *words: str) -> None:
     own = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
     subprocess.run(["git", *own, *words], cwd=folder, check=True, capture_output=True, timeout=LONG_S)
@@ -164,7 +189,8 @@ def test_files_of_a_revision_have_no_times(stamped: Path, capsys: pytest.Capture
 
 
 def test_before_there_is_an_index_the_files_themselves_say_when_they_were_changed(stamped: Path) -> None:
-    files = UnindexedFiles(Recipe(str(stamped)))
-    hits = files.search(QUERY, where=parse_filter("modified >= 2026-11-01")).hits
-    assert {hit.chunk.path for hit in hits} <= NEW_FILES
-    assert hits
+    for follows in (False, True):
+        files = UnindexedFiles(Recipe(str(stamped), ScanRules(follow_symlinks=follows)))
+        hits = files.search(QUERY, where=parse_filter("modified >= 2026-11-01")).hits
+        assert {hit.chunk.path for hit in hits} <= NEW_FILES
+        assert hits

@@ -57,6 +57,7 @@ class LooseFiles:
     paths: tuple[str, ...]  # relative to the root, sorted
     max_bytes: int  # of one file
     name: str = "files of no project"
+    has_times: bool = True
 
     def tree(self, below: str = "") -> LooseFiles:
         """Return these files: they are all that there is."""

@@ -140,8 +140,8 @@ class UnindexedFiles:
         files = [file for path, file in self._files.items() if not paths or any(name in path for name in paths)]
         if where is not None:
             # The stamps of a revision are made of its contents, and are not times.
-            has_times = isinstance(self._recipe.tree, str)
-            records = [_record(file if has_times else file._replace(mtime_ns=0)) for file in files]
+            has_times = self._recipe.revision is None
+            records = [_record(file if has_times else file._replace(mtime_ns=-1)) for file in files]
             files = [file for file, record in zip(files, records, strict=True) if matches(where, record)]
         return sorted(files, key=lambda file: -sum(word in file.path.lower() for word in words))
 

@@ -26,14 +26,15 @@ def named(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments by our own names. Raises UsageError for one that this tool does not take."""
     spec = tool_named(tool)
     assert spec is not None  # whoever calls has compared the name with the list
-    allowed = tuple(spec["inputSchema"]["properties"])
+    listed = spec["inputSchema"]["properties"]
     # Of a search, the whole table of options is understood; the list of tools has room for a part of it.
-    unlisted = {argument.name for _, argument in of_tool("search")} if tool == "search" else set()
+    of_table = (argument.name for _, argument in of_tool("search") if tool == "search")
+    allowed = tuple(dict.fromkeys((*listed, *of_table)))
     named: dict[str, Any] = {}
     for name, value in arguments.items():
         snake = re.sub(r"(?<=[a-z])[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
         own = TOOL_ARGUMENTS[tool].get(snake, snake)
-        if own not in allowed and own not in unlisted:
+        if own not in allowed:
             raise UsageError(f"{tool} has no argument {name[:80]!r}", hint=f"it takes {', '.join(allowed)}")
         named[own] = value
     return named

@@ -88,8 +88,8 @@ class ToolCalls:
         cursor = cursor_of(arguments)
         values = {**option_values("search", arguments), "offset": cursor.offset}
         question = question_of("search", text_of(arguments, "query"), values, condition_of(values))
-        found = searched(call.chosen, replace(question, for_agent=True), texts(arguments, "paths"))
-        result = call.masks.of(call.masks.shown(found))
+        answer = searched(call.chosen, replace(question, for_agent=True), texts(arguments, "paths"))
+        result = call.masks.of(call.masks.shown(answer))
         step = _step(call.chosen) if call.chosen.indexing else None
         most = call.masks.room(call.most)
         return search_result(result, cursor, most, is_limited="limit" in arguments, indexing=step)

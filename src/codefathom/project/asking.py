@@ -311,9 +311,10 @@ def _request(question: Question, index: CurrentIndex) -> SearchRequest:
     parsed = parse_query(question.text)
     if parsed.is_empty:
         raise UsageError("the query is empty", hint='ask for something, such as fathom search "retry with backoff"')
-    if question.where is not None and index.place.revision is not None and mentions(question.where, "modified"):
+    revision = index.place.revision
+    if question.where is not None and revision and not revision.has_times and mentions(question.where, "modified"):
         raise UsageError(
-            f"the files of the revision {index.place.revision.name!r} have no time of change",
+            f"the files of the revision {revision.name!r} have no time of change",
             hint="search the files in the folder instead, or leave out changed_after, changed_before and modified; "
             "`git log --since` lists the commits of a time",
         )

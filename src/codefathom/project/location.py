@@ -32,6 +32,11 @@ class ProjectFiles(Protocol):
         """Their name in messages."""
         ...
 
+    @property
+    def has_times(self) -> bool:
+        """True if the time stamp of a file is the time of its last change."""
+        ...
+
     def tree(self, below: str = "") -> FileTree:
         """Return the files as they are now, of the whole project or `below` a folder of it. Raises SourceError."""
         ...

@@ -14,8 +14,8 @@ from codefathom.question.extents import MOST_PASSED_BY
 from codefathom.question.question import Kind, Question
 from codefathom.types import LEVELS, MODES, Mode, Where
 
-# texts, paths: any number of values; filter: expressions that must all hold, one over HTTP; share: a number from 0 to
-# 1; word: one of the choices.
+# texts, paths: any number of values; filter: expressions that must all hold, one over HTTP; share: a number, also a
+# fraction; word: one of the choices.
 Form: TypeAlias = Literal["text", "texts", "paths", "filter", "count", "share", "switch", "word"]
 Values: TypeAlias = Mapping[str, Any]  # what somebody has said, by the names of the rows
 
@@ -74,6 +74,7 @@ _AGENT_MODES: Mapping[str, Mode] = {
     "symbol": "symbol",
     "regex": "regex",
 }
+_HIGHEST_SCORE = 1_000  # by words alone a score has no limit, see docs/query.md; tools have no such mode
 _ANY: tuple[Kind, ...] = ("search", "context", "ask")
 
 OPTIONS: tuple[QuestionOption, ...] = (
@@ -226,9 +227,9 @@ OPTIONS: tuple[QuestionOption, ...] = (
         fills="min_score",
         usual=0.0,
         least=0,
-        most=1,
+        most=_HIGHEST_SCORE,
         line=OnLine(("--min-score",), "X"),
-        body=InBody(0.0, most=1),
+        body=InBody(0.0, most=_HIGHEST_SCORE),
         tool=OfTool("min_score", usual=0.0),
     ),
 )

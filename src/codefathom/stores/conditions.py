@@ -99,7 +99,7 @@ FIELDS: Mapping[str, Field] = {
             "time",
             "file",
             "time of its last change on this disk; compare it with `2026-11-01` or `2026-11-01T18:00+01:00`",
-            "nullif(max(d.mtime_ns, 0), 0)",
+            "CASE WHEN d.mtime_ns >= 0 THEN d.mtime_ns END",
         ),
         Field("is_test", "flag", "file", "true if its path is that of a test", "d.path"),
         Field("kind", "text", "lines", "`function`, `method`, `class`, `section`, `block`, …"),
@@ -144,7 +144,7 @@ class FileNumbers(Protocol):
 
     @property
     def mtime_ns(self) -> int:
-        """Its time stamp."""
+        """Its time stamp; negative: not known."""
         ...
 
 
@@ -155,7 +155,8 @@ def record_of(chunk: Chunk, file: FileNumbers) -> dict[str, object]:
 
 def file_record(path: str, file: FileNumbers) -> dict[str, object]:
     """Return the values of the fields that are known of a file without reading it."""
-    return {**path_fields(path), "path": path, "size": file.size, "modified": max(file.mtime_ns, 0) or None}
+    modified = file.mtime_ns if file.mtime_ns >= 0 else None
+    return {**path_fields(path), "path": path, "size": file.size, "modified": modified}
 
 
 def path_fields(path: str) -> dict[str, str]:
@@ -305,6 +306,9 @@ def _flag(field: Field, value: Scalar) -> int:
     return int(word in ("true", "yes", "1"))
 
 
+_LATEST = 2**63 - 1  # in nanoseconds since 1970: no stamp in an index is later, and SQLite takes none
+
+
 class Nanoseconds(int):
     """A time that was read, in nanoseconds since 1970; any other number is not taken for a time."""
 
@@ -318,7 +322,7 @@ def _time(value: Scalar) -> Nanoseconds:
     except (ValueError, OverflowError) as error:
         hint = "write a date, such as 2026-11-01, or a time, such as 2026-11-01T18:00+01:00"
         raise UsageError(f"{str(value)[:80]!r} is not a date or a time", hint=hint) from error
-    return Nanoseconds(since // timedelta(microseconds=1) * 1_000)
+    return Nanoseconds(min(max(since // timedelta(microseconds=1) * 1_000, -_LATEST), _LATEST))
 
 
 # ---- one condition, taken apart

@@ -59,8 +59,10 @@ def _joined(value: object) -> object:
 
 TEXTS = st.text(alphabet="aAbB.é漢/_%\\'\"-1", max_size=4)
 NUMBERS = st.one_of(st.integers(-2, 6), st.sampled_from([2.5, 3.0, 2**40]))
-DATES = st.sampled_from(["2026-11-01", "2026-11-01T18:00+01:00", "1970-01-01", "20261102"])
-MOMENTS = st.sampled_from([1_793_491_200_000_000_000, 1_793_491_199_999_999_999, 1, 2**62])
+DATES = st.sampled_from(
+    ["2026-11-01", "2026-11-01T18:00+01:00", "1970-01-01", "20261102", "0001-01-01", "1677-01-01", "9999-12-31"]
+)
+MOMENTS = st.sampled_from([1_793_491_200_000_000_000, 1_793_491_199_999_999_999, 0, 1, 2**62, 2**63 - 1])
 PATTERNS = st.sampled_from(["a", "^a", "b$", "[ab]+", "(?m)^B", "é", ".", "a|b", r"\.", "(^|\\.)a(\\.|$)"])
 
 
@@ -138,6 +140,7 @@ RECORD: Record = {
     "module": "src",
     "sub_module": "net",
     "size": 900,
+    "modified": 0,  # of a file that an image or an archive without times has made
     "kind": "method",
     "symbol": "Client.send",
     "names": ("Client.send", "Client.close"),
@@ -192,6 +195,8 @@ RECORD: Record = {
         ('{"operator": "or", "filters": [{"field": "kind", "operator": "notIn", "value": ["class"]}]}', True),
         ('{"operator": "OR", "filters": []}', True),
         ('{"operator": "NOT", "filters": []}', True),
+        ("modified >= 0001-01-01 and modified < 9999-12-31", True),
+        ("modified > 9999-12-31T23:59:59-14:00 or modified < 0001-01-01T00:00+14:00", False),
     ],
 )
 def test_meaning(connection: sqlite3.Connection, expression: str, holds: bool) -> None:

@@ -2955,7 +2955,7 @@ export interface components {
         };
         /**
          * ImpactOut
-         * @description The reach of a change, as far as it can be seen; the keys of `fathom impact --json`.
+         * @description The reach of a change, as far as it can be seen; the keys of `fathom impact --json`, and notes.
          */
         ImpactOut: {
             /**

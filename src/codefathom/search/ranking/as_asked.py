@@ -7,44 +7,77 @@ question is asked so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.ranking.places import place_of
 from codefathom.stores.lexical.terms import terms
 from codefathom.types import SECTION_SEPARATOR, Chunk
 
-_FEWEST_IN_TITLE = 2  # words: one alone may be the name of code, which is meant then
 _BETWEEN = re.compile(r"[\W_]+")
+_PLAIN_WORDS = re.compile(r"[^\W_]+(?: [^\W_]+)*")
+
+
+class NameWords(NamedTuple):
+    """What a candidate defines."""
+
+    each: Sequence[Sequence[str]]  # the words of each name
+    share: float  # of the words of the question, in any form and translated, that are in its names
 
 
 class AsAsked:
     """The words of a short question as they are written, looked for in the candidates."""
 
     def __init__(self, query: RankingQuery) -> None:
+        self._query = query
         self._words = query.written
         self._own = sum(1 << bit for bit, term in enumerate(query.terms) if term in self._words)
         self._all = self._own if self._words and all(word in query.terms for word in self._words) else 0
         self._name = _joined(query.name_of_parts)
-        self._title = _plain(query.title) if len(self._words) >= _FEWEST_IN_TITLE or not query.heads else ""
+        is_one = len(query.title.split()) == 1
+        self._title = "" if is_one and query.heads else _plain(query.title)  # of what is defined, the code is meant
+        # With a sign or a capital letter: written as the heading is, and not as anybody writes some words.
+        is_plain = query.title == query.title.lower() and _PLAIN_WORDS.fullmatch(query.title)
+        self._heading = "" if is_plain else query.title
 
-    def is_heading(self, chunk: Chunk) -> bool:
-        """Return True for the section of a document whose heading is the question, word for word."""
+    def headings(self, chunks: Sequence[Chunk], named: Sequence[NameWords]) -> list[bool]:
+        """Return which chunks are sections of documents whose heading is the question, word for word.
+
+        Where code has that name, only a heading that is also written in the same way.
+        """
+        sections = [self._heads(chunk) for chunk in chunks]
+        if not any(sections) or self._query.about_prose:
+            return [bool(headings) for headings in sections]
+        is_code = any(self._is_called(chunk, own) for chunk, own in zip(chunks, named, strict=True))
+        return [self._heading in headings if is_code else bool(headings) for headings in sections]
+
+    def _heads(self, chunk: Chunk) -> list[str]:
         if not self._title or not place_of(chunk.path).is_prose:
-            return False
-        return any(_plain(name.rpartition(SECTION_SEPARATOR)[2]) == self._title for name in chunk.names)
+            return []
+        headings = (name.rpartition(SECTION_SEPARATOR)[2].replace("`", "") for name in chunk.names)
+        return [heading for heading in headings if _plain(heading) == self._title]
 
-    def lacking(self, chunks: Sequence[Chunk], bits: Sequence[int], named: Iterable[bool]) -> list[bool]:
+    def _is_called(self, chunk: Chunk, named: NameWords) -> bool:
+        """Return True for code of that name, or in a file of it; of one word, other names that have it count, too."""
+        place = place_of(chunk.path)
+        if place.is_prose or place.is_test:
+            return False
+        if len(self._words) == 1:
+            return named.share > 0 or bool(self._query.word_forms.among(place.stem))
+        title = self._title.replace(" ", "")
+        return place.flat_stem == title or any("".join(words) == title for words in named.each)
+
+    def lacking(self, chunks: Sequence[Chunk], bits: Sequence[int], named: Sequence[NameWords]) -> list[bool]:
         """Return which chunks have no word of the question, where another one has all of them; else none.
 
-        `bits` are the terms of the question in each chunk and in its path, in any form; `named` says whether a name
-        that it defines has one of them, also translated.
+        `bits` are the terms of the question in each chunk and in its path, in any form.
         """
         if not self._all or not any(self._has_all(chunk, own) for chunk, own in zip(chunks, bits, strict=True)):
             return [False] * len(chunks)
         return [
-            not self._holds_name(chunk) if self._name else not (is_named or own & self._own)
-            for chunk, own, is_named in zip(chunks, bits, named, strict=True)
+            not self._holds_name(chunk) if self._name else not (of_names.share > 0 or own & self._own)
+            for chunk, own, of_names in zip(chunks, bits, named, strict=True)
         ]
 
     def _has_all(self, chunk: Chunk, bits: int) -> bool:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from codefathom.search.question.ranking_query import RankingQuery, last_of
 from codefathom.search.question.words import Cover, WordStrengths, same_word
-from codefathom.search.ranking.as_asked import AsAsked
+from codefathom.search.ranking.as_asked import AsAsked, NameWords
 from codefathom.search.ranking.copies import copying_files
 from codefathom.search.ranking.places import PathFacts, place_of
 from codefathom.stores.lexical.terms import parts
@@ -112,7 +112,8 @@ def signals(
     documents = _Documents(query, candidates, covered)
     as_asked = AsAsked(query)
     chunks = [one.chunk for one in candidates]
-    lacking = as_asked.lacking(chunks, term_bits, (share > 0 for share, _ in about_names))
+    named = [NameWords(own.each, share) for own, (share, _) in zip(names, about_names, strict=True)]
+    lacking = as_asked.lacking(chunks, term_bits, named)
     return [
         (
             one.lexical / top.lexical,
@@ -122,15 +123,17 @@ def signals(
             defined[one.key] * query.is_only_symbol,
             query.frames[one.key].value if one.key in query.frames else 0.0,
             share,
-            *named,
+            *own_names,
             float(not query.about_tests and _is_test(one.chunk)),
             float(_is_data(one.chunk, query)),
-            documents.prose(one.chunk, share, named[0]),
-            float(as_asked.is_heading(one.chunk)),
+            documents.prose(one.chunk, share, own_names[0]),
+            float(is_heading),
             float(lacks),
             *of_file[one.chunk.path],
         )
-        for one, share, named, lacks in zip(candidates, covered, about_names, lacking, strict=True)
+        for one, share, own_names, is_heading, lacks in zip(
+            candidates, covered, about_names, as_asked.headings(chunks, named), lacking, strict=True
+        )
     ]
 
 

@@ -30,6 +30,11 @@ class Revision:
     target: str  # full name of a branch, else the hash of a commit
 
     @property
+    def has_times(self) -> bool:
+        """False: the stamps are made of the contents."""
+        return False
+
+    @property
     def key(self) -> str:
         """The identity of what is indexed: equal for two names of one commit."""
         return f"{self.store}\0{self.prefix}\0{self.target}"
