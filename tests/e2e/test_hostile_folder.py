@@ -38,7 +38,7 @@ NAMES = (
     *("catalog.db.damaged", "catalog.db.broken", "lexical", "lexical/state", "lexical/state.new", "lexical/N"),
     *("lexical/2", "lexical/N/meta.json", "lexical/N/.managed.json", "lexical/N/.tantivy-writer.lock"),
     *("lexical/N/.tantivy-meta.lock", "V", "V/vectors.bin", "V/vectors.bin.new"),
-    *("V/changes.bin", "tree", "tree.new"),
+    *("V/changes.bin", "tree.stamps", "tree.stamps.new"),
 )
 
 

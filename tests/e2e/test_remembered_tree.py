@@ -152,10 +152,10 @@ def test_a_tree_with_a_folder_that_is_always_listed_is_written_once(root: Path) 
     (root / "one/.git").write_text("gitdir: ../../.git/modules/one\n")
     index(root)
     shown(root)
-    before = (root / ".fathom/tree").stat()
+    before = (root / ".fathom/tree.stamps").stat()
     shown(root)
-    assert (root / ".fathom/tree").stat().st_ino == before.st_ino
-    assert (root / ".fathom/tree").stat().st_mtime_ns == before.st_mtime_ns
+    assert (root / ".fathom/tree.stamps").stat().st_ino == before.st_ino
+    assert (root / ".fathom/tree.stamps").stat().st_mtime_ns == before.st_mtime_ns
 
 
 # ---- vectors of another model
@@ -278,12 +278,12 @@ def index_with_other_rules(root: Path) -> None:
 
 
 def remove_index_and_index_anew(root: Path) -> None:
-    shutil.copy2(root / ".fathom/tree", root.parent / "tree")
+    shutil.copy2(root / ".fathom/tree.stamps", root.parent / "tree")
     shutil.rmtree(root / ".fathom")
     (root / ".fathom").mkdir()
     (root / "one/b.py").rename(root.parent / "b.py")
     index(root)
-    shutil.copy2(root.parent / "tree", root / ".fathom/tree")
+    shutil.copy2(root.parent / "tree", root / ".fathom/tree.stamps")
     (root.parent / "b.py").rename(root / "one/b.py")
 
 

@@ -150,7 +150,7 @@ def to_format_6(root: Path) -> None:
             db.execute(f"ALTER TABLE {table} DROP COLUMN inode")
         db.execute("UPDATE meta SET value = '6' WHERE key = 'format'")
     (root / ".fathom" / "catalog.db.seal").unlink()  # it is that of the file before this
-    (root / ".fathom" / "tree").unlink(missing_ok=True)  # that version has kept none
+    (root / ".fathom" / "tree.stamps").unlink(missing_ok=True)  # that version has kept none
 
 
 @LINUX

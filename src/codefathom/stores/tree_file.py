@@ -22,7 +22,7 @@ from codefathom.source.stamped_tree import StampedTree
 from codefathom.stores.folder import Folder
 from codefathom.types import Skipped
 
-_FILE = "tree"
+_FILE = "tree.stamps"
 _HEAD = struct.Struct("<16s32sqqqqqq")  # magic, key, moment, number of each list, bytes of text
 _SUM = struct.Struct("<I")
 _MAGIC = b"fathom tree 1 %c\n" % sys.byteorder[0].encode()
