@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from codefathom.mcp.marked_lines import MarkedLines
 
 from codefathom import Engine
 from codefathom.answer.answer_types import Answer, Citation
-from codefathom.config.settings import McpSettings, Settings, SourceSettings
+from codefathom.config.settings import Settings, SourceSettings
 from codefathom.errors import UsageError
 from codefathom.mcp.agent_masks import AgentMasks, masked_error, masked_text
+from codefathom.project.marked_lines import MarkedLines
 from codefathom.providers.base import NO_USAGE
 from codefathom.source.masks import MARK, MASK
 from codefathom.types import Chunk, Hit, IndexedFile, SearchResult
@@ -101,17 +101,17 @@ def test_a_part_of_a_line_begins_at_its_column(engine: Engine) -> None:
     line = f'TOKEN = "{TOKEN}"'
     lines = MarkedLines(engine.opened)
     assert lines.lines("pay.py", 1, line[4:], 5) == MARKED_FIRST[4:]
-    assert lines.chunk(Chunk("1", "pay.py", "python", "block", "", (), 1, 1, line[4:] + "\n", column=5)) == (
-        MARKED_FIRST[4:] + "\n"
-    )
+    part = Chunk("1", "pay.py", "python", "block", "", (), 1, 1, line[4:] + "\n", column=5)
+    ((shown,), has_marks) = lines.hits((Hit(part, 0.5, {}),))
+    assert (shown.chunk.text, has_marks) == (MARKED_FIRST[4:] + "\n", True)
     assert lines.lines("pay.py", 1, line[:8]) == line[:8]
 
 
 def test_a_part_of_a_line_is_a_secret_by_the_lines_above_it(engine: Engine) -> None:
     part = Chunk("1", "pay.py", "python", "block", "", (), 9, 9, KEY_LINES[1][10:40], column=11)
-    shown = MarkedLines(engine.opened).chunk(part)
-    assert "c" * 9 not in shown
-    assert shown
+    ((hit,), _) = MarkedLines(engine.opened).hits((Hit(part, 0.5, {}),))
+    assert "c" * 9 not in hit.chunk.text
+    assert hit.chunk.text
 
 
 def test_several_lines_that_an_index_has_masked_are_marks(engines: Mapping[str, Engine]) -> None:
@@ -150,37 +150,30 @@ def test_a_file_that_has_changed_is_looked_through_as_a_whole(tmp_path: Path) ->
 # ---- answers
 
 
-def test_hits_get_marks_and_the_answer_says_so(engine: Engine) -> None:
-    masks = AgentMasks()
-    assert masks.room(500) == 500
+def test_hits_get_marks(engine: Engine) -> None:
+    lines = MarkedLines(engine.opened)
     plain = result_of(engine, (4, "def pay(order):\n"))
-    assert masks.hits(engine, plain) is plain
-    assert masks.room(500) == 500
-    shown = masks.hits(engine, result_of(engine, (1, f'TOKEN = "{TOKEN}"\n'), (4, "def pay(order):\n")))
-    assert [hit.chunk.text for hit in shown.hits] == [f"{MARKED_FIRST}\n", "def pay(order):\n"]
-    assert masks.room(500) == 440
+    assert lines.hits(plain.hits) == (plain.hits, False)
+    hits, has_marks = lines.hits(result_of(engine, (1, f'TOKEN = "{TOKEN}"\n'), (4, "def pay(order):\n")).hits)
+    assert [hit.chunk.text for hit in hits] == [f"{MARKED_FIRST}\n", "def pay(order):\n"]
+    assert has_marks
 
 
-def test_lines_of_a_file_get_marks_and_the_answer_says_so(engine: Engine) -> None:
+def test_an_answer_says_that_its_lines_have_marks(engine: Engine) -> None:
     masks = AgentMasks()
-    assert masks.lines(engine, "pay.py", 4, "def pay(order):\n") == "def pay(order):\n"
+    plain = result_of(engine, (4, "def pay(order):\n"))
+    assert masks.shown(plain) is plain
     assert masks.room(500) == 500
-    assert masks.lines(engine, "pay.py", 1, f'TOKEN = "{TOKEN}"\n') == f"{MARKED_FIRST}\n"
-    assert masks.lines(engine, "pay.py", 4, "def pay(order):\n") == "def pay(order):\n"
+    with_marks = replace(plain, has_marks=True)
+    assert masks.shown(with_marks) is with_marks
+    assert masks.shown(plain) is plain
     assert masks.room(500) == 440
 
 
-def test_a_user_may_show_agents_the_values(engines: Mapping[str, Engine], tmp_path: Path) -> None:
-    (tmp_path / "pay.py").write_text(TEXT)
-    settings = Settings(mcp=McpSettings(secrets="show"))
-    with Engine.open(str(tmp_path), is_root=True, settings=settings) as engine:
-        engine.index()
-        masks = AgentMasks(shows=True)
-        result = result_of(engine, (1, f'TOKEN = "{TOKEN}"\n'))
-        assert masks.hits(engine, result) is result
-        assert masks.lines(engine, "pay.py", 1, f'TOKEN = "{TOKEN}"') == f'TOKEN = "{TOKEN}"'
-        assert masks.of(f"what is {TOKEN}?") == f"what is {TOKEN}?"
-        assert masks.room(500) == 500
+def test_a_user_may_show_agents_the_values() -> None:
+    masks = AgentMasks(shows=True)
+    assert masks.of(f"what is {TOKEN}?") == f"what is {TOKEN}?"
+    assert masks.room(500) == 500
 
 
 CHUNK = Chunk("id", f"{TOKEN}.py", "python", "block", f"f_{TOKEN}", ("f",), 1, 1, f"x = '{TOKEN}'", TOKEN, TOKEN)
@@ -229,13 +222,10 @@ def test_the_answer_of_a_model_gets_marks_also_where_it_quotes_one() -> None:
     assert plain.room(500) == 500
 
 
-def test_a_text_with_marks_is_taken_note_of() -> None:
+def with_marks() -> AgentMasks:
     masks = AgentMasks()
-    masks.has_shown("def pay(order): ...")
-    assert masks.room(500) == 500
-    masks.has_shown(f"key = {MARK}")
-    masks.has_shown("def pay(order): ...")
-    assert masks.room(500) == 440
+    masks.of(TOKEN)
+    return masks
 
 
 def tool(text: str, **shape: Any) -> dict[str, Any]:
@@ -250,8 +240,7 @@ def tool(text: str, **shape: Any) -> dict[str, Any]:
     ("text", "n_marks", "words"), [(f"a {MARK}", 1, "1 value is masked"), (f"{MARK} {MARK}", 2, "2 values are masked")]
 )
 def test_a_result_says_once_what_its_marks_mean(text: str, n_marks: int, words: str) -> None:
-    masks = AgentMasks()
-    masks.has_shown(MARK)
+    masks = with_marks()
     noted = masks.noted(tool(text))
     assert noted["content"] == [
         {
@@ -270,13 +259,10 @@ def test_a_result_says_once_what_its_marks_mean(text: str, n_marks: int, words: 
     [("nothing", True, {}), (f"a {MARK}", False, {}), (f"a {MARK}", True, {"masked": 1})],
 )
 def test_a_result_without_marks_of_ours_says_nothing(text: str, has_marks: bool, shape: dict[str, Any]) -> None:
-    masks = AgentMasks()
-    masks.has_shown(MARK if has_marks else "")
     result = tool(text, **shape)
-    assert masks.noted(result) is result
+    assert (with_marks() if has_marks else AgentMasks()).noted(result) is result
     error = {"content": [{"type": "text", "text": f"no file {MARK}"}], "isError": True}
-    masks.has_shown(MARK)
-    assert masks.noted(error) is error
+    assert with_marks().noted(error) is error
 
 
 def test_a_mistake_repeats_no_secret() -> None:
