@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from posixpath import normpath
@@ -217,6 +216,8 @@ def _toml(text: str) -> Table | None:
     if len(text) > MAX_MANIFEST_CHARS:
         return None
     try:
+        import tomllib  # noqa: PLC0415  12 ms, and most questions read no manifest
+
         return tomllib.loads(text)
     except (ValueError, RecursionError):
         return None
