@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from textwrap import dedent
 from time import thread_time
@@ -191,6 +192,7 @@ def test_a_pattern_names_kinds_of_symbols(language: str) -> None:
     assert kinds - {"owner"} <= set(SYMBOL_KINDS) and kinds
 
 
+_TRIES = 5  # what is quadratic is so each time
 # Hostile text of n pieces, for languages whose definitions are known by their heads alone.
 HOSTILE = {
     "many on one line": ("tcl", "proc f {} {};"),
@@ -218,15 +220,24 @@ BEFORE_HOSTILE = {
 def test_hostile_text_takes_no_more_steps_than_its_size(case: str) -> None:
     language, piece = HOSTILE[case]
     n = 16_000 // len(piece)
-    few, many = (_seconds(language, BEFORE_HOSTILE.get(case, "") + piece * size + ".") for size in (n, 8 * n))
-    assert many < 24 * few + 0.2  # of the processor: 64 times as long would be quadratic
+    texts = [BEFORE_HOSTILE.get(case, "") + piece * size + "." for size in (n, 8 * n)]
+
+    def is_linear() -> bool:
+        few, many = (_seconds(language, text) for text in texts)
+        return many < 24 * few + 0.2  # of the processor: 64 times as long would be quadratic
+
+    assert any(is_linear() for _ in range(_TRIES))
 
 
 def _seconds(language: str, text: str) -> float:
-    begin = thread_time()
-    symbols = parse_text(Document(f"src/a.{language}", language, text, "f1", len(text))).symbols
-    with_heads(symbols, without_symbol(heads_of(text, language), symbols), text)
-    return thread_time() - begin
+    gc.disable()  # its work grows with all that the tests before have left in memory
+    try:
+        begin = thread_time()
+        symbols = parse_text(Document(f"src/a.{language}", language, text, "f1", len(text))).symbols
+        with_heads(symbols, without_symbol(heads_of(text, language), symbols), text)
+        return thread_time() - begin
+    finally:
+        gc.enable()
 
 
 def test_a_definition_ends_before_the_comment_of_the_next_one() -> None:
@@ -250,8 +261,8 @@ def test_a_pattern_takes_no_more_steps_than_the_size_of_a_text(language: str) ->
             _seconds_of_heads(head + piece * (size // len(piece)), language) for head in HEADS for piece in PIECES
         )
 
-    few, many = total(4_000), total(16_000)
-    assert many < 9 * few + 0.2  # 16 times as long would be quadratic
+    # 16 times as long would be quadratic.
+    assert any(total(16_000) < 9 * total(4_000) + 0.2 for _ in range(_TRIES))
 
 
 def _seconds_of_heads(text: str, language: str) -> float:

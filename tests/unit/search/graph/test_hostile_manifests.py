@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from time import thread_time
 
@@ -39,12 +40,19 @@ PIECES = [
 
 @pytest.mark.parametrize("read", READERS)
 def test_a_manifest_takes_no_more_steps_than_its_size(read: Callable[[str], object]) -> None:
-    few, many = (sum(_seconds(read, piece * (size // len(piece))) for piece in PIECES) for size in (4_000, 24_000))
-    assert many < 12 * few + 0.2  # of the processor: 36 times as long would be quadratic
+    def is_linear() -> bool:
+        few, many = (sum(_seconds(read, piece * (size // len(piece))) for piece in PIECES) for size in (4_000, 24_000))
+        return many < 12 * few + 0.2  # of the processor: 36 times as long would be quadratic
+
+    assert any(is_linear() for _ in range(5))  # what is quadratic is so each time
 
 
 def _seconds(read: Callable[[str], object], text: str) -> float:
-    begin = thread_time()
-    read(text)
-    read("{" + text)
-    return thread_time() - begin
+    gc.disable()  # its work grows with all that the tests before have left in memory
+    try:
+        begin = thread_time()
+        read(text)
+        read("{" + text)
+        return thread_time() - begin
+    finally:
+        gc.enable()
