@@ -117,6 +117,7 @@ KINDS: dict[str, Callable[[Engine, Path], object]] = {  # that have no method of
 # They come to no file of the project; indexes of revisions lie in the user's cache.
 OTHERS = {
     "close",
+    "damages",  # the same as `damage`
     "folder",
     "hides_secrets",
     "index_dir",

@@ -20,8 +20,9 @@ from codefathom.askers.open_projects import Federation
 from codefathom.askers.project_list import ProjectList
 from codefathom.cli import main
 from codefathom.errors import SourceError, UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.source.revisions import git_program
-from codefathom.source.scan import ABSENT
 from codefathom.types import SearchResult
 
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
@@ -279,7 +280,7 @@ def test_the_configuration_of_a_repository_runs_nothing(repository: Path, tmp_pa
     before = everything(repository)
     with Engine.open(str(repository), revision="v1") as engine:
         report = engine.index()
-        assert [(item.path, item.reason) for item in report.failures] == [("README.md", ABSENT)]
+        assert [(item.path, item.reason) for item in report.failures] == [("README.md", str(Note(say.ABSENT)))]
         assert engine.search("retry with backoff").hits[0].chunk.path == "api/handlers/retry.go"
     assert not proof.exists()
     assert everything(repository) == before
@@ -340,7 +341,7 @@ def test_what_a_partial_clone_lacks_is_named_and_not_fetched(remote: str, partia
         again = engine.index()
     assert listed == {"README.md"}
     assert len(report.failures) > 5
-    assert {item.reason for item in report.failures} == {ABSENT}
+    assert {item.reason for item in report.failures} == {str(Note(say.ABSENT))}
     assert {item.path for item in again.failures} == {item.path for item in report.failures}
     assert not proof.exists()
     assert everything(partial) == before

@@ -8,6 +8,7 @@ from typing import Any
 
 from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, IndexingError
+from codefathom.facts.reasons import verbatim
 from codefathom.project.opening import OpenedProject
 from codefathom.question.question import Question
 from codefathom.types import (
@@ -89,4 +90,4 @@ def symbols(*names: str, n_all: int | None = None) -> SomeSymbols:
 
 def edges(*paths: str, rest: Rest | None = None, completeness: str = "by names") -> RelatedResult:
     own = tuple(Related(path, "calls", line, "f") for line, path in enumerate(paths, start=1))
-    return RelatedResult("a.py", own, completeness, 2, rest=rest or Rest())
+    return RelatedResult("a.py", own, (verbatim(completeness),), 2, rest=rest or Rest())

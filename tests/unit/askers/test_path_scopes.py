@@ -10,6 +10,8 @@ import pytest
 from codefathom.askers.path_scopes import PathResolver, PathScopes
 from codefathom.askers.routes import PathRoute, RoutedFolder
 from codefathom.errors import UsageError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.types import Skipped
 
 
@@ -118,9 +120,7 @@ def test_a_relative_path_begins_at_the_current_folder(data: str, monkeypatch: py
 def test_a_question_is_asked_to_so_many_projects_at_most(data: str) -> None:
     scopes = resolver(data).scopes([f"{data}/chats"], most_projects=1)
     assert list(scopes.projects) == [chat(data, "7")]
-    assert scopes.left_out == (
-        Skipped(f"{data}/chats", "1 of the projects here are left out: one question is asked to at most 1"),
-    )
+    assert scopes.left_out == (Skipped(f"{data}/chats", Note(say.ONLY_PROJECTS, {"count": 1, "most": 1})),)
     named = resolver(data).scopes([f"{data}/chats/8", f"{data}/chats"], most_projects=1)
     assert list(named.projects) == [chat(data, "8")]
     assert named.left_out[0].path == f"{data}/chats"

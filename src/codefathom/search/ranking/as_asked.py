@@ -46,6 +46,8 @@ class AsAsked:
 
         Where code has that name, only a heading that is also written in the same way.
         """
+        if any(value > 0 and not place_of(path).is_prose for path, value in self._query.files.items()):
+            return [False] * len(chunks)  # the name of a file of code, such as a module, may be a heading as well
         sections = [self._heads(chunk) for chunk in chunks]
         if not any(sections) or self._query.about_prose:
             return [bool(headings) for headings in sections]
