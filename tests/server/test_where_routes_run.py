@@ -209,7 +209,7 @@ def test_the_search_of_an_answer_ends_when_its_reader_leaves(
         for root in (shop, _second(shop)):
             add(client, root)
             index(root)
-        n_processes = 1 + 2 * (2 if asked else 1)
+        n_processes = 1 + 2 * 2  # `/v1` asks one project, the others both, named or not
         processes = stopped(pool, n_processes)
         with ExitStack() as clients:
             for route in ANSWERED:
