@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.removing import remove_folder
 
 from codefathom import Engine
 from codefathom.cli import main
@@ -127,7 +128,7 @@ def test_nothing_named_is_an_error(project: Path) -> None:
 
 
 def test_an_index_that_is_not_there_is_made_first(project: Path) -> None:
-    shutil.rmtree(project / ".fathom")
+    remove_folder(project / ".fathom")
     with Engine.open(str(project)) as engine:
         assert engine.update(["fish"]).unchanged
         assert engine.symbols("find_kestrel")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import faiss
 import pytest
+from tests.removing import remove_folder
 
 from codefathom.cli import main
 from codefathom.engine import Engine
@@ -61,7 +61,7 @@ def test_without_functions_the_old_index_does_not_stay(shop: Path, tmp_path: Pat
 
 def test_the_texts_are_taken_over(shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = exported(shop, tmp_path / "out")["file"]
-    shutil.rmtree(shop / ".fathom")
+    remove_folder(shop / ".fathom")
     changed = shop / str(files[0]["file_path"])
     changed.write_text("# another text\n" + changed.read_text())
     assert main(["import", "--as", "faiss", str(tmp_path / "out"), "-C", str(shop)]) == 0

@@ -14,6 +14,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
+from tests.removing import remove_folder
 from tests.traps import TRAPS, Elsewhere, Trap, deep_folder, journal_that_names, plant
 from tests.waiting import LONG_S
 
@@ -130,7 +131,7 @@ def check(name: str, n_commands: int, scratch: Path) -> Iterator[str]:
             index(project)
             if main(["search", "-C", str(project), "feed the duck"]) or not elsewhere.is_untouched():
                 yield f"after {what} with a {kind} as {name} the index was not made again"
-            shutil.rmtree(place)
+            remove_folder(place)
 
 
 @pytest.mark.parametrize("n_commands", [1, pytest.param(len(COMMANDS), marks=pytest.mark.long)])

@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.removing import remove_folder
 from tests.waiting import LONG_S
 
 from codefathom import Engine
@@ -301,7 +302,7 @@ def test_an_export_has_no_text(kept: Path) -> None:
 
 
 def test_the_texts_of_a_foreign_index_are_not_believed(kept: Path, tmp_path: Path) -> None:
-    shutil.rmtree(tmp_path / "state")
+    remove_folder(tmp_path / "state")
     with Engine.open(str(kept)) as engine:
         report = engine.index()
         assert report.lost == "2 texts that were on no disk are lost; hand them in again"

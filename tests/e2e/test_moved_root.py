@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.mcp_session import McpSession
+from tests.removing import remove_folder
 from tests.traps import Elsewhere
 
 from codefathom.askers.open_projects import Federation
@@ -265,7 +266,7 @@ def test_questions_to_several_projects_tell_it(root: Path, elsewhere: Elsewhere,
 
 
 def test_a_folder_of_files_that_a_link_leads_out_of_the_project_is_refused(root: Path, elsewhere: Elsewhere) -> None:
-    shutil.rmtree(root / "shop")
+    remove_folder(root / "shop")
     (root / "shop").symlink_to(elsewhere.path / "shop")
     settings = Engine.open(str(root)).settings
     settings = settings._replace(source=settings.source._replace(dir="shop"))

@@ -12,6 +12,7 @@ import pytest
 from tests.e2e.test_ask import call
 from tests.e2e.test_ask_agent import final, told
 from tests.protocols.server import Turn, serving
+from tests.removing import remove_folder
 
 from codefathom.answer.tokens import estimate
 from codefathom.askers.open_projects import Federation
@@ -94,7 +95,7 @@ def test_wrong_names_are_clear_errors(
 
 
 def test_a_project_whose_folder_is_gone_can_be_renamed(named: Path) -> None:
-    shutil.rmtree(named / "zoo")
+    remove_folder(named / "zoo")
     assert ProjectList().rename("zoo", "animals").root == str(named / "zoo")
 
 
@@ -165,7 +166,7 @@ def test_equal_files_are_there_once(named: Path) -> None:
 
 def test_a_project_that_fails_stops_no_other(named: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (named / "shop" / "fathom.toml").write_text("[search]\nlimit = 0\n")
-    shutil.rmtree(named / "copy")
+    remove_folder(named / "copy")
     assert main(["search", "--all", "--json", "feed the kangaroo"]) == 0
     captured = capsys.readouterr()
     said = json.loads(captured.out)
@@ -173,7 +174,7 @@ def test_a_project_that_fails_stops_no_other(named: Path, capsys: pytest.Capture
     assert set(said["failed"]) == {"shop", "copy"}
     assert "search.limit" in said["failed"]["shop"]
     assert "shop: " in captured.err
-    shutil.rmtree(named / "zoo")
+    remove_folder(named / "zoo")
     assert main(["search", "--all", "feed the kangaroo"]) == 2
 
 
@@ -254,7 +255,7 @@ def test_a_map_of_several_by_the_command(named: Path, capsys: pytest.CaptureFixt
     shape = json.loads(capsys.readouterr().out)
     assert {"/".join(file["path"].split("/")[:2]) for file in shape["files"]} == {"shop/shop", "copy/shop"}
     assert shape["failed"] == {}
-    shutil.rmtree(named / "copy")
+    remove_folder(named / "copy")
     assert main(["map", "--all", "--json"]) == 0
     captured = capsys.readouterr()
     assert set(json.loads(captured.out)["failed"]) == {"copy"}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.protocols import tiny
+from tests.removing import remove_folder
 from tests.waiting import comes
 
 from codefathom import Engine
@@ -279,7 +280,7 @@ def index_with_other_rules(root: Path) -> None:
 
 def remove_index_and_index_anew(root: Path) -> None:
     shutil.copy2(root / ".fathom/tree.stamps", root.parent / "tree")
-    shutil.rmtree(root / ".fathom")
+    remove_folder(root / ".fathom")
     (root / ".fathom").mkdir()
     (root / "one/b.py").rename(root.parent / "b.py")
     index(root)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.test_revisions import everything, git, own_folders, repository
+from tests.removing import remove_folder
 from tests.waiting import Started
 
 from codefathom import Engine
@@ -221,7 +222,7 @@ def test_a_removed_index_is_made_again_by_who_begins_to_use_it(tmp_path: Path) -
     assert used_at(folder) > 0
     with unused(folder) as is_unused:
         assert is_unused
-        shutil.rmtree(folder.path)
+        remove_folder(Path(folder.path))
     assert used_at(folder) == 0
     assert first.acquire()
     assert (Path(folder.path) / "use.lock").exists()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.test_llm_index import LISTS
 from tests.protocols.server import serving
+from tests.removing import remove_folder
 
 from codefathom import Engine
 from codefathom.config.configuration import load_settings
@@ -147,8 +148,8 @@ def test_an_export_holds_no_value_and_an_import_keeps_none(project: Path, tmp_pa
         engine.index()
         open_lines = list(engine.export("jsonl"))
     assert any(value in line for value in ALL for line in open_lines)
-    shutil.rmtree(project / ".fathom")
-    shutil.rmtree(tmp_path / "cache")
+    remove_folder(project / ".fathom")
+    remove_folder(tmp_path / "cache")
     (project / ".fathom").mkdir()
     with Engine.open(str(project)) as engine:
         assert engine.import_index(iter(open_lines), "jsonl") == len(FILES)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.fathom import run_fathom
+from tests.removing import remove_folder
 
 from codefathom import Engine
 from codefathom.config.settings import SearchSettings, Settings
@@ -441,7 +442,7 @@ def test_a_checked_index_is_not_checked_again(shipped: Path, tmp_path: Path, mon
         with Engine.open(str(shipped)) as engine:
             assert engine.opened.is_known == is_known
             engine.search("deploy")
-    shutil.rmtree(tmp_path / "reader" / "state")  # costs one check, never a result
+    remove_folder(tmp_path / "reader" / "state")  # costs one check, never a result
     for is_known in (False, True):
         with Engine.open(str(shipped)) as engine:
             assert engine.opened.is_known == is_known
@@ -467,7 +468,7 @@ def test_another_index_at_a_known_place_is_not_known(
         shipped = shipped.rename(tmp_path / "elsewhere")
     else:
         shutil.copytree(index, later)
-        shutil.rmtree(index)
+        remove_folder(index)
         later.rename(index)
     with Engine.open(str(shipped)) as engine:
         assert not engine.opened.is_known

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.removing import remove_folder
 
 from codefathom import Engine
 from codefathom.cli import main
@@ -118,7 +119,7 @@ def test_files_of_the_views_are_shared_and_changes_are_not(original: Path) -> No
     changed = answers(original), content(original)
     indexed(copy)
     assert (answers(original), content(original)) == changed
-    shutil.rmtree(original)
+    remove_folder(original)
     assert answers(copy)
 
 
@@ -191,7 +192,7 @@ def damage(_: Path, original: Path, __: pytest.MonkeyPatch) -> None:
 
 
 def exchange(_: Path, original: Path, __: pytest.MonkeyPatch) -> None:
-    shutil.rmtree(original / ".fathom")
+    remove_folder(original / ".fathom")
     (original / ".fathom").write_text("no folder")
 
 

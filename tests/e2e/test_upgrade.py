@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.protocols import tiny
 from tests.protocols.server import ServedSettings, Turn, serving
+from tests.removing import remove_folder
 from tests.waiting import Started, comes
 
 from codefathom import Engine
@@ -216,7 +217,7 @@ def test_a_lost_view_is_made_again_without_the_model(project: Path, served: Serv
         best = [hit.chunk.path for hit in engine.search("step7", mode="vector").hits]
         (folder,) = [path for path in (project / ".fathom").glob("vectors-*") if (path / "vectors.bin").stat().st_size
                      < 20_000]  # fmt: skip
-    shutil.rmtree(folder)
+    remove_folder(folder)
     n_before = len(documents(served))
     with opened(project, served) as engine:
         assert "the bundled model answers" in engine.search("step7").degraded[0]

@@ -295,6 +295,7 @@ class File:
 
 
 _ATTEMPTS = 100
+_NOT_EMPTY = {errno.ENOTEMPTY, errno.EEXIST}  # POSIX leaves the choice
 _COPIED_AT_ONCE = 1 << 20  # bytes
 
 
@@ -417,15 +418,24 @@ class _Inside(NamedTuple):
             shutil.rmtree(self.at(name))
             return
         # Folders inside come up beside it before they are emptied: whatever the depth, two are open at a time.
-        waiting, token = [name], os.urandom(8).hex()
+        waiting, token, n_left = [name], os.urandom(8).hex(), _ATTEMPTS
         while waiting:
             folder = waiting[-1]
             below = self._emptied(folder, f"removed-{token}-{len(waiting)}")
             if below:
                 waiting += below
                 continue
-            with suppress(FileNotFoundError):
+            try:
                 os.rmdir(folder, dir_fd=self.descriptor)
+            except FileNotFoundError:
+                pass
+            except OSError as error:
+                # tantivy looks at an index that was opened from a thread of its own, and makes its lock file for that:
+                # also when the index was closed a moment ago.
+                n_left -= 1
+                if error.errno not in _NOT_EMPTY or n_left <= 0:
+                    raise
+                continue
             waiting.pop()
 
     def _emptied(self, name: str, stem: str) -> list[str]:

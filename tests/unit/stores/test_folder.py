@@ -72,6 +72,40 @@ def test_removing_takes_the_name_only(folder: Folder, elsewhere: Elsewhere, trap
     assert folder.names() == []
 
 
+@pytest.mark.parametrize("n_times", [1, 5])
+def test_a_file_that_is_made_while_a_folder_is_removed_goes_too(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, n_times: int
+) -> None:
+    """As a thread of tantivy does, which makes its lock file a moment after an index was opened, and also closed."""
+    view = folder.below("lexical")
+    view.below("inner").make()
+    waiting, rmdir = list(range(n_times)), os.rmdir
+
+    def late(name: str, *, dir_fd: int) -> None:
+        if waiting and name == "lexical":
+            waiting.pop()
+            view.file(".tantivy-meta.lock").make()
+        rmdir(name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "rmdir", late)
+    folder.remove("lexical")
+    assert folder.names() == []
+    assert not waiting
+
+
+def test_a_folder_that_is_filled_without_end_is_an_error(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    view, rmdir = folder.below("lexical"), os.rmdir
+    view.make()
+
+    def late(name: str, *, dir_fd: int) -> None:
+        view.file("late").make()
+        rmdir(name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "rmdir", late)
+    with pytest.raises(OSError, match="not empty"):
+        folder.remove("lexical")
+
+
 @each_trap
 def test_setting_aside_leaves_the_place_free(folder: Folder, elsewhere: Elsewhere, trap: Trap) -> None:
     file = planted(folder, "catalog.db", trap, elsewhere)
