@@ -152,7 +152,7 @@ class ParsedDocument:
     references: tuple[Reference, ...]
     breaks: tuple[Break, ...]
     parser: str  # name and version, such as "treesitter/1"
-    problems: tuple[str, ...] = ()
+    problems: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -365,6 +365,16 @@ NOT_EMBEDDED = _kind("not_embedded", "not embedded: {error}")
 NOT_PARSED = _kind("not_parsed", "not parsed by the model: {error}")
 NO_PURPOSE = _kind("no_purpose", "no purpose from the model: {error}")
 
+# ---- what of a document is not known as it should be
+SYNTAX_ERROR = _kind("syntax_error", "syntax error at line {line}")
+READ_BY_HEAD = _kind("read_by_head", "definitions read without syntax: {count}")
+LACKS_GRAMMAR = _kind("lacks_grammar", "no grammar for {language}: {error}")
+TOO_LARGE_TO_PARSE = _kind("too_large_to_parse", "{count} bytes are too many to parse")
+REPEATS_ITSELF = _kind("repeats_itself", "repeats itself too much to be code")
+TOO_BROKEN = _kind("too_broken", "too broken to be parsed in time")
+NO_ANSWER_OF_MODEL = _kind("no_answer_of_model", "could not be parsed by {model}: {error}")
+SYMBOLS_DROPPED = _kind("symbols_dropped", "symbols of {model} dropped: {reasons}")
+
 # ---- why a named file, folder or text is not searched or not taken in
 NO_SUCH_FILE = _kind("no_such_file", "there is no such file")
 NO_FILE_OF_FOLDER = _kind("no_file_of_folder", "no file of this folder is indexed")

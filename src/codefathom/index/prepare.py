@@ -150,7 +150,7 @@ def document_of(survey: Survey, *, text: str = "", encoding: str = "") -> Docume
 
 def unparsed(document: Document) -> ParsedDocument:
     """Return a large file as a document without symbols, which only its chunks describe."""
-    return ParsedDocument(document, (), (), (), PARSER, (f"{document.size} bytes are too many to parse",))
+    return ParsedDocument(document, (), (), (), PARSER, (Note(say.TOO_LARGE_TO_PARSE, {"count": document.size}),))
 
 
 def as_kept(document: Document, recipe: Recipe) -> Document:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from codefathom.facts.reasons import NOT_PARSED, Note
+from codefathom.facts.reasons import NO_ANSWER_OF_MODEL, NOT_PARSED, Note
 from codefathom.index.plan import Recipe
 from codefathom.index.prepare import Outcome, PreparedFile, prepare_parsed
 from codefathom.parse import is_for_model
@@ -121,5 +121,5 @@ def _joined(before: ParsedDocument, answer: ParsedDocument) -> ParsedDocument:
 
 def _unanswered(parsed: ParsedDocument, model: str) -> list[str]:
     """Return the reasons why the model did not answer for the document, or for a part of it."""
-    sign = f"could not be parsed by {model}: "
-    return [problem.removeprefix(sign) for problem in parsed.problems if problem.startswith(sign)]
+    notes = [note.values for note in parsed.problems if note.kind == NO_ANSWER_OF_MODEL]
+    return [str(values["error"]) for values in notes if values["model"] == model]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from codefathom.facts.languages import marks_of, may_be_code
+from codefathom.facts.reasons import READ_BY_HEAD, Note
 from codefathom.parse import grammars, lost_definitions, notebook, text, treesitter
 from codefathom.types import Document, ParsedDocument
 
@@ -25,7 +26,7 @@ def parse(
     """
     if marks_of(document.language) == "cells":
         return notebook.parse(document)
-    problems: tuple[str, ...] = ()
+    problems: tuple[Note, ...] = ()
     for name in chain:
         parsed = parsers[name](document) if name in parsers else None
         if parsed is None:
@@ -36,7 +37,7 @@ def parse(
     return _with_problems(text.parse(document), problems)
 
 
-def _with_problems(parsed: ParsedDocument, problems: tuple[str, ...]) -> ParsedDocument:
+def _with_problems(parsed: ParsedDocument, problems: tuple[Note, ...]) -> ParsedDocument:
     """Return what a parser made after others gave up; without a grammar, definitions are known by their heads alone."""
     if not problems:
         return parsed
@@ -57,14 +58,14 @@ def is_for_model(path: str, language: str, answered: str, chain: Sequence[str]) 
     return not (answered.startswith("treesitter") and "treesitter" in chain[:place])
 
 
-def n_without_syntax(problems: Iterable[str]) -> int:
+def n_without_syntax(problems: Iterable[Note]) -> int:
     """Return the number of definitions of a document that its grammar has lost, by the problems of the document."""
-    return lost_definitions.n_by_head(problems)
+    return sum(int(str(note.values["count"])) for note in problems if note.kind == READ_BY_HEAD)
 
 
-def is_complete(problems: Iterable[str]) -> bool:
+def is_complete(problems: Iterable[Note]) -> bool:
     """Return True if the problems of a document only say that definitions are known without syntax: none is missing."""
-    return all(map(lost_definitions.is_note, problems))
+    return all(note.kind == READ_BY_HEAD for note in problems)
 
 
 def available_languages() -> tuple[list[str], list[str]]:

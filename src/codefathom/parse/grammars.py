@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from tree_sitter import Language, Query
 
+from codefathom.facts.reasons import LACKS_GRAMMAR, Note
 from codefathom.parse.machine_code import load_language
 
 _QUERIES = resources.files("codefathom.parse") / "queries"
 _DEFINITION = re.compile(r"@definition\.(\w+)")
-_MISSING = re.compile(r"(?s)no grammar for (\w+): (.*)")  # as `load_problem` says it
 _MARK = re.compile(r'"(?:[^"\\]|\\.)*"|;[^\n]*|[()\[\]]')
 _INHERITS = re.compile(r"; inherits: (.*)")
 
@@ -40,21 +40,22 @@ def languages() -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def load_problem(name: str) -> str:
-    """Return the reason why the grammar or the queries of a language cannot be loaded, "" if they can."""
+def load_problem(name: str) -> Note | None:
+    """Return the reason why the grammar or the queries of a language cannot be loaded, None if they can."""
     try:
         load(name)
     except Exception as error:  # whatever a grammar package raises, the file is still indexed as text
-        return f"no grammar for {name}: {error}"
-    return ""
+        return Note(LACKS_GRAMMAR, {"language": name, "error": str(error)})
+    return None
 
 
-def missing_grammars(problems: Iterable[str]) -> dict[str, str]:
+def missing_grammars(problems: Iterable[Note]) -> dict[str, str]:
     """Return the languages that a document was parsed without, by its problems, each with the reason."""
-    return {match[1]: match[2] for match in map(_MISSING.match, problems) if match}
+    lacking = (note.values for note in problems if note.kind == LACKS_GRAMMAR)
+    return {str(values["language"]): str(values["error"]) for values in lacking}
 
 
-def load_problem_now(name: str) -> str:
+def load_problem_now(name: str) -> Note | None:
     """Try again what failed before, and return the result as `load_problem` does."""
     load_problem.cache_clear()
     return load_problem(name)

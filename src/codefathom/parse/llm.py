@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from codefathom.errors import ProviderError
 from codefathom.facts.languages import may_be_code
+from codefathom.facts.reasons import NO_ANSWER_OF_MODEL, SYMBOLS_DROPPED, Note
 from codefathom.parse.text import split
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.text.loose_json import values_in
@@ -93,24 +94,25 @@ def parser(
             return None
         lines, shown = split(document.text), split(mask(document.text))
         source = _Source(lines, shown, _letters("\n".join(shown)))
-        result, problems = _Result([], Counter()), []
+        result = _Result([], Counter())
+        problems: list[Note] = []
         for part in _parts(lines, max_lines) if document.text.strip() else ():
             try:
                 _check(_answer(model, _ask(prompt or PROMPT, document, shown, part)), part, source, result)
             except ProviderError as error:
-                problems.append(f"could not be parsed by {model.name}: {error}")
+                problems.append(Note(NO_ANSWER_OF_MODEL, {"model": model.name, "error": str(error)}))
         return _parsed(document, result, lines, model.name, problems)
 
     return parse
 
 
 def _parsed(
-    document: Document, result: _Result, lines: Sequence[str], model: str, problems: Sequence[str]
+    document: Document, result: _Result, lines: Sequence[str], model: str, problems: Sequence[Note]
 ) -> ParsedDocument:
     symbols, depths = _nested(_merged(result.symbols), result.dropped, lines)
     if result.dropped:
         reasons = ", ".join(f"{reason} ({count})" for reason, count in sorted(result.dropped.items()))
-        problems = [*problems, f"symbols of {model} dropped: {reasons}"]
+        problems = [*problems, Note(SYMBOLS_DROPPED, {"model": model, "reasons": reasons})]
     breaks: dict[int, int] = {}
     for symbol, depth in zip(symbols, depths, strict=True):
         breaks.setdefault(symbol.start_line, depth)

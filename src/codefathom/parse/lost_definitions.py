@@ -15,6 +15,7 @@ from itertools import accumulate, islice
 from typing import NamedTuple
 
 from codefathom.facts.languages import LANGUAGES
+from codefathom.facts.reasons import READ_BY_HEAD, Note
 from codefathom.parse.outline import MAX_SIGNATURE_CHARS, clean
 from codefathom.types import TYPE_KINDS, Symbol
 
@@ -35,7 +36,6 @@ _OPENED = re.compile(r"[{;]")
 _ABOVE = re.compile(r"[ \t]*(?:@\w|//|/\*|\*|#(?!include|define|if|el|end|pragma|import)|--|;;|\"\"\"|\[\w|%%?\s)")
 _ATTRIBUTE = re.compile(r"[ \t]*(?:@\w|#!?\[|\[\w)")
 _END_OF_SIGNATURE = re.compile(r"(?:\s|\{|=>|=|(?<!:):(?!:))+$")
-_NOTE = re.compile(r"(\d+) definitions? read without syntax$")  # as `note` says it
 
 
 class Head(NamedTuple):
@@ -95,19 +95,9 @@ def with_heads(symbols: Sequence[Symbol], heads: Sequence[Head], text: str) -> l
     return _nested([*symbols, *made], {id(symbol) for symbol in made}, lines)
 
 
-def note(n: int) -> tuple[str, ...]:
+def note(n: int) -> tuple[Note, ...]:
     """Return the problem of a document of which so many definitions are known by their heads alone; none of no such."""
-    return (f"{n} definition{'s' if n > 1 else ''} read without syntax",) if n else ()
-
-
-def n_by_head(problems: Iterable[str]) -> int:
-    """Return the number of definitions of a document that were read without syntax, by its problems."""
-    return sum(int(match[1]) for match in map(_NOTE.match, problems) if match)
-
-
-def is_note(problem: str) -> bool:
-    """Return True for a problem that only says that definitions were read without syntax: none of them is missing."""
-    return _NOTE.match(problem) is not None
+    return (Note(READ_BY_HEAD, {"count": n}),) if n else ()
 
 
 @lru_cache(maxsize=128)

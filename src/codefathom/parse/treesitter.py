@@ -23,6 +23,7 @@ from typing import Literal, NamedTuple
 
 from tree_sitter import Node, Parser, QueryCursor, Range, Tree
 
+from codefathom.facts.reasons import REPEATS_ITSELF, SYNTAX_ERROR, TOO_BROKEN, TOO_LARGE_TO_PARSE, Note
 from codefathom.parse.clauses import LANGUAGES as WITH_CLAUSES
 from codefathom.parse.clauses import merge_clauses
 from codefathom.parse.fixed_form import ENDINGS as FIXED_FORM
@@ -102,15 +103,15 @@ def parse(document: Document) -> ParsedDocument | None:
     if document.language == "fortran" and document.path.lower().endswith(FIXED_FORM):
         data = free_form(data)
     if not problem and len(data) > MAX_WHOLE_FILE_BYTES:
-        problem = f"{len(data)} bytes are too many to parse"
+        problem = Note(TOO_LARGE_TO_PARSE, {"count": len(data)})
     if problem or (_repeats_itself(data) and not has_heads(document.text, document.language)):
-        return _given_up(document, problem or "repeats itself too much to be code")
+        return _given_up(document, problem or Note(REPEATS_ITSELF))
     code = without_macros(data, document.language) if document.language in WITH_MACROS else data
     tree = _tree(code, load(document.language))
     if tree is not None and tree.tree.root_node.has_error and document.path.lower().endswith(".h"):
         tree = _read_as_cpp(code, document.language, tree)
     if tree is None:
-        return _given_up(document, "too broken to be parsed in time")
+        return _given_up(document, Note(TOO_BROKEN))
     return _parsed(document, data, [tree, *_embedded(tree, data)])
 
 
@@ -127,7 +128,7 @@ def _n_errors(tree: _Tree) -> int:
     return sum(1 for _ in _errors(tree.tree))
 
 
-def _given_up(document: Document, problem: str) -> ParsedDocument:
+def _given_up(document: Document, problem: Note) -> ParsedDocument:
     return ParsedDocument(document, (), (), (), NAME, (problem,))
 
 
@@ -258,9 +259,9 @@ def _embedded_code(outer: _Tree) -> Iterator[tuple[str, Sequence[Node]]]:
             yield language, nodes
 
 
-def _without_grammar(outer: _Tree) -> Iterator[str]:
+def _without_grammar(outer: _Tree) -> Iterator[Note]:
     """Yield a problem for each embedded language whose code was left out."""
-    yield from filter(None, {load_problem(language): None for language, _ in _embedded_code(outer)})
+    yield from filter(None, map(load_problem, dict.fromkeys(language for language, _ in _embedded_code(outer))))
 
 
 def _captured(trees: Sequence[_Tree], capture: str) -> Iterator[Node]:
@@ -467,9 +468,9 @@ def _breaks(trees: Sequence[_Tree], data: bytes, comments_above: CommentsByRow) 
     return [Break(row + 1, depth) for row, depth in sorted(depth_of.items())]
 
 
-def _problems(tree: Tree) -> tuple[str, ...]:
+def _problems(tree: Tree) -> tuple[Note, ...]:
     first = next(_errors(tree), None)
-    return (f"syntax error at line {_row_of_error(first, tree) + 1}",) if first is not None else ()
+    return (Note(SYNTAX_ERROR, {"line": _row_of_error(first, tree) + 1}),) if first is not None else ()
 
 
 def _row_of_error(error: Node, tree: Tree) -> int:

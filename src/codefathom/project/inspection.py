@@ -11,6 +11,8 @@ from dataclasses import replace
 from codefathom import __version__
 from codefathom.config.model_names import is_on_disk, shown_model
 from codefathom.errors import FathomError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.index.forecast import dry_run, expected
 from codefathom.index.plan import assumed_encodings, incompleteness, plan
 from codefathom.parse import available_languages, is_complete, n_without_syntax
@@ -57,7 +59,9 @@ def status(opened: OpenedProject) -> Status:
         skipped=tuple(sorted({*changes.scan.skipped, *rejected}, key=lambda item: (item.path, item.reason))),
         failures=opened.failures(),
         broken=tuple(
-            Failure(item.path, "; ".join(item.problems)) for item in partial if not is_complete(item.problems)
+            Failure(item.path, Note(say.ALL_OF, {"notes": item.problems}))
+            for item in partial
+            if not is_complete(item.problems)
         ),
         paused=opened.paused,
         damages=damage_of(opened),

@@ -15,6 +15,7 @@ from threading import RLock
 from typing import Any
 
 from codefathom.errors import IndexingError
+from codefathom.facts.reasons import as_line, from_line, notes_of
 from codefathom.stores.database import is_damage
 from codefathom.stores.folder import File, Folder, UnsafeError, folder_at
 from codefathom.stores.sqlite import connect, use_log
@@ -226,7 +227,7 @@ def encode_parsed(parsed: ParsedDocument) -> bytes:
         [(r.kind, r.name, r.line, r.container, r.count, r.qualifier) for r in parsed.references],
         [(b.line, b.depth) for b in parsed.breaks],
         parsed.parser,
-        parsed.problems,
+        list(map(as_line, parsed.problems)),
     )
     return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 1)
 
@@ -241,7 +242,7 @@ def decode_parsed(data: bytes, document: Document) -> ParsedDocument:
             tuple(Reference(*row) for row in references),
             tuple(Break(*row) for row in breaks),
             parser,
-            tuple(problems),
+            tuple(note for line in problems for note in notes_of(from_line(line))),
         )
     except (zlib.error, TypeError) as error:
         raise ValueError(f"not a parse result: {error}") from error

@@ -221,7 +221,7 @@ def test_symbols_that_are_made_up_leave_the_text(project: Project) -> None:
     project.index(chat(Reply(json.dumps({"symbols": [{**SYMBOL, "name": "Invented"}]}))))
     with project.opened() as opened:
         (ledger,) = (document for document in opened.catalog.documents() if document.path == "ledger.pas")
-    assert ledger.problems == ("symbols of scripted:model dropped: name not on its line (1)",)
+    assert list(map(str, ledger.problems)) == ["symbols of scripted:model dropped: name not on its line (1)"]
     assert project.index(chat()).n_unchanged == 3
 
 

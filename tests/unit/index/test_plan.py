@@ -326,7 +326,7 @@ def test_languages_whose_grammar_was_missing_are_noted_with_the_document(stored:
 def test_a_grammar_that_is_there_now_makes_its_documents_be_read(
     loadable: set[str], stored: str, is_due: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grammars, "load_problem_now", lambda name: "" if name in loadable else "not there")
+    monkeypatch.setattr(grammars, "load_problem_now", lambda name: name not in loadable)
     stored_parser = f"{PLAIN.parser} without {stored}"
     kept = Kept([entry_of(parser=stored_parser), entry_of(NOTES, parser=stored_parser)])
     todo = plan(kept, recipe_for([FILE]))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codefathom.parse import parse
-from codefathom.parse.lost_definitions import is_note
+from codefathom.parse import is_complete, parse
 from codefathom.types import Document, ParsedDocument
 
 CASES = [
@@ -32,7 +31,7 @@ CASES = [
 
 
 def errors(parsed: ParsedDocument) -> list[str]:
-    return [problem for problem in parsed.problems if not is_note(problem)]
+    return [str(problem) for problem in parsed.problems if not is_complete([problem])]
 
 
 @pytest.mark.parametrize(("language", "line", "text"), CASES)

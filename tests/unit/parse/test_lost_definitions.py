@@ -10,7 +10,8 @@ from time import thread_time
 import pytest
 
 from codefathom.facts.languages import LANGUAGES
-from codefathom.parse import lost_definitions, parse
+from codefathom.facts.reasons import READ_BY_HEAD, REPEATS_ITSELF, TOO_BROKEN, Note
+from codefathom.parse import n_without_syntax, parse
 from codefathom.parse.lost_definitions import heads_of, with_heads, without_symbol
 from codefathom.parse.text import parse as parse_text
 from codefathom.types import SYMBOL_KINDS, Document, ParsedDocument
@@ -83,7 +84,7 @@ LOST = [
 def test_what_the_grammar_loses_is_known_by_its_head(language: str, text: str, expected: list[str]) -> None:
     document = parsed(language, text)
     assert sorted(outline(document)) == sorted(expected)
-    assert lost_definitions.n_by_head(document.problems) >= 1
+    assert n_without_syntax(document.problems) >= 1
 
 
 NO_DEFINITIONS = [
@@ -107,7 +108,7 @@ NO_DEFINITIONS = [
 @pytest.mark.parametrize(("language", "text"), NO_DEFINITIONS)
 def test_what_only_looks_like_a_head_becomes_no_symbol(language: str, text: str) -> None:
     document = parsed(language, text)
-    assert lost_definitions.n_by_head(document.problems) == 0
+    assert n_without_syntax(document.problems) == 0
     assert "gone" not in {
         symbol.name.lower().strip("_").partition("_")[0]
         for symbol in document.symbols
@@ -143,13 +144,13 @@ def test_tests_that_repeat_themselves_keep_their_names(language: str, before: st
 
 def test_data_that_repeats_itself_stays_data() -> None:
     document = parsed("python", "VALUES = [\n" + "    (1, 2, 3),\n" * 2_000 + "]\n")
-    assert (document.symbols, document.problems) == ((), ("repeats itself too much to be code",))
+    assert (document.symbols, document.problems) == ((), (Note(REPEATS_ITSELF),))
 
 
 def test_code_that_no_parser_reads_in_time_is_read_by_its_heads() -> None:
     document = parsed("javascript", "function first() {}\n" + "->" * 3_500 + "\nfunction last() {}\n")
     assert outline(document) == ["function first 1-2", "function last 3-3"]
-    assert document.problems == ("too broken to be parsed in time", "2 definitions read without syntax")
+    assert document.problems == (Note(TOO_BROKEN), Note(READ_BY_HEAD, {"count": 2}))
 
 
 # One of each kind for languages that have no grammar here.

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.waiting import Started, join
 
+from codefathom.facts.reasons import TOO_BROKEN, Note, verbatim
 from codefathom.stores.cache import FORMAT, Cache, decode_parsed, encode_parsed
 from codefathom.types import Break, Document, ParsedDocument, Reference, Symbol
 
@@ -180,7 +181,7 @@ parsed = st.builds(
     ).map(tuple),
     breaks=st.lists(st.builds(Break, line, line), max_size=4).map(tuple),
     parser=text,
-    problems=st.lists(text, max_size=2).map(tuple),
+    problems=st.lists(st.just(Note(TOO_BROKEN)) | text.map(verbatim), max_size=2).map(tuple),
 )
 
 

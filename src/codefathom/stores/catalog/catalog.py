@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from codefathom.errors import LockedError
-from codefathom.facts.reasons import Told, from_line
+from codefathom.facts.reasons import Note, Told, from_line, notes_of
 from codefathom.stores.base import Row
 from codefathom.stores.catalog import foreign, soundness
 from codefathom.stores.catalog.conditions_sql import to_sql
@@ -628,7 +628,11 @@ def _chunk(row: Sequence[Any]) -> Chunk:
 def _document(row: Sequence[Any]) -> StoredDocument:
     *values, problems, chunker, ctime_ns, inode = row
     is_short = str(chunker).endswith(SHORT)
-    return StoredDocument._make([*values, tuple(problems.split("\n")) if problems else (), is_short, ctime_ns, inode])
+    return StoredDocument._make([*values, _notes(problems), is_short, ctime_ns, inode])
+
+
+def _notes(lines: str) -> tuple[Note, ...]:
+    return tuple(note for line in lines.split("\n") for note in notes_of(from_line(line)))
 
 
 def _marks(values: Collection[object]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from codefathom.facts.reasons import Told
+from codefathom.facts.reasons import Note, Told
 from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
 
 # At the end of the chunker of a document that is not embedded because of its size. Its chunks have no text hash.
@@ -102,7 +102,7 @@ class StoredDocument(NamedTuple):
     size: int
     mtime_ns: int
     n_lines: int
-    problems: tuple[str, ...]
+    problems: tuple[Note, ...]
     is_short: bool = False  # too short to be embedded: a hit shows all of it
     ctime_ns: int = 0
     inode: int = 0

@@ -177,7 +177,7 @@ def _put_document(db: sqlite3.Connection, record: DocumentRecord, generation: in
         (
             *(document.path, fields["dir"], fields["name"], fields["ext"], document.language, document.fingerprint),
             *(document.size, record.mtime_ns, fields["module"], fields["sub_module"], n_lines),
-            *(record.parser, record.chunker, "\n".join(record.parsed.problems), generation),
+            *(record.parser, record.chunker, "\n".join(map(as_line, record.parsed.problems)), generation),
             *(record.ctime_ns, record.inode),
         ),
     ).fetchone()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from codefathom.errors import UsageError
 from codefathom.facts import reasons as say
-from codefathom.facts.reasons import Note
+from codefathom.facts.reasons import LACKS_GRAMMAR, SYNTAX_ERROR, Note
 from codefathom.stores.base import Row
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.records import Batch, DefinitionPlace, DocumentRecord, RejectedFile, TouchedFile
@@ -88,7 +88,11 @@ def test_a_document_comes_back_as_it_was(catalog: Catalog) -> None:
     item = record(
         "pkg/sub/deep/Mod.PY", pieces, kind="function", symbol="f", names=("f", "f.g"), signature="s", doc="d"
     )
-    item = item._replace(parsed=ParsedDocument(item.parsed.document, (), (), (), "p", ("odd", "cut")))
+    problems = (
+        Note(SYNTAX_ERROR, {"line": 3}),
+        Note(LACKS_GRAMMAR, {"language": "c", "error": "a\nb"}),
+    )
+    item = item._replace(parsed=ParsedDocument(item.parsed.document, (), (), (), "p", problems))
     written = catalog.write(Batch(records=(item,), meta={"model": MODEL}))
     assert (written.generation, written.removed, catalog.generation) == (1, [], 1)
     assert [(chunk, text_hash) for _, chunk, text_hash in written.added] == list(
@@ -102,7 +106,7 @@ def test_a_document_comes_back_as_it_was(catalog: Catalog) -> None:
     assert stored == catalog.document("pkg/sub/deep/Mod.PY")
     assert (stored.n_lines, stored.problems, stored.fingerprint) == (
         4,
-        ("odd", "cut"),
+        problems,
         item.parsed.document.fingerprint,
     )
     (entry,) = catalog.entries().values()
