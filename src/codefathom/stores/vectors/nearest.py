@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 import sys
 from array import array
 from bisect import bisect_left
@@ -141,8 +140,8 @@ def _perhaps_within(distances: memoryview[float], limit: float) -> Iterable[int]
     From 2**-15 to 2 the first byte of a number is the same, and the second one grows with it: one pass over bytes finds
     the places several times as fast as one over numbers, and needs no numpy, for which no search should wait.
     """
-    first, second = (distances.cast("B")[place::_N_BYTES].tobytes() for place in _LEADING)
-    limit_first, limit_second = (struct.pack("d", limit)[place] for place in _LEADING)
+    first, second = _leading_bytes(distances)
+    limit_first, limit_second = (byte[0] for byte in _leading_bytes(memoryview(array("d", (limit,)))))
     if limit_first != _USUAL_FIRST:
         return range(len(distances))
     near = _places(second.translate(bytes(byte <= limit_second for byte in range(256))))
@@ -151,8 +150,13 @@ def _perhaps_within(distances: memoryview[float], limit: float) -> Iterable[int]
     return sorted({*near, *_places(first.translate(bytes(byte != _USUAL_FIRST for byte in range(256))))})
 
 
-_N_BYTES = 8  # of a number
-_LEADING = (7, 6) if sys.byteorder == "little" else (0, 1)  # the places of its first two bytes
+def _leading_bytes(numbers: memoryview[float]) -> tuple[bytes, bytes]:
+    """Return the first bytes of all numbers, and the second ones."""
+    pairs = numbers.cast("B").cast("H")[_LEADING_PAIR::4].tobytes()  # both in one pass, as it costs most
+    return pairs[_FIRST_OF_PAIR::2], pairs[1 - _FIRST_OF_PAIR :: 2]
+
+
+_LEADING_PAIR, _FIRST_OF_PAIR = (3, 1) if sys.byteorder == "little" else (0, 0)
 _USUAL_FIRST = 0x3F
 
 
