@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from tests.waiting import LONG_S
@@ -15,11 +16,14 @@ from tests.waiting import LONG_S
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
 
 PROGRAM = """
-import json, sys
+import gc, json, sys
 before = set(sys.modules)
 from codefathom.cli import main
-code = main(["search", "-n", "1", "retry with backoff"])
-sys.stderr.write(json.dumps([code, sorted(set(sys.modules) - before)]))
+looks = []
+gc.callbacks.append(lambda phase, info: looks.append(phase))
+sys.argv = ["fathom", "search", "-n", "1", "retry with backoff"]
+code = main()
+sys.stderr.write(json.dumps([code, sorted(set(sys.modules) - before), len(looks)]))
 """
 
 # Each of these costs more than the search itself; they belong to indexing or to nothing at all.
@@ -81,7 +85,6 @@ OURS = {
     "codefathom.facts.limits",
     "codefathom.facts.paths",
     "codefathom.facts.reasons",
-    "codefathom.facts.standard_libraries",
     "codefathom.index",
     "codefathom.index.chunk",
     "codefathom.index.plan",
@@ -112,18 +115,7 @@ OURS = {
     "codefathom.search.filter",
     "codefathom.search.filter.filter_options",
     "codefathom.search.graph",
-    "codefathom.search.graph.connected",
-    "codefathom.search.graph.exports",
-    "codefathom.search.graph.imports",
-    "codefathom.search.graph.manifests",
-    "codefathom.search.graph.name_bindings",
-    "codefathom.search.graph.receiver_types",
-    "codefathom.search.graph.receivers",
-    "codefathom.search.graph.reference_graph",
-    "codefathom.search.graph.related",
-    "codefathom.search.graph.resolve",
-    "codefathom.search.graph.resolved_graph",
-    "codefathom.search.graph.workspaces",
+    "codefathom.search.graph.written_targets",
     "codefathom.search.levels",
     "codefathom.search.pipeline",
     "codefathom.search.project_overview",
@@ -220,8 +212,13 @@ OURS = {
 }
 
 
+class Search(NamedTuple):
+    modules: frozenset[str]  # that were imported
+    n_looks: int  # of the garbage collector, for circles of objects
+
+
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+def search(tmp_path_factory: pytest.TempPathFactory) -> Search:
     folder = tmp_path_factory.mktemp("imports")
     shutil.copytree(SHOP, folder / "project")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
@@ -231,14 +228,18 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         ran = subprocess.run(
             command, cwd=folder / "project", env=environment, capture_output=True, check=True, timeout=LONG_S
         )
-    code, modules = json.loads(ran.stderr.splitlines()[-1])
+    code, modules, n_looks = json.loads(ran.stderr.splitlines()[-1])
     assert code == 0
-    return set(modules)
+    return Search(frozenset(modules), n_looks)
 
 
-def test_search_imports_nothing_heavy(imported: set[str]) -> None:
-    assert {name.partition(".")[0] for name in imported} & NEVER == set()
+def test_search_imports_nothing_heavy(search: Search) -> None:
+    assert {name.partition(".")[0] for name in search.modules} & NEVER == set()
 
 
-def test_search_imports_only_these_modules_of_ours(imported: set[str]) -> None:
-    assert {name for name in imported if name.startswith("codefathom")} == OURS
+def test_search_imports_only_these_modules_of_ours(search: Search) -> None:
+    assert {name for name in search.modules if name.startswith("codefathom")} == OURS
+
+
+def test_a_process_that_answers_and_ends_does_not_look_for_circles_of_objects(search: Search) -> None:
+    assert search.n_looks == 0

@@ -130,14 +130,14 @@ def is_header(path: str) -> bool:
 
 # ---- files that stand for others
 
-_BARRELS = frozenset(("__init__", "index", "mod", "init"))
+BARRELS = frozenset(("__init__", "index", "mod", "init"))
 # An import need not name these; they have names of their own and do not stand for their folder.
-_ROOTS = _BARRELS | {"lib", "main", "root"}
+_ROOTS = BARRELS | {"lib", "main", "root"}
 
 
 def stands_for_folder(path: str) -> bool:
     """Return True for a barrel: a file that stands for its folder, such as `__init__.py` and `mod.rs`."""
-    return _stem(path) in _BARRELS
+    return _stem(path) in BARRELS
 
 
 def may_go_unnamed(path: str) -> bool:

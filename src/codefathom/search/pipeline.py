@@ -9,7 +9,7 @@ from typing import NamedTuple
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, Told
 from codefathom.search.as_written import is_in, keys_with, pattern_of, texts_of
-from codefathom.search.graph.connected import is_known, is_module, is_type
+from codefathom.search.graph.written_targets import is_known, is_module, is_type
 from codefathom.search.levels import Cut, HitPage, cut_to_level
 from codefathom.search.question.planner import PlannedSearch, overruled, plan
 from codefathom.search.question.query import Query

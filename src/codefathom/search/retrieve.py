@@ -16,7 +16,6 @@ from codefathom.errors import ProviderError, SlowExpressionError, StoreError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.providers.base import Embedder
-from codefathom.search.graph.connected import connected
 from codefathom.search.project_overview import overview
 from codefathom.search.question.planner import PlannedSearch
 from codefathom.search.question.ranking_query import RankingQuery, last_of
@@ -337,6 +336,8 @@ def _definitions_alone(lookup: Lookup, sources: Sources) -> Pool:
 
 
 def _connections_alone(lookup: Lookup, sources: Sources) -> Pool:
+    from codefathom.search.graph.connected import connected  # the graph takes an eighth of all imports of a search
+
     assert lookup.planned.connection is not None  # of each plan with this mode
     return connected(lookup.planned.connection, sources.catalog, lookup.keys)
 

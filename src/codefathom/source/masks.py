@@ -9,6 +9,7 @@ MASK = "\N{FULL BLOCK}"
 # What whoever passes a text on to a model puts there instead: it tells the model why.
 MARK = "«masked: secret»"
 _RUN = re.compile(rf"{MASK}+(?:[ \t]+{MASK}+)*")
+_MASKS = re.compile(f"{MASK}+")
 _LEAST_RUN = 4  # of a text whose original is not at hand: fewer of these signs may be drawn, such as a bar
 
 
@@ -16,7 +17,14 @@ def agrees(masked: str, text: str) -> bool:
     """Return True if a masked text and a text are equal, apart from the masked characters."""
     if masked == text or MASK not in masked:  # the usual case, and a hundred times as fast
         return masked == text
-    return len(masked) == len(text) and all(sign in (MASK, char) for sign, char in zip(masked, text, strict=True))
+    if len(masked) != len(text):
+        return False
+    end = 0
+    for run in _MASKS.finditer(masked):
+        if not text.startswith(masked[end : run.start()], end):
+            return False
+        end = run.end()
+    return text.endswith(masked[end:])
 
 
 def marked(masked: str, text: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from codefathom.facts.paths import stands_for_folder
+from codefathom.facts.paths import BARRELS, stands_for_folder
 from codefathom.text.path_spelling import canonical
 
 PathsByStem: TypeAlias = Mapping[str, Sequence[str]]
@@ -22,10 +22,22 @@ def flat_stem(name: str) -> str:
 
 def by_stem(paths: Iterable[str]) -> dict[str, list[str]]:
     """Return paths by the flat stem of the file; one that stands for its folder also by the name of the folder."""
+    listed = list(paths)
+    names = [path.rpartition("/")[2] for path in listed]
     result: dict[str, list[str]] = {}
-    for path in paths:
-        folder, _, name = path.rpartition("/")
-        result.setdefault(flat_stem(name), []).append(path)
-        if folder and stands_for_folder(name):
-            result.setdefault(flat_stem(folder.rpartition("/")[2]), []).append(path)
+    for path, name, stem in zip(listed, names, _flat_stems(names), strict=True):
+        result.setdefault(stem, []).append(path)
+        if stem in _STEMS_OF_BARRELS and stands_for_folder(name) and path != name:
+            result.setdefault(flat_stem(path.split("/")[-2]), []).append(path)
     return result
+
+
+_STEMS_OF_BARRELS = frozenset(map(flat_stem, BARRELS))
+
+
+def _flat_stems(names: Sequence[str]) -> Iterator[str]:
+    """Yield the flat stem of each name. All names are changed in one text: the first question reads all of an index."""
+    together = "/".join(names).lower().replace("_", "").replace("-", "")
+    for name, flat in zip(names, together.split("/") if names else (), strict=True):
+        stem = flat.partition(".")[0]
+        yield stem if stem and name.isascii() and "\\" not in name else flat_stem(name)

@@ -8,9 +8,9 @@ The reasons: docs/decisions/control-characters.md.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Callable, Iterable
 
 # First and last of each run, without line end and tab.
 _HARMFUL = (
@@ -101,17 +101,28 @@ def _replaced(text: str, shown: Callable[[str], str]) -> str:
         return text
     if harmful.keys() <= _NEVER_NEEDED:
         return text.translate(str.maketrans(harmful))
-    needed = _needed(text)
-    return "".join(char if index in needed else str(harmful.get(char, char)) for index, char in enumerate(text))
+    places = [match.start() for match in re.finditer(f"[{''.join(map(re.escape, harmful))}]", text)]
+    needed = _needed(text, places)
+    parts: list[str] = []
+    end = 0
+    for place in places:
+        if place not in needed:
+            parts += (text[end:place], str(harmful[text[place]]))
+            end = place + 1
+    return "".join((*parts, text[end:]))
 
 
 _NEVER_NEEDED = frozenset(map(chr, (*range(0xAE), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)))
 
 
-def _needed(text: str) -> set[int]:
-    """Return the places of harmful characters that a script or an emoji needs, judged by the character before each."""
+def _needed(text: str, places: Iterable[int]) -> set[int]:
+    """Return those places of harmful characters that a script or an emoji needs, judged by the character before each.
+
+    `places` are all of them, ascending.
+    """
     needed: set[int] = set()
-    for index, (before, char) in enumerate(pairwise(text), 1):
+    for index in filter(None, places):
+        before, char = text[index - 1], text[index]
         if before == _BLACK_FLAG and text.startswith(_FLAGS, index - 1):
             needed.update(range(index, index + len(_FLAGS[0]) - 1))
         elif char >= _NON_JOINER and _is_needed(char, before, follows_emoji=index - 1 in needed):

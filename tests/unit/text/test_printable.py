@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.counted import n_python_calls
 from tests.hostile import BIDI, CONTROLS, EVERYTHING, FORBIDDEN
 from tests.waiting import LONG_S
 
@@ -152,3 +153,11 @@ def test_sizes(n_bytes: int, words: str) -> None:
 )
 def test_durations(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+@pytest.mark.parametrize("one_of_them", ["\u200d", "\ufe0f", "👩\u200d👩", "\U0001f3f4\U000e0067"])
+def test_the_work_is_for_the_harmful_characters_and_not_for_all(one_of_them: str) -> None:
+    """A file with one emoji is shown as quickly as one without: a context shows each of its files many times."""
+    plain = "let x = 1; // usual é\n" * 5_000
+    assert n_python_calls(lambda: show_text(plain + one_of_them)) < 400
+    assert show_text(plain + one_of_them) == plain + show_text(one_of_them)

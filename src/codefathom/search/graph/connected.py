@@ -6,17 +6,15 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from codefathom.search.graph.reference_graph import dotted_name
-from codefathom.search.graph.related import modules, only_path, related
+from codefathom.search.graph.related import only_path, related
+from codefathom.search.graph.written_targets import files_of_module, is_known
 from codefathom.search.question.planner import ConnectionQuery, Relation
 from codefathom.search.question.query import is_path
 from codefathom.search.ranking.places import place_of
 from codefathom.search.ranking.rank import Pool
 from codefathom.search.ranking.signals import Candidate
 from codefathom.stores.catalog.readers import SearchCatalog
-from codefathom.text.file_stems import flat_stem
-from codefathom.text.path_spelling import paths_named
-from codefathom.types import TYPE_KINDS, Related
+from codefathom.types import Related
 
 _KINDS: dict[Relation, tuple[str, ...]] = {
     "used by": ("called by", "references", "imported by"),
@@ -30,38 +28,6 @@ _NO_TEST = 0.5  # of the score: however often a test uses something, other uses 
 _UNLIKELY = 0.25  # factor of the score: the name may be that of another symbol
 # The certainty of an edge. One by name is one of all definitions of the name; but there the name stands, as was asked.
 _BY_NAME, _LEAST_CERTAIN = 0.9, 0.25
-
-
-def is_known(name: str, catalog: SearchCatalog) -> bool:
-    """Return True if a symbol is defined here under this very name, or one file has this path or ends with it."""
-    if is_path(name):
-        return len(paths_named(name, _with_stem(name.replace("\\", "/").rpartition("/")[2], catalog))) == 1
-    return any(kind != "section" for kind in _kinds_of(name, catalog))
-
-
-def is_type(name: str, catalog: SearchCatalog) -> bool:
-    """Return True if a class or another type with members has this very name."""
-    return any(kind in TYPE_KINDS for kind in _kinds_of(name, catalog))
-
-
-def _kinds_of(name: str, catalog: SearchCatalog) -> Iterator[str]:
-    """Yield the kinds of the symbols with this very name."""
-    dotted = dotted_name(name)
-    last = dotted.rpartition(".")[2]
-    return (item.symbol.kind for item in catalog.symbols_named(dotted) if item.symbol.name == last)
-
-
-def is_module(name: str, catalog: SearchCatalog) -> bool:
-    """Return True if a file is the module of this name."""
-    return bool(_files_of(name, catalog))
-
-
-def _files_of(name: str, catalog: SearchCatalog) -> list[str]:
-    return modules(name, _with_stem(dotted_name(name).rpartition(".")[2], catalog))
-
-
-def _with_stem(name: str, catalog: SearchCatalog) -> Sequence[str]:
-    return catalog.paths_by_stem().get(flat_stem(name), ())
 
 
 def connected(connection: ConnectionQuery, catalog: SearchCatalog, allowed: Collection[int] | None) -> Pool:
@@ -100,7 +66,7 @@ def _target(connection: ConnectionQuery, catalog: SearchCatalog) -> str:
     name = connection.target
     if is_path(name):
         return name
-    files = _files_of(name, catalog)
+    files = files_of_module(name, catalog)
     about_files = connection.relation in ("imports", "imported by") or not is_known(name, catalog)
     return only_path(name, files) if files and about_files else f"@@{name}"
 

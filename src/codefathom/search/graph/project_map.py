@@ -15,8 +15,9 @@ from typing import NamedTuple
 from codefathom.errors import UsageError
 from codefathom.facts.reasons import MAP_RANKED, Note
 from codefathom.search.graph.centrality import USUALLY_FOLLOWED, Link, Ranks, ranked
-from codefathom.search.graph.reference_graph import MAX_DEFINING_FILES, ReferenceGraph, dotted_name
+from codefathom.search.graph.reference_graph import MAX_DEFINING_FILES, ReferenceGraph
 from codefathom.search.graph.resolve import family
+from codefathom.search.graph.written_targets import dotted_name
 from codefathom.search.ranking.places import place_of
 from codefathom.search.verdict import Verdict, of_several
 from codefathom.stores.catalog.readers import SearchCatalog

@@ -15,6 +15,7 @@ from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.manifests import MAX_MANIFEST_CHARS, go_replacements, path_in
 from codefathom.search.graph.resolve import Resolver, family
 from codefathom.search.graph.workspaces import Workspaces
+from codefathom.search.graph.written_targets import dotted_name
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.types import FoundSymbol, Reference, Symbol
 
@@ -287,8 +288,3 @@ def _go_modules(catalog: SearchCatalog, paths: Iterable[str]) -> dict[str, str]:
             places = {module: path_in(folder, place) for module, place in go_replacements(text).items()}
             replaced |= {module: place for module, place in places.items() if place is not None}
     return replaced | modules
-
-
-def dotted_name(name: str) -> str:
-    """Return a qualified name of any language with dots between its parts."""
-    return re.sub(r"::|#|->|\\", ".", name.removesuffix("()")).strip(".")

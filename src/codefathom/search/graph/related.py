@@ -23,11 +23,11 @@ from codefathom.search.graph.reference_graph import (
     NAMED_IMPORTS,
     Definitions,
     NameUse,
-    dotted_name,
     outward,
 )
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
+from codefathom.search.graph.written_targets import dotted_name, modules
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.path_spelling import paths_named
 from codefathom.text.written_place import place_of
@@ -107,15 +107,6 @@ def only_path(target: str, paths: Sequence[str]) -> str:
             f"{target!r} is the name of {len(paths)} files", hint=f"choose one: {', '.join(sorted(paths)[:5])}"
         )
     return paths[0] if paths else ""
-
-
-def modules(name: str, paths: Iterable[str]) -> list[str]:
-    """Return the files of a module named as in code: `a.b` is `src/a/b.py`, `a/b/__init__.py`, `a/b.kt`."""
-    parts = dotted_name(name).split(".")
-    if len(parts) < 2 or "/" in name:  # one word alone does not identify a file
-        return []
-    end = "/" + "/".join(parts)
-    return [path for path in paths if f"/{path.rpartition('.')[0]}".removesuffix("/__init__").endswith(end)]
 
 
 def _definitions(graph: ResolvedGraph, name: str) -> list[FoundSymbol]:

@@ -142,10 +142,20 @@ def _lines(path: str) -> Iterator[tuple[str, str]]:
 
 @cache
 def _reversed() -> Mapping[str, Sequence[str]]:
-    """Return English words, and words in a row, with the Chinese words of which they are the best translation."""
-    words = vocabulary()
+    """Return English words, and words in a row, with the Chinese words of which they are the best translation.
+
+    Read from the texts of both lists at once: a process that asks one question needs a few of thousands of lines.
+    """
     chinese: dict[str, list[str]] = defaultdict(list)
-    for word in (*words.glossary, *words.learned):
-        if len(word) > 1 and words.glossary.get(word) != NOTHING:
-            chinese[" ".join(_translations(word)[0])].append(word)
+    for path, best in (GLOSSARY, _BEST_WRITTEN), (DICTIONARY, _BEST_LEARNED):
+        with open(path, encoding="utf-8") as file:
+            for words, english in re.findall(best, file.read(), re.MULTILINE):
+                # Each word once: so the weights of the ranking have been learned.
+                key = " ".join(dict.fromkeys(english.split())) if " " in english else english
+                chinese[key] += [word for word in words.split(" ") if len(word) > 1]
+    del chinese[NOTHING]
     return chinese
+
+
+_BEST_WRITTEN = r"^([^#\t\n][^\t\n]*)\t([^,\n]+)"
+_BEST_LEARNED = r"^([^#\t\n][^\t\n]*)\t([^:\n]+)"

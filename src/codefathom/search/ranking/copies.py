@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from codefathom.search.ranking.places import place_of
@@ -65,6 +66,12 @@ def _pairs(
 
 def _holds(large: Chunk, small: Chunk) -> bool:
     """Return True if a chunk has nearly all long lines of another one that are no comments."""
-    lines = {line for line in map(str.strip, small.text.splitlines()) if len(line) >= _LONG_LINE}
-    told = [line for line in lines if not line.startswith(_COMMENT)]
+    told = _told(small.text)
     return len(told) >= _FEWEST_LINES and sum(line in large.text for line in told) >= _SAME * len(told)
+
+
+@lru_cache(maxsize=1_024)
+def _told(text: str) -> tuple[str, ...]:
+    """Return the long lines of a text that are no comments; of a small file, they are compared with several others."""
+    lines = {line for line in map(str.strip, text.splitlines()) if len(line) >= _LONG_LINE}
+    return tuple(line for line in lines if not line.startswith(_COMMENT))

@@ -6,7 +6,7 @@ import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import simsimd
 
@@ -123,28 +123,47 @@ def _near_inside(
 
 
 def _near(distances: memoryview[float], k: int) -> list[int]:
-    """Return the places of the k smallest distances, and some more, ascending.
-
-    A search alone does not pay for loading numpy. Where indexing or the server has, it looks three times as fast.
-    """
-    numpy: Any = sys.modules.get("numpy")
-    if numpy is None or len(distances) <= k:
-        return _near_by_sample([*distances], k)
-    values = numpy.asarray(distances)
-    limit = numpy.partition(values, k - 1)[k - 1]
-    return cast(list[int], numpy.flatnonzero(values <= limit).tolist())
-
-
-def _near_by_sample(distances: list[float], k: int) -> list[int]:
-    """Do the same without numpy; a sample says how far to look.
-
-    Numbers, not pairs: the garbage collector counts each tuple, and would run in the middle of every search.
-    """
+    """Return the places of the k smallest distances, and some more, ascending; a sample says how far to look."""
     sample = sorted(distances[::_SAMPLE])
     far = 2 * k // _SAMPLE + 8
     if far < len(sample):
         limit = sample[far]
-        near = [place for place, distance in enumerate(distances) if distance <= limit]
+        near = [place for place in _perhaps_within(distances, limit) if distances[place] <= limit]
         if len(near) >= k:
             return near
     return list(range(len(distances)))
+
+
+def _perhaps_within(distances: memoryview[float], limit: float) -> Iterable[int]:
+    """Return the places of all numbers up to a limit, and of some above it, ascending.
+
+    From 2**-15 to 2 the first byte of a number is the same, and the second one grows with it: one pass over bytes finds
+    the places several times as fast as one over numbers, and needs no numpy, for which no search should wait.
+    """
+    first, second = _leading_bytes(distances)
+    limit_first, limit_second = (byte[0] for byte in _leading_bytes(memoryview(array("d", (limit,)))))
+    if limit_first != _USUAL_FIRST:
+        return range(len(distances))
+    near = _places(second.translate(bytes(byte <= limit_second for byte in range(256))))
+    if first.count(_USUAL_FIRST) == len(first):
+        return near
+    return sorted({*near, *_places(first.translate(bytes(byte != _USUAL_FIRST for byte in range(256))))})
+
+
+def _leading_bytes(numbers: memoryview[float]) -> tuple[bytes, bytes]:
+    """Return the first bytes of all numbers, and the second ones."""
+    pairs = numbers.cast("B").cast("H")[_LEADING_PAIR::4].tobytes()  # both in one pass, as it costs most
+    return pairs[_FIRST_OF_PAIR::2], pairs[1 - _FIRST_OF_PAIR :: 2]
+
+
+_LEADING_PAIR, _FIRST_OF_PAIR = (3, 1) if sys.byteorder == "little" else (0, 0)
+_USUAL_FIRST = 0x3F
+
+
+def _places(marks: bytes) -> list[int]:
+    places = []
+    place = marks.find(1)
+    while place >= 0:
+        places.append(place)
+        place = marks.find(1, place + 1)
+    return places

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codefathom.search.question import translate
 from codefathom.search.question.ranking_query import STOP_WORDS
 from codefathom.search.question.simplified import simplified
 from codefathom.search.question.translate import (
@@ -183,6 +184,23 @@ def test_english_words_bring_the_terms_that_the_lexical_view_holds(english: list
     translations = to_chinese(english)
     assert set(terms(chinese)) <= set(translations)
     assert all(0 < value < 1 for value in translations.values())
+
+
+def test_every_chinese_word_is_brought_by_its_best_translation() -> None:
+    words = vocabulary()
+    for word in (*words.glossary, *words.learned):
+        best = next(iter(to_english(word)), "")
+        if len(word) > 1 and words.glossary.get(word) != NOTHING and cut(word) == [word] and best:
+            first = [english for english, value in to_english(word).items() if value == 1.0]
+            if len(set(first)) == 1:
+                assert set(terms(word)) <= set(to_chinese(first)), (word, first)
+
+
+def test_an_english_question_does_not_read_what_each_chinese_word_means() -> None:
+    for kept in (vocabulary, translate._reversed):
+        kept.cache_clear()
+    assert to_chinese(["database"])
+    assert vocabulary.cache_info().currsize == 0
 
 
 @pytest.mark.parametrize("words", [[], ["nosuchword"], ["pool", "thread"][:0], ["-"], ["的"]])
