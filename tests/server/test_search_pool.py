@@ -7,14 +7,16 @@ import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from io import BufferedReader
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import httpx
 import pytest
 from tests.server.conftest import Serve
 from tests.server.test_projects import add, index
-from tests.waiting import LONG_S, comes
+from tests.waiting import LONG_S, comes, join
 
 from codefathom import Engine
 from codefathom.answer.answer_types import Answer
@@ -167,6 +169,54 @@ def test_an_end_that_has_come_reaches_what_begins_later() -> None:
     with pytest.raises(ValueError, match="x"), end.reaching(lambda: None):
         raise ValueError("x")
     assert end._ends == []
+
+
+def test_nothing_is_ended_once_its_work_is_over() -> None:
+    """Else the process would be another search's by then."""
+    end, reached, go_on, is_over = SearchEnd(), Event(), Event(), Event()
+
+    def ended() -> None:
+        reached.set()
+        go_on.wait(LONG_S)
+        order.append("ended")
+
+    def work() -> None:
+        with end.reaching(ended):
+            begun.set()
+            reached.wait(LONG_S)
+        order.append("over")
+        is_over.set()
+
+    order: list[str] = []
+    begun = Event()
+    worker = Thread(target=work)
+    worker.start()
+    assert begun.wait(LONG_S)
+    enforcer = Thread(target=end.enforce)
+    enforcer.start()
+    assert not is_over.wait(0.3), "an end that is on its way is waited for"
+    go_on.set()
+    join(worker, enforcer)
+    assert order == ["ended", "over"]
+
+
+def test_a_process_that_is_ended_after_its_last_words_answers_nobody_else(
+    shop: Path, search_pool: SearchPool, caplog: pytest.LogCaptureFixture
+) -> None:
+    index(shop)
+    end = SearchEnd()
+    events = search_pool.answer(wanted(shop), end)
+    first = next(events)
+    (process,) = search_pool._all
+    assert isinstance(process._process.stdout, BufferedReader)
+    assert process._process.stdout.peek(1), "its last words are written"
+    end.come()
+    end.enforce()
+    assert isinstance(first, SearchResult)
+    assert list(events) == []
+    assert process not in search_pool._all
+    assert searched(search_pool, wanted(shop)).hits
+    assert caplog.messages == []
 
 
 def test_it_follows_the_index_and_takes_over_other_settings(shop: Path, search_pool: SearchPool) -> None:

@@ -37,13 +37,15 @@ class SearchEnd:
         """End what is still under way, and whatever begins later."""
         with self._lock:
             self._is_enforced = True
-            ends = list(self._ends)
-        for end in ends:
-            end()
+            for end in self._ends:
+                end()
 
     @contextmanager
     def reaching(self, end: Callable[[], None]) -> Iterator[None]:
-        """Have `end` called, from any thread, when work in the block must not go on."""
+        """Have `end` called, from any thread, when work in the block must not go on; never after the block.
+
+        It is called under a lock: it must not wait, nor touch this object.
+        """
         with self._lock:
             self._ends.append(end)
             is_late = self._is_enforced

@@ -52,8 +52,11 @@ class SearchPool:
             if isinstance(error, WorkerDiedError):
                 self._tell(error, task, end)
             raise
-        with self._lock:
-            self._idle.append(process)
+        if process.is_killed:  # its end came when its last words had been written: it may live for another moment
+            self._forget(process)
+        else:
+            with self._lock:
+                self._idle.append(process)
         take_over(closing_words.spans)
         if isinstance(closing_words.error, FathomError):
             raise closing_words.error
@@ -113,6 +116,7 @@ class _Process:
     def __init__(self) -> None:
         # A group of its own, as git may wait for ever for a file in a hostile repository.
         self._process = start_python("codefathom.server.searches.search_child", "main", has_own_session=True)
+        self.is_killed = False
 
     @property
     def is_running(self) -> bool:
@@ -153,6 +157,7 @@ class _Process:
 
         What it has started ends, too, also where the system has ended it before, as long as nobody has waited for it.
         """
+        self.is_killed = True
         if hasattr(os, "killpg") and self._process.returncode is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
