@@ -27,9 +27,10 @@ from codefathom.question.question import Question
 from codefathom.server.http.problem_json import LeftError, SlowError
 from codefathom.server.searches.loose_index import LooseIndex, LooseIndexTask
 from codefathom.server.searches.search_child import SearchTask
-from codefathom.server.searches.search_end import SearchEnd
+from codefathom.server.searches.search_end import SearchEnd, watched
 from codefathom.server.searches.search_pool import SearchPool
 from codefathom.server.server_config import ServerConfig
+from codefathom.system.stopping import stopping
 from codefathom.types import SearchResult
 
 QUESTION = "where are orders priced"
@@ -156,6 +157,21 @@ def test_a_search_that_nobody_waits_for_ends_with_its_process(shop: Path, search
     with pytest.raises(LeftError):
         searched(search_pool, wanted(shop), end)
     assert not search_pool._all, "nothing is begun"
+
+
+def test_work_inside_of_other_work_is_left_with_it(
+    shop: Path, search_pool: SearchPool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A search of a request that can be stopped has an end of its own, which nobody brings but the request's."""
+    index(shop)
+    end = SearchEnd()
+    with stopping(lambda: False), watched(end, LONG_S) as own:
+        end.come()
+        end.enforce()
+        with pytest.raises(LeftError):
+            searched(search_pool, wanted(shop), own)
+    assert not search_pool._all, "nothing is begun"
+    assert caplog.messages == []
 
 
 def test_an_end_that_has_come_reaches_what_begins_later() -> None:

@@ -35,6 +35,7 @@ class SearchEnd:
 
     def enforce(self) -> None:
         """End what is still under way, and whatever begins later."""
+        self.come()  # an end that another one brings comes in one step
         with self._lock:
             self._is_enforced = True
             for end in self._ends:
