@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from codefathom.types import Skipped
@@ -38,7 +38,7 @@ class FileStat(NamedTuple):
 class Scan(NamedTuple):
     """The files of a folder, sorted by path, and what was left out for another reason than an ignore rule."""
 
-    files: tuple[FileStat, ...]
+    files: Sequence[FileStat]
     skipped: tuple[Skipped, ...]  # sorted; the path of a whole directory ends with "/"
 
 

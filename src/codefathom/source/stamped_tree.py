@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, itemgetter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, overload
 
 from codefathom.source.changes import COARSE_TICK_NS, FileStat, Scan, is_unsure
 from codefathom.system.real_paths import TO_ENTER, open_folder
@@ -24,13 +24,49 @@ _NO_STAMP = (-1, -1, -1, -1)  # size, two times and inode that nothing on a disk
 _Item = TypeVar("_Item", FileStat, Skipped)
 
 
+class StatColumns(Sequence[FileStat]):
+    """Files and their stamps in columns: those of a large tree are compared without a value for each."""
+
+    __slots__ = ("_columns", "paths")
+
+    def __init__(self, paths: Sequence[str], columns: Sequence[Sequence[int]]) -> None:
+        self.paths, self._columns = paths, columns  # size, two times and inode
+
+    def rows(self) -> Iterator[tuple[str, int, int, int, int]]:
+        """Yield the numbers of each file behind its path, as `FileStat` has them."""
+        return zip(self.paths, *self._columns, strict=False)
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __iter__(self) -> Iterator[FileStat]:
+        return map(_AS_STAT, self.rows())
+
+    @overload
+    def __getitem__(self, place: int) -> FileStat: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[FileStat]: ...
+    def __getitem__(self, place: int | slice) -> FileStat | Sequence[FileStat]:
+        if isinstance(place, slice):
+            return StatColumns(self.paths[place], [column[place] for column in self._columns])
+        return FileStat(self.paths[place], *(column[place] for column in self._columns))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (tuple, StatColumns)) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as long as a list
+
+
+_AS_STAT = partial(tuple.__new__, FileStat)  # as `FileStat` does it, without a call for each
+
+
 class StampedTree(NamedTuple):
     """The folders that a walk has listed, and what it has found in them; each list is sorted by path."""
 
-    files: tuple[FileStat, ...]
+    files: Sequence[FileStat]
     skipped: tuple[Skipped, ...]
-    folders: tuple[FileStat, ...]  # "" is the root, other paths end with "/"
-    deciding: tuple[FileStat, ...]  # ignore files, and files that are too large: their folders depend on them
+    folders: Sequence[FileStat]  # "" is the root, other paths end with "/"
+    deciding: Sequence[FileStat]  # ignore files, and files that are too large: their folders depend on them
     looked_at_ns: int  # by the clock, before the first folder was listed
 
     @property
@@ -61,13 +97,13 @@ class StampedTree(NamedTuple):
         """Return the part of the tree in a folder, "" or with a slash at its end."""
         return self._replace(
             files=_below(self.files, folder),
-            skipped=_below(self.skipped, folder),
+            skipped=tuple(_below(self.skipped, folder)),
             folders=_below(self.folders, folder),
             deciding=_below(self.deciding, folder),
         )
 
 
-def _below(items: tuple[_Item, ...], folder: str) -> tuple[_Item, ...]:
+def _below(items: Sequence[_Item], folder: str) -> Sequence[_Item]:
     if not folder:
         return items
     # "0" is the character after the slash.
@@ -90,7 +126,7 @@ def differences(root: str, stamps: StampedTree, most_bytes: int) -> TreeDifferen
     """
     descriptor = open_folder(root, TO_ENTER)
     try:
-        folders = {folder for folder, _ in _others(stamps.folders, map(_name, stamps.folders), descriptor)}
+        folders = {folder for folder, _ in _others(stamps.folders, map(_name, _paths(stamps.folders)), descriptor)}
         folders.update(folder_of(path) for path, _ in _others(stamps.deciding, _paths(stamps.deciding), descriptor))
         files: dict[str, FileStat] = {}
         for path, status in _others(stamps.files, _paths(stamps.files), descriptor):
@@ -103,12 +139,13 @@ def differences(root: str, stamps: StampedTree, most_bytes: int) -> TreeDifferen
     return TreeDifferences(files, frozenset(folders))
 
 
-_paths = partial(map, itemgetter(0))
+def _paths(items: Sequence[FileStat]) -> Iterable[str]:
+    return items.paths if isinstance(items, StatColumns) else map(itemgetter(0), items)
 
 
-def _name(folder: FileStat) -> str:
+def _name(folder: str) -> str:
     # Without its slash: else a link in the place of a folder would be followed.
-    return folder.path[:-1] or "."
+    return folder[:-1] or "."
 
 
 def _others(
@@ -116,8 +153,8 @@ def _others(
 ) -> Iterator[tuple[str, os.stat_result | None]]:
     """Yield what has another stamp, with its status now; None for what is gone. Nothing is called but what looks."""
     look = os.stat
-    for item, place in zip(stamps, places, strict=True):
-        path, size, mtime_ns, ctime_ns, inode = item
+    rows = stamps.rows() if isinstance(stamps, StatColumns) else stamps
+    for (path, size, mtime_ns, ctime_ns, inode), place in zip(rows, places, strict=True):
         try:
             status = look(place, dir_fd=descriptor, follow_symlinks=False)
         except OSError:
@@ -129,7 +166,7 @@ def _others(
             and status.st_ino == inode
             and status.st_size == size
         )
-        if not is_same and FileStat.of(path, status) != item:
+        if not is_same and FileStat.of(path, status) != (path, size, mtime_ns, ctime_ns, inode):
             yield path, status
 
 

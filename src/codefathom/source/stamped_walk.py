@@ -38,10 +38,11 @@ def walk_again(root: str, rules: ScanRules, stamps: StampedTree) -> StampedTree 
         changes = differences(root, stamps, min(rules.max_bytes, rules.max_document_bytes))
     if not changes.files and not changes.folders:
         return stamps
-    files = stamps.files
+    files = tuple(stamps.files)
     if changes.files:
         files = tuple([changes.files.get(file.path, file) for file in files])
-    now = stamps._replace(files=files, looked_at_ns=looked_at_ns)
+    folders, deciding = tuple(stamps.folders), tuple(stamps.deciding)
+    now = stamps._replace(files=files, folders=folders, deciding=deciding, looked_at_ns=looked_at_ns)
     if not changes.folders:
         return now
     # Another disk may have come to the place of the root: then its folder is another one.

@@ -11,14 +11,12 @@ import struct
 import sys
 from array import array
 from contextlib import suppress
-from functools import partial
 from itertools import chain
 from zlib import crc32
 
 from codefathom.errors import IndexingError
 from codefathom.facts.reasons import as_line, from_line
-from codefathom.source.changes import FileStat
-from codefathom.source.stamped_tree import StampedTree
+from codefathom.source.stamped_tree import StampedTree, StatColumns
 from codefathom.stores.folder import Folder
 from codefathom.types import Skipped
 
@@ -72,13 +70,12 @@ def _unpacked(data: bytes) -> tuple[bytes, StampedTree]:
     numbers = array("q", data[_HEAD.size + n_bytes : -_SUM.size])
     if magic != _MAGIC or len(names) != sum(counts) + 2 * n_skipped or len(numbers) != _N_NUMBERS * sum(counts):
         raise ValueError("it has another form")
-    columns = (numbers[place::_N_NUMBERS] for place in range(_N_NUMBERS))
-    # As `FileStat` does it, without a call for each.
-    stamps = list(map(partial(tuple.__new__, FileStat), zip(names, *columns, strict=False)))
     parts, start = [], 0
     for count in counts:
-        parts.append(tuple(stamps[start : start + count]))
-        start += count
+        end = start + count
+        columns = [numbers[_N_NUMBERS * start + place : _N_NUMBERS * end : _N_NUMBERS] for place in range(_N_NUMBERS)]
+        parts.append(StatColumns(names[start:end], columns))
+        start = end
     files, folders, deciding = parts
     paths, lines = names[start::2], names[start + 1 :: 2]
     reasons = {line: from_line(line) for line in set(lines)}
