@@ -16,6 +16,7 @@ from codefathom.errors import ProviderError, SlowExpressionError, StoreError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.providers.base import Embedder
+from codefathom.search.expression_files import files_to_read
 from codefathom.search.graph.connected import connected
 from codefathom.search.project_overview import overview
 from codefathom.search.question.planner import PlannedSearch
@@ -347,7 +348,7 @@ def _connections_alone(lookup: Lookup, sources: Sources) -> Pool:
 def _matches_alone(lookup: Lookup, sources: Sources) -> Pool:
     """Return the chunks with matches, as many as are found in time, scored by their number of matches."""
     pattern = lookup.planned.pattern or lookup.request.query.text
-    matches, problem = _regex_matches(pattern, sources.catalog, lookup.keys)
+    matches, problem = _regex_matches(pattern, sources, lookup.keys)
     top = max((match.n_matches for match in matches), default=1)
     return Pool(
         [Candidate(match.key, match.chunk, line=match.line, column=match.column) for match in matches],
@@ -371,9 +372,7 @@ class _Match(NamedTuple):
 _Places: TypeAlias = list[tuple[int, int]]  # line and column in which each match begins, from 1, in order
 
 
-def _regex_matches(
-    pattern: str, catalog: SearchCatalog, allowed: Collection[int] | None
-) -> tuple[Sequence[_Match], str]:
+def _regex_matches(pattern: str, sources: Sources, allowed: Collection[int] | None) -> tuple[Sequence[_Match], str]:
     """Return the chunks whose lines match, in path order, and the problem that cut the search short, or "".
 
     A match may span chunks of a document. Raises UsageError for an invalid expression.
@@ -381,7 +380,8 @@ def _regex_matches(
     check(pattern)
     expression = compiled(f"(?m){pattern}")
     matches: list[_Match] = []
-    paths, n_cut = _paths_of(catalog, allowed), 0
+    catalog, n_cut = sources.catalog, 0
+    paths = files_to_read(expression.written, _paths_of(catalog, allowed), sources.lexical, catalog)
     with deadline(USUAL_LIMIT_S) as running:
         for n_before, path in enumerate(paths):
             if running.is_over:
@@ -400,7 +400,7 @@ def _regex_matches(
 def _paths_of(catalog: SearchCatalog, allowed: Collection[int] | None) -> list[str]:
     """Return the documents of the chunks that are allowed, where these are few; else all documents."""
     if allowed is None or len(allowed) > _FEW_CHUNKS:
-        return [document.path for document in catalog.documents()]
+        return catalog.paths()
     return sorted({chunk.path for chunk in catalog.chunks(allowed).values()})
 
 

@@ -78,7 +78,8 @@ class Catalog:
         self._chunks_generation = -1  # in which they were read
         self._documents: dict[str, StoredDocument] = {}  # by path
         self._documents_state = (-1, "")  # generation and stamps with which they were read
-        self._paths_by_stem: tuple[int, PathsByStem] = (-1, {})  # the generation in which they were read
+        self._paths: tuple[int, list[str]] = (-1, [])  # the generation in which they were read
+        self._paths_by_stem: tuple[int, PathsByStem] = (-1, {})  # as well
 
     @classmethod
     def open(cls, place: File | str, *, read_only: bool = False) -> Catalog:
@@ -424,6 +425,13 @@ class Catalog:
         """Return all documents, ordered by path."""
         return [_document(row) for row in self._read(f"SELECT {_DOCUMENT} FROM documents d ORDER BY d.path")]
 
+    def paths(self) -> list[str]:
+        """Return the paths of all documents, in order; they are read once a generation."""
+        generation = self.generation
+        if self._paths[0] != generation:
+            self._paths = (generation, [row[0] for row in self._read("SELECT path FROM documents ORDER BY path")])
+        return self._paths[1]
+
     def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
         """Return the documents of these few paths that are there, in no order; each is read once, until it changes."""
         state = (self.generation, self.stamps)
@@ -445,8 +453,7 @@ class Catalog:
         """Return the paths of all documents by their flat stems; they are read once a generation."""
         generation = self.generation
         if self._paths_by_stem[0] != generation:
-            rows = self._read("SELECT path FROM documents ORDER BY path")
-            self._paths_by_stem = (generation, by_stem(row[0] for row in rows))
+            self._paths_by_stem = (generation, by_stem(self.paths()))
         return self._paths_by_stem[1]
 
     def text(self, path: str) -> str:

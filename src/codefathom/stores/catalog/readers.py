@@ -41,6 +41,10 @@ class Documents(Protocol):
         """Return all documents, ordered by path."""
         ...
 
+    def paths(self) -> list[str]:
+        """Return the paths of all documents, in order; they are read once a generation."""
+        ...
+
     def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
         """Return the documents of these few paths that are there, in no order; each is read once a generation."""
         ...
