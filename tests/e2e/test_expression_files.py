@@ -112,3 +112,14 @@ def steps_of_search(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Steps:
     with counting(monkeypatch) as steps:
         assert search(folder) == ["file3.py", "file7.py"]
     return steps
+
+
+def test_the_answer_says_how_many_files_were_read(projects: tuple[Path, Path]) -> None:
+    with Engine.open(projects[0]) as engine:
+        assert engine.search(r"zebra_\w+ = \d", mode="regex").plan.why == (
+            "2 of 60 files were read, because the others lack words that each match has"
+        )
+        assert engine.search(r"\w+ \+ \d", mode="regex").plan.why == (
+            "all 60 files were read, because each of them may hold a match"
+        )
+        assert engine.search(r"zebra_\w+ = \d").plan.why.startswith("it reads as a regular expression; 2 of 60 files")

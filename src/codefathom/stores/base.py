@@ -61,9 +61,9 @@ class LexicalStore(Protocol):
         digits; it takes as long as looking through all different terms."""
         ...
 
-    def files_with(self, part: WordPart) -> Collection[int] | None:
-        """Return the numbers of the files in whose bodies a word has this part, however many; None where the store
-        cannot tell. Words that are no terms do not count: see `with_more_words`."""
+    def chunks_with(self, part: WordPart) -> Mapping[int, int] | None:
+        """Return the keys of all chunks in whose body a word has this part, each with the number of its file; None
+        where the store cannot tell. Words that are no terms do not count: see `with_more_words`."""
         ...
 
     def with_more_words(self) -> Sequence[int] | None:

@@ -85,10 +85,10 @@ class LexicalStoreContract:
         nothing = (("zzz", None), (".*", None), ("", None), ("beef", set[int]()))
         assert [store.containing(part, 10, allowed) for part, allowed in nothing] == [[]] * len(nothing)
 
-    def test_names_the_files_with_a_part_of_a_word(self, tmp_path: Path) -> None:
-        """After any number of changes, also for a second reader; a file more is no fault, one less is."""
+    def test_names_the_chunks_with_a_part_of_a_word(self, tmp_path: Path) -> None:
+        """After any number of changes, also for a second reader; each with the number of its file."""
         store, random = self.open(tmp_path), Random(34)
-        assert (store.files_with(WordPart("alp")), store.with_more_words()) == (None, None)
+        assert (store.chunks_with(WordPart("alp")), store.with_more_words()) == (None, None)
         rows: dict[int, Fields] = {}
         for generation in range(1, 2 * self.n_rounds + 1):
             removed = random.sample(range(40), random.randrange(4))
@@ -102,8 +102,8 @@ class LexicalStoreContract:
             for reader in (store, self.open(tmp_path)):
                 assert reader.with_more_words() == sorted(key for key, fields in rows.items() if fields.has_more)
                 for part in (WordPart("alp"), WordPart("eta1"), WordPart("beta1", begins=True), WordPart("nothing")):
-                    of_rows = {fields.file for fields in rows.values() if part.in_term.search(fields.body)}
-                    assert set(reader.files_with(part) or ()) == of_rows
+                    of_rows = {key: fields.file for key, fields in rows.items() if part.in_term.search(fields.body)}
+                    assert dict(reader.chunks_with(part) or {}) == of_rows
         assert store.damage() == ""
 
     def test_holds_what_was_written_last(self, tmp_path: Path) -> None:

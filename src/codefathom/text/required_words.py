@@ -89,6 +89,49 @@ def required_words(written: str) -> tuple[Alternatives, ...]:
     return tuple(sorted(useful, key=lambda item: -min(parts[0].weight for parts in item)))
 
 
+def is_of_one_line(written: str) -> bool:
+    """Return True if each match lies in one line, and other lines do not decide about it.
+
+    Raises ValueError for an expression that cannot be read.
+    """
+    parsed = parse(written)
+    return not parsed.state.flags & re.DOTALL and _is_of_one_line(parsed)
+
+
+def _is_of_one_line(parsed: parser.SubPattern) -> bool:
+    return all(
+        _OF_ONE_LINE.get(operator, lambda _: True)(value) and all(map(_is_of_one_line, parts_of(operator, value)))
+        for operator, value in parsed.data
+    )
+
+
+def _has_no_end_of_line(members: list[tuple[Any, Any]]) -> bool:
+    """Return True if a set does not match the end of a line."""
+    names_end = any(_names_end_of_line(*member) for member in members)
+    if any(operator is codes.NEGATE for operator, _ in members):
+        return names_end
+    return not names_end
+
+
+def _names_end_of_line(operator: Any, value: Any) -> bool:
+    if operator is codes.CATEGORY:
+        return value in (codes.CATEGORY_SPACE, codes.CATEGORY_NOT_WORD, codes.CATEGORY_NOT_DIGIT)
+    if operator is codes.RANGE:
+        return bool(value[0] <= _END_OF_LINE <= value[1])
+    return bool(operator is codes.LITERAL and value == _END_OF_LINE)
+
+
+_END_OF_LINE = ord("\n")
+_OF_ONE_LINE: Mapping[Any, Callable[[Any], bool]] = {
+    codes.LITERAL: lambda code: code != _END_OF_LINE,
+    codes.NOT_LITERAL: lambda code: code == _END_OF_LINE,
+    codes.IN: _has_no_end_of_line,
+    codes.SUBPATTERN: lambda value: not value[1] & re.DOTALL,
+    codes.ASSERT: lambda _: False,
+    codes.ASSERT_NOT: lambda _: False,
+}
+
+
 def _word_parts(text: str, *, any_case: bool) -> tuple[WordPart, ...]:
     """Return the parts of words that are worth looking for, the most telling first."""
     parts = []

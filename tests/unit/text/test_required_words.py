@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from codefathom.stores.lexical.terms import MAX_TERM, terms
 from codefathom.text.expressions import compiled
-from codefathom.text.required_words import WordPart, required_words
+from codefathom.text.required_words import WordPart, is_of_one_line, required_words
 from codefathom.text.word_runs import word_runs
 
 
@@ -67,6 +67,19 @@ def written(expression: str) -> list[set[str]]:
 )
 def test_of_expressions(expression: str, needs: list[set[str]]) -> None:
     assert written(expression) == needs
+
+
+@pytest.mark.parametrize(
+    ("expression", "is_of_line"),
+    [
+        *((r"def \w+", True), (".*", True), (r"^a[^\n]b$", True), (r"\ba\b", True), (r"[^\s]", True), ("(a)\\1", True)),
+        *((r"(?s).", False), ("(?s:.)", False), (r"a\sb", False), (r"[^a]", False), (r"\W", False), (r"\D", False)),
+        *((r"a\n", False), ("[\t-\r]", False), ("(?<!a)b", False), ("a(?=b)", False), (r"(x|(y\s)+)", False)),
+        *((r"[^\S]", False), (r"[^\S\n]", True), (r"[a\n]", False)),
+    ],
+)
+def test_matches_of_one_line(expression: str, is_of_line: bool) -> None:
+    assert is_of_one_line(expression) == is_of_line
 
 
 def test_what_grows_too_large_is_cut_and_stays_right() -> None:

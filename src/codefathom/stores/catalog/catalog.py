@@ -17,6 +17,7 @@ from codefathom.stores.catalog.records import (
     SHORT,
     Batch,
     CatalogChanges,
+    CheckedText,
     Counts,
     DefinitionPlace,
     DocumentRecord,
@@ -290,6 +291,11 @@ class Catalog:
     def chunks_of(self, path: str) -> list[tuple[int, Chunk]]:
         """Return the chunks of a document in line order; they join up to its text."""
         return [(row[0], _chunk(row[1:])) for row in self.soundness.pieces(path)]
+
+    def texts(self, paths: Sequence[str]) -> Iterator[CheckedText]:
+        """Yield the documents of sorted paths; one that is damaged, or gone, has no text."""
+        for path, rows in self.soundness.pieces_of(paths):
+            yield CheckedText(path, "".join([row[soundness.TEXT] for row in rows]), [row[0] for row in rows])
 
     def keys_of(self, paths: Collection[str]) -> dict[int, str]:
         """Return the keys of the chunks of these few documents, each with the path of its document, in line order."""

@@ -20,8 +20,13 @@ def fields_of(chunk: Chunk) -> Fields:
         joined_terms(f"{chunk.signature}\n{chunk.doc}"),
         terms_of_runs(runs),
         file_number(chunk.path),
-        chunk.column > 1 or max(map(len, runs), default=0) > MAX_TERM,
+        _is_part_of_line(chunk) or max(map(len, runs), default=0) > MAX_TERM,
     )
+
+
+def _is_part_of_line(chunk: Chunk) -> bool:
+    """Return True if words at the ends of a chunk may go on in others; also for a last line without an end."""
+    return chunk.column > 1 or (chunk.start_line == chunk.end_line and not chunk.text.endswith("\n"))
 
 
 def file_number(path: str) -> int:

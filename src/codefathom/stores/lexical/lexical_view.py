@@ -211,13 +211,15 @@ class LexicalView:
             return sorted(key for key, _ in _search(index, query, k, allowed))
         return []
 
-    def files_with(self, part: WordPart) -> set[int] | None:
-        """Return the numbers of the files in whose bodies a word has this part; None where this cannot be told."""
+    def chunks_with(self, part: WordPart) -> dict[int, int] | None:
+        """Return the chunks in whose bodies a word has this part, with their files; None where this cannot be told."""
         terms = self._terms_with(part)
         if terms is None or len(terms) > _MOST_TERMS:
             return None
         addresses = self._addresses("body", terms)
-        return None if addresses is None else set(self._values(_FILE, addresses))
+        if addresses is None:
+            return None
+        return dict(zip(self._values("key", addresses), self._values(_FILE, addresses), strict=True))
 
     def with_more_words(self) -> list[int] | None:
         """Return the keys of the chunks with words that are no terms; None where this cannot be told."""
