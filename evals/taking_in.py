@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from shutil import which
 from statistics import median
 from typing import NamedTuple
 
@@ -34,9 +35,15 @@ distinct files, they are copied again into other folders, with empty lines at th
 {shared}Each figure is the median of {n} runs, in milliseconds: by the clock, and after the slash of processor time
 (all processes). "Process" is a whole command `fathom search`, from its start to its end. "Open" is a search in a
 program that has the project open. In "one changed" one file was changed just before, and the search finds the change;
-in "folder renamed" a folder of {n_renamed} files at most got another name. "Exponent" is that of n in a fit of the
-clock's time to the number n of files: 1 means that twice the files take twice the time.
+in "folder renamed" a folder of {n_renamed} files at most got another name. The expressions are `{with_word}` and
+`{without_word}`; ripgrep, where it is installed, counts their matches in the same files. "Exponent" is that of n in a
+fit of the clock's time to the number n of files: 1 means that twice the files take twice the time.
 """
+# By what is measured: here, and beside it.
+_EXPRESSIONS = {
+    ("open, expression with a word", "ripgrep, the same"): r"def _parse_\w+query",
+    ("open, expression without a word", "ripgrep, the same without a word"): r"[A-Z]{6}\d\b",
+}
 _MEASURES = (
     "process, nothing changed",
     "process, one changed",
@@ -44,6 +51,7 @@ _MEASURES = (
     "open, first search",
     "open, look with nothing changed",
     "open, one changed",
+    *(name for names in _EXPRESSIONS for name in names),
 )
 _N_RENAMED = 20  # files in the folder that is renamed
 
@@ -93,12 +101,21 @@ def page(results: dict[str, dict[int, Costs]], n_runs: int) -> str:
         [measure, name, *(_shown(costs[size][measure]) for size in sizes), _exponent(costs, measure)]
         for measure in _MEASURES
         for name, costs in results.items()
+        if all(costs[size].get(measure) for size in sizes)  # ripgrep may be missing
     ]
     load = os.getloadavg()[0]
     shared = (
         f"Other programs used it at the same time (load {load:.0f}): compare processor times.\n" if load > 2 else ""
     )
-    head = _HEAD.format(machine=machine(), n=n_runs, n_renamed=_N_RENAMED, shared=shared if load > 2 else "")
+    with_word, without_word = _EXPRESSIONS.values()
+    head = _HEAD.format(
+        machine=machine(),
+        n=n_runs,
+        n_renamed=_N_RENAMED,
+        shared=shared if load > 2 else "",
+        with_word=with_word,
+        without_word=without_word,
+    )
     return f"{head}\n{table(['', 'version', *(f'{size} files' for size in sizes), 'exponent'], rows)}\n"
 
 
@@ -161,7 +178,17 @@ def _open_costs(root: Path, n_runs: int) -> Costs:
         for _ in range(n_runs):
             word = _change(root)
             costs["open, one changed"].append(_timed(partial(_find, engine, word), rest=engine))
+        for (measure, beside), expression in _EXPRESSIONS.items():
+            search = partial(engine.search, expression, mode="regex")
+            search()  # the first one loads the library and the list of terms
+            costs[measure] = [_timed(search) for _ in range(n_runs)]
+            costs[beside] = [_timed(partial(_ripgrep, expression, root)) for _ in range(n_runs) if which("rg")]
     return costs
+
+
+def _ripgrep(expression: str, root: Path) -> None:
+    """Count the matches; it ends with 1 where there are none."""
+    subprocess.run(["rg", "--count-matches", expression, "."], cwd=root, check=False, stdout=subprocess.DEVNULL)
 
 
 def _find(engine: Engine, word: str) -> None:

@@ -74,7 +74,7 @@ OF_VALUES = {
         "itertools",
     ),
     *("html", "json", "math", "operator", "posixpath", "re", "string", "tomllib"),
-    *("types", "typing", "unicodedata", "warnings"),
+    *("types", "typing", "unicodedata", "warnings", "zlib"),
     "chardet",  # looks at bytes
 }
 NOT_OF_VALUES = {"open", "input", "print", "exec", "eval", "__import__", "breakpoint"}

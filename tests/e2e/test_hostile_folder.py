@@ -38,7 +38,8 @@ NAMES = (
     *("write.lock", ".gitignore", "catalog.db", "catalog.db-wal", "catalog.db-shm", "catalog.db-journal"),
     *("catalog.db.damaged", "catalog.db.broken", "lexical", "lexical/state", "lexical/state.new", "lexical/N"),
     *("lexical/2", "lexical/N/meta.json", "lexical/N/.managed.json", "lexical/N/.tantivy-writer.lock"),
-    *("lexical/N/.tantivy-meta.lock", "V", "V/vectors.bin", "V/vectors.bin.new"),
+    *("lexical/N/.tantivy-meta.lock", "lexical/N/terms.1", "lexical/N/terms.2", "lexical/N/terms.2.new"),
+    *("V", "V/vectors.bin", "V/vectors.bin.new"),
     *("V/changes.bin", "tree.stamps", "tree.stamps.new"),
 )
 

@@ -97,6 +97,6 @@ def test_a_filter_on_the_command_line(shop: Path, command: str, capsys: pytest.C
 
 
 def test_where_nothing_was_found_in_time_the_ranking_answers_and_says_it(engine: Engine, shop: Path) -> None:
-    result = engine.search("(a|a)+[qz]$")
+    result = engine.search("(a|a)+[%;]$")  # no word of it could keep it from the file that is slow
     assert result.mode == "hybrid"
     assert any("takes too long" in text for text in result.degraded)

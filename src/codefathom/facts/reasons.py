@@ -159,6 +159,10 @@ ERROR_MESSAGE = _kind("error_message", "it is an error message; the places that 
 KEYWORDS = _kind("keywords", "words and meaning decide")
 EXPRESSION = _kind("expression", "it reads as a regular expression")
 AS_WRITTEN = _kind("as_written", "it is found as it is written")
+SOME_READ = _kind(
+    "some_read", "{count:,} of {total:,} files were read, because the others lack words that each match has"
+)
+ALL_READ = _kind("all_read", "all {total:,} files were read, because each of them may hold a match")
 ABOUT_ALL = _kind("about_all", "it asks for the project as a whole: README, package, entry points, largest modules")
 WHAT_USES = _kind("what_uses", "it asks what uses {name}")
 WHAT_CALLS = _kind("what_calls", "it asks what calls {name}")

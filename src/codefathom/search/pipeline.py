@@ -155,12 +155,19 @@ def _hits_inside(scoped: _Scoped, planned: PlannedSearch, sources: Sources) -> S
         suggestion=None if hits else _suggestion(ranking_query, request.offset, page, sources.catalog),
         problems=tuple(filter(None, (answer.pool.problem, answer.not_reranked, lacking_vectors))),
         mode=planned.mode,
-        plan=planned.plan,
+        plan=_with_way(planned.plan, answer.pool.way),
         is_strange=ranking_query.is_strange and not ranking_query.frames,
         is_placed=bool(query.paths or query.symbols),
         rest=page.rest,
         n_places=page.n_places,
     )
+
+
+def _with_way(plan: SearchPlan, way: Note | None) -> SearchPlan:
+    """Return the plan with the way in which its candidates were looked for."""
+    if way is None:
+        return plan
+    return replace(plan, reason=Note(say.ALL_OF, {"notes": (plan.reason, way)}) if plan.reason else way)
 
 
 class _Answer(NamedTuple):

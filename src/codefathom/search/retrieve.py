@@ -16,6 +16,7 @@ from codefathom.errors import ProviderError, SlowExpressionError, StoreError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.providers.base import Embedder
+from codefathom.search.expression_files import files_to_read
 from codefathom.search.project_overview import overview
 from codefathom.search.question.planner import PlannedSearch
 from codefathom.search.question.ranking_query import RankingQuery, last_of
@@ -348,13 +349,14 @@ def _connections_alone(lookup: Lookup, sources: Sources) -> Pool:
 def _matches_alone(lookup: Lookup, sources: Sources) -> Pool:
     """Return the chunks with matches, as many as are found in time, scored by their number of matches."""
     pattern = lookup.planned.pattern or lookup.request.query.text
-    matches, problem = _regex_matches(pattern, sources.catalog, lookup.keys)
+    matches, problem, way = _regex_matches(pattern, sources, lookup.keys)
     top = max((match.n_matches for match in matches), default=1)
     return Pool(
         [Candidate(match.key, match.chunk, line=match.line, column=match.column) for match in matches],
         {match.key: match.n_matches / top for match in matches},
         {match.key: {"matches": float(match.n_matches)} for match in matches},
         problem=problem,
+        way=way,
         behind=Rest(0, not problem),
     )
 
@@ -372,36 +374,50 @@ class _Match(NamedTuple):
 _Places: TypeAlias = list[tuple[int, int]]  # line and column in which each match begins, from 1, in order
 
 
-def _regex_matches(
-    pattern: str, catalog: SearchCatalog, allowed: Collection[int] | None
-) -> tuple[Sequence[_Match], str]:
-    """Return the chunks whose lines match, in path order, and the problem that cut the search short, or "".
+class _Matches(NamedTuple):
+    """The chunks whose lines match, in path order."""
+
+    matches: Sequence[_Match]
+    problem: str  # that cut the search short, or ""
+    way: Note  # how many files were read
+
+
+def _regex_matches(pattern: str, sources: Sources, allowed: Collection[int] | None) -> _Matches:
+    """Return the matches of an expression.
 
     A match may span chunks of a document. Raises UsageError for an invalid expression.
     """
     check(pattern)
     expression = compiled(f"(?m){pattern}")
     matches: list[_Match] = []
-    paths, n_cut = _paths_of(catalog, allowed), 0
+    catalog, n_cut = sources.catalog, 0
     with deadline(USUAL_LIMIT_S) as running:
-        for n_before, path in enumerate(paths):
+        every = _paths_of(catalog, allowed)
+        paths = files_to_read(expression, every, sources.lexical, catalog)
+        for n_before, document in enumerate(catalog.texts(paths)):
             if running.is_over:
                 n_cut += len(paths) - n_before
                 break
             check_stopped()
-            pieces = catalog.chunks_of(path)
-            if allowed is not None and not any(key in allowed for key, _ in pieces):
+            if allowed is not None and not any(key in allowed for key in document.keys):
                 continue
-            places, is_cut = _places(expression, "".join(chunk.text for _, chunk in pieces))
+            places, is_cut = _places(expression, document.text)
             n_cut += is_cut
-            matches += _inside(places, pieces, allowed)
-    return matches, _cut_short(pattern, n_cut) if n_cut else ""
+            if places:
+                matches += _inside(places, catalog.chunks_of(document.path), allowed)
+    return _Matches(matches, _cut_short(pattern, n_cut) if n_cut else "", _way(len(paths), len(every)))
+
+
+def _way(n_read: int, n_files: int) -> Note:
+    if n_read == n_files:
+        return Note(say.ALL_READ, {"total": n_files})
+    return Note(say.SOME_READ, {"count": n_read, "total": n_files})
 
 
 def _paths_of(catalog: SearchCatalog, allowed: Collection[int] | None) -> list[str]:
     """Return the documents of the chunks that are allowed, where these are few; else all documents."""
     if allowed is None or len(allowed) > _FEW_CHUNKS:
-        return [document.path for document in catalog.documents()]
+        return catalog.paths()
     return sorted({chunk.path for chunk in catalog.chunks(allowed).values()})
 
 

@@ -6,9 +6,10 @@ new adapter passes: `testing/lexical_store.py`, `testing/vector_store.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from codefathom.text.required_words import WordPart
 from codefathom.types import Where
 
 FIELDS = ("path", "name", "signature", "body")
@@ -21,6 +22,8 @@ class Fields(NamedTuple):
     name: str
     signature: str
     body: str
+    file: int = 0  # a number for the path of the chunk's file
+    has_more: bool = False  # the text has words, or ends of words, that are no terms of the body
 
 
 class Row(NamedTuple):
@@ -56,6 +59,15 @@ class LexicalStore(Protocol):
     def containing(self, part: str, k: int, allowed: Collection[int] | None = None) -> list[int]:
         """Return the keys of at most k chunks in whose body a term has this part, which is lower-case letters and
         digits; it takes as long as looking through all different terms."""
+        ...
+
+    def chunks_with(self, part: WordPart) -> Mapping[int, int] | None:
+        """Return the keys of all chunks in whose body a word has this part, each with the number of its file; None
+        where the store cannot tell. Words that are no terms do not count: see `with_more_words`."""
+        ...
+
+    def with_more_words(self) -> Sequence[int] | None:
+        """Return the keys of the chunks with words that are no terms of their bodies; None where it cannot tell."""
         ...
 
     def update(self, added: Iterable[tuple[int, Fields]], removed: Iterable[int]) -> None:

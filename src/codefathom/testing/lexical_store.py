@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 from codefathom.stores.base import FIELDS, Fields, LexicalStore
+from codefathom.text.required_words import WordPart
 
 _K1, _B = 1.2, 0.75  # of BM25
 _TOLERANCE = 1e-3
@@ -83,6 +84,27 @@ class LexicalStoreContract:
         assert len(store.containing("beef", 2)) == 2
         nothing = (("zzz", None), (".*", None), ("", None), ("beef", set[int]()))
         assert [store.containing(part, 10, allowed) for part, allowed in nothing] == [[]] * len(nothing)
+
+    def test_names_the_chunks_with_a_part_of_a_word(self, tmp_path: Path) -> None:
+        """After any number of changes, also for a second reader; each with the number of its file."""
+        store, random = self.open(tmp_path), Random(34)
+        assert (store.chunks_with(WordPart("alp")), store.with_more_words()) == (None, None)
+        rows: dict[int, Fields] = {}
+        for generation in range(1, 2 * self.n_rounds + 1):
+            removed = random.sample(range(40), random.randrange(4))
+            rows = {key: fields for key, fields in rows.items() if key not in removed}
+            texts = {random.randrange(40): f"{random.choice(_WORDS)}{random.randrange(99)}_x" for _ in range(3)}
+            added = {key: Fields("", "", "", text, key % 7, key % 5 == 0) for key, text in texts.items()}
+            rows |= added
+            store.update((), removed)
+            store.update(added.items(), ())
+            store.commit(generation)
+            for reader in (store, self.open(tmp_path)):
+                assert reader.with_more_words() == sorted(key for key, fields in rows.items() if fields.has_more)
+                for part in (WordPart("alp"), WordPart("eta1"), WordPart("beta1", begins=True), WordPart("nothing")):
+                    of_rows = {key: fields.file for key, fields in rows.items() if part.in_term.search(fields.body)}
+                    assert dict(reader.chunks_with(part) or {}) == of_rows
+        assert store.damage() == ""
 
     def test_holds_what_was_written_last(self, tmp_path: Path) -> None:
         """After any sequence of additions, replacements and removals, also for a second reader."""
@@ -166,7 +188,8 @@ def _body(text: str) -> Fields:
 
 
 def _fields(random: Random) -> Fields:
-    return Fields(*(" ".join(random.choices(_WORDS, k=random.randrange(8))) for _ in FIELDS))
+    path, name, signature, body = (" ".join(random.choices(_WORDS, k=random.randrange(8))) for _ in FIELDS)
+    return Fields(path, name, signature, body)
 
 
 def _keys(store: LexicalStore) -> set[int]:
@@ -179,7 +202,7 @@ def _computed_plainly(
     """Return the weighted sum over words and fields by key, as the formula says it."""
     scores: dict[int, float] = defaultdict(float)
     for place, field in enumerate(FIELDS):
-        texts = {key: fields[place].split() for key, fields in rows.items()}
+        texts = {key: str(fields[place]).split() for key, fields in rows.items()}
         average = sum(map(len, texts.values())) / len(texts)
         for word, weight in words.items():
             n_with = sum(word in text for text in texts.values())

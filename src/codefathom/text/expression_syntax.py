@@ -27,6 +27,13 @@ MAX_COPIES = 100_000
 
 def translate(written: str) -> str:
     """Return an expression for `regex` with the meaning of this one in Python. Raises ValueError with the reason."""
+    parsed = parse(written)
+    flags = _letters(parsed.state.flags & ~re.UNICODE)
+    return (f"(?{flags})" if flags else "") + _text(parsed)
+
+
+def parse(written: str) -> parser.SubPattern:
+    """Return the parts of an expression. Raises ValueError for one that cannot be read, or takes too much room."""
     if len(written) > MAX_CHARACTERS:
         raise ValueError(f"it has {len(written):,} characters, at most {MAX_CHARACTERS:,} are allowed")
     try:
@@ -41,8 +48,7 @@ def translate(written: str) -> str:
         raise ValueError(message) from error
     if n_copies > MAX_COPIES:
         raise ValueError(f"its repeats write out {n_copies:.2g} parts, at most {MAX_COPIES:,} are allowed")
-    flags = _letters(parsed.state.flags & ~re.UNICODE)
-    return (f"(?{flags})" if flags else "") + _text(parsed)
+    return parsed
 
 
 _TOO_DEEP = "it nests too many groups"
@@ -55,13 +61,13 @@ def _n_copies(parsed: parser.SubPattern, depth: int) -> int:
 
 
 def _n_copies_of(operator: Any, value: Any, depth: int) -> int:
-    inner = sum(_n_copies(part, depth + 1) for part in _parts(operator, value))
+    inner = sum(_n_copies(part, depth + 1) for part in parts_of(operator, value))
     if operator in _REPEATS and value[0]:
         return (int(value[0]) + 1) * (inner + 1)
     return 1 + inner
 
 
-def _parts(operator: Any, value: Any) -> list[parser.SubPattern]:
+def parts_of(operator: Any, value: Any) -> list[parser.SubPattern]:
     """Return the expressions inside a part of one."""
     if operator is codes.BRANCH:
         return list(value[1])

@@ -35,6 +35,8 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   keywords: "按词语和含义排名",
   expression: "这看起来是正则表达式",
   as_written: "按原样查找",
+  some_read: "读取了 {total:,} 个文件中的 {count:,} 个，其他文件缺少每处匹配都有的词语",
+  all_read: "读取了全部 {total:,} 个文件，因为每个文件都可能有匹配",
   about_all: "问的是整个项目：README、软件包、入口、最大的模块",
   what_uses: "问的是什么使用 {name}",
   what_calls: "问的是什么调用 {name}",

@@ -32,7 +32,7 @@ from codefathom.cli.options import (
 from codefathom.cli.search_output import exit_code, write_hits
 from codefathom.cli.token_budget import ItemList, map_within, write_items
 from codefathom.errors import UsageError
-from codefathom.facts.reasons import Told
+from codefathom.facts.reasons import ALL_READ, SOME_READ, Told
 from codefathom.question.asker import result_of
 from codefathom.question.question import Question
 from codefathom.search.verdict import note_of
@@ -89,6 +89,9 @@ def _question(written: str, face: Face) -> str:
 def _plan(result: SearchResult, *, always: bool) -> list[str]:
     """Return a note on the kind of search, unless it is the usual ranking by words and vectors."""
     plan = result.plan
+    is_chosen = plan.reason is not None and plan.reason.kind in (SOME_READ, ALL_READ)
+    if is_chosen and not always:
+        return []
     if not plan.why or not (always or plan.kept_to or plan.route in ("regex", "graph")):
         return []
     return [f"{plan.route}: {plan.why}; --mode chooses another way"]

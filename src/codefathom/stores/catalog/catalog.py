@@ -17,6 +17,7 @@ from codefathom.stores.catalog.records import (
     SHORT,
     Batch,
     CatalogChanges,
+    CheckedText,
     Counts,
     DefinitionPlace,
     DocumentRecord,
@@ -78,7 +79,8 @@ class Catalog:
         self._chunks_generation = -1  # in which they were read
         self._documents: dict[str, StoredDocument] = {}  # by path
         self._documents_state = (-1, "")  # generation and stamps with which they were read
-        self._paths_by_stem: tuple[int, PathsByStem] = (-1, {})  # the generation in which they were read
+        self._paths: tuple[int, list[str]] = (-1, [])  # the generation in which they were read
+        self._paths_by_stem: tuple[int, PathsByStem] = (-1, {})  # as well
 
     @classmethod
     def open(cls, place: File | str, *, read_only: bool = False) -> Catalog:
@@ -290,6 +292,11 @@ class Catalog:
         """Return the chunks of a document in line order; they join up to its text."""
         return [(row[0], _chunk(row[1:])) for row in self.soundness.pieces(path)]
 
+    def texts(self, paths: Sequence[str]) -> Iterator[CheckedText]:
+        """Yield the documents of sorted paths; one that is damaged, or gone, has no text."""
+        for path, rows in self.soundness.pieces_of(paths):
+            yield CheckedText(path, "".join([row[soundness.TEXT] for row in rows]), [row[0] for row in rows])
+
     def keys_of(self, paths: Collection[str]) -> dict[int, str]:
         """Return the keys of the chunks of these few documents, each with the path of its document, in line order."""
         rows = self._read(
@@ -424,6 +431,13 @@ class Catalog:
         """Return all documents, ordered by path."""
         return [_document(row) for row in self._read(f"SELECT {_DOCUMENT} FROM documents d ORDER BY d.path")]
 
+    def paths(self) -> list[str]:
+        """Return the paths of all documents, in order; they are read once a generation."""
+        generation = self.generation
+        if self._paths[0] != generation:
+            self._paths = (generation, [row[0] for row in self._read("SELECT path FROM documents ORDER BY path")])
+        return self._paths[1]
+
     def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
         """Return the documents of these few paths that are there, in no order; each is read once, until it changes."""
         state = (self.generation, self.stamps)
@@ -445,8 +459,7 @@ class Catalog:
         """Return the paths of all documents by their flat stems; they are read once a generation."""
         generation = self.generation
         if self._paths_by_stem[0] != generation:
-            rows = self._read("SELECT path FROM documents ORDER BY path")
-            self._paths_by_stem = (generation, by_stem(row[0] for row in rows))
+            self._paths_by_stem = (generation, by_stem(self.paths()))
         return self._paths_by_stem[1]
 
     def text(self, path: str) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from codefathom.stores.catalog.records import (
         Batch,
         CatalogChanges,
+        CheckedText,
         DefinitionPlace,
         DocumentRecord,
         Entry,
@@ -39,6 +40,10 @@ class Documents(Protocol):
 
     def documents(self) -> list[StoredDocument]:
         """Return all documents, ordered by path."""
+        ...
+
+    def paths(self) -> list[str]:
+        """Return the paths of all documents, in order; they are read once a generation."""
         ...
 
     def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
@@ -75,6 +80,10 @@ class Chunks(Protocol):
 
     def chunks_of(self, path: str) -> list[tuple[int, Chunk]]:
         """Return the chunks of a document in line order; they join up to its text."""
+        ...
+
+    def texts(self, paths: Sequence[str]) -> Iterator[CheckedText]:
+        """Yield the documents of sorted paths; one that is damaged, or gone, has no text."""
         ...
 
     def keys_of(self, paths: Collection[str]) -> dict[int, str]:

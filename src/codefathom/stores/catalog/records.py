@@ -108,6 +108,14 @@ class StoredDocument(NamedTuple):
     inode: int = 0
 
 
+class CheckedText(NamedTuple):
+    """The text of a document whose rows were compared with their checksums."""
+
+    path: str
+    text: str
+    keys: list[int]  # of its chunks, in line order
+
+
 class Counts(NamedTuple):
     """The numbers of documents, chunks and symbols in the catalogue."""
 

@@ -26,6 +26,9 @@ FROM_SYMBOLS = "FROM symbols s JOIN documents d ON d.id = s.document_id"
 CHECKED_REFERENCE = "d.path, r.kind, r.name, r.line, r.container, r.count, r.qualifier, r.checksum"
 FROM_REFERENCES = "FROM refs r JOIN documents d ON d.id = r.document_id"
 
+_ALL_LINES = 1 << 62
+_MOST_TOGETHER, _BYTES_TOGETHER = 64, 1 << 21  # documents that are read at once
+
 
 class Soundness:
     """The checks of one catalogue, and the documents that were left out because of damage so far."""
@@ -97,7 +100,7 @@ class Soundness:
             raise self._database.damaged(Note(say.PART_OF_FILE_DIFFERS, {"path": repr(row[PATH])}))
         return row
 
-    def pieces(self, path: str, start_line: int = 1, end_line: int = 1 << 62) -> list[tuple[Any, ...]]:
+    def pieces(self, path: str, start_line: int = 1, end_line: int = _ALL_LINES) -> list[tuple[Any, ...]]:
         """Return rows of `CHECKED_CHUNK`: the chunks of a document, in line order, that hold these lines.
 
         None when one of them is damaged or missing: without it the others do not join up, and line numbers are wrong.
@@ -107,6 +110,40 @@ class Soundness:
             "ORDER BY c.start_line, c.start_column",
             (path, end_line, start_line),
         )
+        return self._joining(path, rows, start_line, end_line)
+
+    def pieces_of(self, paths: Sequence[str]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+        """Yield each path with the pieces of its document, in the order of paths, which are sorted."""
+        for part in self._read_together(paths):
+            by_path: dict[str, list[tuple[Any, ...]]] = {path: [] for path in part}
+            for row in self._database.read(
+                f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE d.path IN ({','.join('?' * len(part))}) "
+                "ORDER BY d.path, c.start_line, c.start_column",
+                part,
+            ):
+                by_path[row[PATH]].append(row)
+            for path, rows in by_path.items():
+                yield path, self._joining(path, rows, 1, _ALL_LINES)
+
+    def _read_together(self, paths: Sequence[str]) -> Iterator[list[str]]:
+        """Yield the paths in parts whose files are small together, or one large file alone."""
+        part: list[str] = []
+        n_bytes = 0
+        for start in range(0, len(paths), _MOST_TOGETHER):
+            some = paths[start : start + _MOST_TOGETHER]
+            marks = ",".join("?" * len(some))
+            sizes = dict(self._database.read(f"SELECT path, size FROM documents WHERE path IN ({marks})", some))
+            for path in some:
+                n_bytes += int(sizes.get(path, 0))
+                if part and (n_bytes > _BYTES_TOGETHER or len(part) == _MOST_TOGETHER):
+                    yield part
+                    part, n_bytes = [], int(sizes.get(path, 0))
+                part.append(path)
+        if part:
+            yield part
+
+    def _joining(self, path: str, rows: list[tuple[Any, ...]], start_line: int, end_line: int) -> list[tuple[Any, ...]]:
+        """Return the rows of these lines of a document if they are sound and join up, else none."""
         line, column = max(start_line, 1), 1  # where the next one begins at the latest
         for row in rows:
             if not self.is_sound(row):

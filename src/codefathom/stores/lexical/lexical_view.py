@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import NamedTuple
@@ -15,9 +15,11 @@ import tantivy
 from codefathom.errors import IndexingError
 from codefathom.stores.base import FIELDS, Fields
 from codefathom.stores.folder import Folder, UnsafeError, folder_at
+from codefathom.stores.lexical.term_list import TermList, add_terms, list_files, read_terms
 from codefathom.stores.write_errors import writing_error
+from codefathom.text.required_words import WordPart
 
-FORMAT = 4  # 1, 2: before the first release; 4: with checksums of the files
+FORMAT = 5  # 1, 2: before the first release; 4: with checksums of the files; 5: with lists of terms, and files
 ANALYZER = "whitespace"  # the terms are made by tokens.py; stemming them would need the same in `search`
 _STATE = "state"
 _META = "meta.json"  # tantivy's list of the files of the index, which it reads first
@@ -36,6 +38,8 @@ _ANY_KEY = 1 << 64  # larger than any key
 # one. A rebuild costs 60 µs a chunk: it is due when 5 % were dropped, and always where it takes a tenth of a second.
 _CHUNKS_FOR_DROPPED = 20
 _REBUILT_AT_ONCE = 2_000
+_MORE, _FILE = "more", "file"  # fields: chunks with words that are no terms, and the number of a chunk's file
+_MOST_TERMS = 4_000  # with a part that is looked for; what so many words have tells little
 _MAX_TERM_SET = 3_000  # a filter of more keys is faster outside: 50,000 of 80,000 chunks 68 ms inside, 1 ms outside
 
 
@@ -76,6 +80,8 @@ class LexicalView:
         self._n_dropped = 0
         self._top_key = _ANY_KEY  # the largest that the writer has added to a new folder
         self._cleared = False
+        self._new_terms: set[str] = set()  # of the chunks that the writer has added
+        self._term_list: TermList | None = None  # of the committed index, once it was asked for
 
     @classmethod
     def open(cls, folder: Folder | str, owner: str = "") -> LexicalView:
@@ -97,6 +103,7 @@ class LexicalView:
             state = self._read_state()
             self._index = _open(self.folder.below(state.folder)) if state.folder else None
             self._state = state if self._index is not None else _NOTHING
+            self._term_list = None
 
     def damage(self) -> str:
         """Return the first file that differs from its checksum, or nothing; reads all of them. See `is_unsettled`."""
@@ -150,9 +157,11 @@ class LexicalView:
             # not seen at all until the state names it.
             writer = self._writing()
             with self._guarded_writing():
+                outdated = self._put_terms()
                 stamp = writer.commit()
                 writer.wait_merging_threads()
-            self._write_state(_State(generation, self._target, stamp, self._n_dropped, 0, self._files()))
+            self._write_state(_State(generation, self._target, stamp, self._n_dropped, 0, self._files(outdated)))
+            self._remove_outdated(outdated)
             self._drop()
             self._remove_other_folders()
         self._stamp = None
@@ -202,6 +211,21 @@ class LexicalView:
             return sorted(key for key, _ in _search(index, query, k, allowed))
         return []
 
+    def chunks_with(self, part: WordPart) -> dict[int, int] | None:
+        """Return the chunks in whose bodies a word has this part, with their files; None where this cannot be told."""
+        terms = self._terms_with(part)
+        if terms is None or len(terms) > _MOST_TERMS:
+            return None
+        addresses = self._addresses("body", terms)
+        if addresses is None:
+            return None
+        return dict(zip(self._values("key", addresses), self._values(_FILE, addresses), strict=True))
+
+    def with_more_words(self) -> list[int] | None:
+        """Return the keys of the chunks with words that are no terms; None where this cannot be told."""
+        addresses = self._addresses(_MORE, [_MORE])
+        return None if addresses is None else sorted(self._values("key", addresses))
+
     def take(self, other: Folder) -> None:
         """Take over the committed files of a view of the same catalogue in another folder; see `File.take`.
 
@@ -221,9 +245,40 @@ class LexicalView:
 
     def close(self) -> None:
         """Release files. Uncommitted changes are dropped."""
-        self._index, self._state, self._stamp = None, _NOTHING, None
+        self._index, self._state, self._stamp, self._term_list = None, _NOTHING, None, None
 
     # ---- inside
+
+    def _terms_with(self, part: WordPart) -> list[str] | None:
+        """Return the terms that words with this part have; None without a list of all terms."""
+        if self._index is None or self._cleared or self.is_unsettled:
+            return None
+        if self._term_list is None:
+            folder = self.folder.below(self._state.folder)
+            by_name = {file.name: file for file in self._state.files}
+            files = [by_name[name] for name in list_files(by_name)]
+            self._term_list = read_terms([(folder.file(file.name), file.size, file.checksum) for file in files])
+        return None if self._term_list is None else self._term_list.with_part(part)
+
+    def _addresses(self, field: str, terms: Sequence[str]) -> list[tantivy.DocAddress] | None:
+        """Return the places of all chunks with one of these terms in a field; None without a usable view."""
+        index = self._index
+        if index is None:
+            return None
+        with self._guarded():
+            queries = [tantivy.Query.term_query(index.schema, field, term, "basic") for term in terms]
+            parts = [(tantivy.Occur.Should, tantivy.Query.const_score_query(query, 1.0)) for query in queries]
+            searcher = index.searcher()
+            limit = max(int(searcher.num_docs), 1)
+            hits = searcher.search(tantivy.Query.boolean_query(parts), limit=limit, count=False).hits
+            return [address for _, address in hits]
+        return None
+
+    def _values(self, field: str, addresses: Sequence[tantivy.DocAddress]) -> list[int]:
+        index = self._index
+        if index is None or not addresses:
+            return []
+        return [int(value or 0) for value in index.searcher().fast_field_values(field, list(addresses))]
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -251,7 +306,7 @@ class LexicalView:
         if self._stamp == self._state_file.stamp():
             with suppress(OSError):
                 self._state_file.remove()
-        self._index, self._state, self._stamp = None, _NOTHING, None
+        self._index, self._state, self._stamp, self._term_list = None, _NOTHING, None, None
 
     def _writing(self) -> tantivy.IndexWriter:
         if self._writer is None:
@@ -282,17 +337,39 @@ class LexicalView:
         if min(keys) <= self._top_key:  # above it there is nothing to replace: keys are never used twice, and grow
             _delete(writer, keys)
         self._top_key = max(self._top_key, *keys)
-        for key, fields in rows:
-            document = tantivy.Document(path=fields[0], name=fields[1], signature=fields[2], body=fields[3])
+        for key, values in rows:
+            fields = Fields(*values)
+            document = tantivy.Document(**dict(zip(FIELDS, fields, strict=False)))
             document.add_unsigned("key", key)
+            document.add_unsigned(_FILE, fields.file)
+            if fields.has_more:
+                document.add_text(_MORE, _MORE)
+            self._new_terms.update(fields.body.split())
             writer.add_document(document)
 
-    def _files(self) -> tuple[_File, ...]:
+    def _put_terms(self) -> list[str]:
+        """List the terms of the chunks that were added; return the names of lists that are not needed any more."""
+        is_new = self._target != self._state.folder
+        if not self._new_terms and not is_new:
+            return []
+        before = [] if is_new else list_files(file.name for file in self._state.files)
+        return add_terms(self.folder.below(self._target), self._new_terms, before)
+
+    def _remove_outdated(self, names: Sequence[str]) -> None:
+        for name in names:
+            with suppress(OSError):  # held by a reader on Windows: the next commit keeps it as one more list
+                self.folder.below(self._target).remove(name)
+
+    def _files(self, outdated: Collection[str]) -> tuple[_File, ...]:
         """Return the files of the target; those of the state before keep their size and checksum."""
         by_name = {file.name: file for file in self._state.files if file.name != _META}
         before = by_name if self._target == self._state.folder else {}
         folder = self.folder.below(self._target)
-        names = sorted(name for name in folder.names() if not name.startswith("."))
+        names = sorted(
+            name
+            for name in folder.names()
+            if not name.startswith(".") and not name.endswith(".new") and name not in outdated
+        )
         return tuple(before.get(name) or _look(folder, name) for name in names)
 
     def _failure(self, error: BaseException) -> IndexingError:
@@ -303,6 +380,7 @@ class LexicalView:
 
     def _drop(self) -> None:
         self._writer, self._target, self._cleared = None, "", False
+        self._new_terms = set()
 
     def _new_folder(self) -> str:
         self.folder.make()
@@ -424,6 +502,8 @@ def _delete(writer: tantivy.IndexWriter, keys: list[int]) -> None:
 def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     builder.add_unsigned_field("key", stored=False, indexed=True, fast=True)
+    builder.add_unsigned_field(_FILE, stored=False, indexed=False, fast=True)
+    builder.add_text_field(_MORE, stored=False, tokenizer_name="raw", index_option="basic")
     for field in FIELDS:
         builder.add_text_field(field, stored=False, tokenizer_name=ANALYZER, index_option="freq")
     return builder.build()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from codefathom.text.word_runs import word_runs
 
@@ -13,7 +14,7 @@ _CJK = re.compile(
 # parseHTTPResponse2 → parse HTTP Response 2.
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
-_MAX_TERM = 64  # longer ones are data, such as base64; nobody asks for them whole
+MAX_TERM = 64  # longer ones are data, such as base64; nobody asks for them whole
 _MAX_WORD = 256  # and their parts neither, from here on
 _MAX_MEMO = 200_000
 
@@ -43,7 +44,12 @@ def _parts_alone(word: str) -> list[str]:
 
 def joined_terms(text: str) -> str:
     """Return the same terms, parted by white space."""
-    return " ".join(map(_memo.__getitem__, word_runs(text)))
+    return terms_of_runs(word_runs(text))
+
+
+def terms_of_runs(runs: Iterable[str]) -> str:
+    """Return the terms of runs of letters, digits and underscores, parted by white space."""
+    return " ".join(map(_memo.__getitem__, runs))
 
 
 class _Memo(dict[str, str]):
@@ -66,8 +72,8 @@ def _split(word: str) -> list[str]:
     if len(bare) > _MAX_WORD:
         return []
     parts = _PART.findall(bare) if bare.isascii() else _parts_of_any_script(bare)
-    whole = [bare.lower()] if 0 < len(bare) <= _MAX_TERM else []
-    return whole + [part.lower() for part in parts if len(part) <= _MAX_TERM] if len(parts) > 1 else whole
+    whole = [bare.lower()] if 0 < len(bare) <= MAX_TERM else []
+    return whole + [part.lower() for part in parts if len(part) <= MAX_TERM] if len(parts) > 1 else whole
 
 
 def _parts_of_any_script(word: str) -> list[str]:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from codefathom.errors import IndexingError
 from codefathom.stores.base import Fields
 from codefathom.stores.lexical.fields import fields_of
 from codefathom.stores.lexical.lexical_view import LexicalView
+from codefathom.text.required_words import WordPart
 from codefathom.types import Chunk
 
 BODY = {"body": 1.0}
@@ -49,6 +51,7 @@ def test_fields_of_a_chunk() -> None:
         "client sendnow send now client close",
         "def sendnow send now self sends it",
         "def sendnow send now self",
+        crc32(b"src/http_client.py"),
     )
     inside = Chunk("id", "a.py", "python", "method", "Outer.inner", (), 3, 4, "x\n")
     assert fields_of(inside).name == "outer inner"
@@ -239,3 +242,28 @@ def test_after_a_kill_the_changes_can_be_applied_again(tmp_path: Path, rounds: i
         view.commit(since + 5)
         expected = {key for key in range((since + 5) * 10) if (key + 5) % 10 or key == since * 10 + 45}
         assert set(keys(view, "word", k=10**6)) == expected
+
+
+@pytest.mark.parametrize("change", ["removed", "cut", "other"])
+def test_a_damaged_list_of_terms_is_not_believed(tmp_path: Path, change: str) -> None:
+    view = LexicalView.open(str(tmp_path))
+    view.update([(1, body("alpha"))], ())
+    view.commit(1)
+    assert LexicalView.open(str(tmp_path)).chunks_with(WordPart("alp")) == {1: 0}
+    [file] = tmp_path.glob("*/terms.*")
+    content = file.read_bytes()
+    file.unlink() if change == "removed" else file.write_bytes(content[:-2] if change == "cut" else content.upper())
+    damaged = LexicalView.open(str(tmp_path))
+    assert damaged.chunks_with(WordPart("alp")) is None
+    assert "terms." in damaged.damage()
+    assert [key for key, _ in damaged.search({"alpha": 1.0}, 5, {"body": 1.0})] == [1]
+
+
+def test_lists_of_terms_stay_few(tmp_path: Path) -> None:
+    view = LexicalView.open(str(tmp_path))
+    for number in range(60):
+        view.update([(number, body(f"word{number}"))], ())
+        view.commit(number + 1)
+    assert len(list(tmp_path.glob("*/terms.*"))) <= 17
+    assert view.chunks_with(WordPart("word0", ends=True)) == {0: 0}
+    assert view.damage() == ""
