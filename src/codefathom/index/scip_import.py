@@ -248,7 +248,7 @@ def _uses_at(
     for path, name in targets:
         if not name:
             if is_import:
-                yield path, CompilerUse(item.line, word.strip(_QUOTES), "", kind)
+                yield path, CompilerUse(item.line, word, "", kind)
         elif _NAME.fullmatch(word):
             owner, _, last = name.rpartition(".")
             is_new = last in _NEW_OBJECT and owner.rpartition(".")[2] == word
@@ -265,9 +265,11 @@ def _targets_at(item: Occurrence, place: _Place) -> Targets:
 
 
 def _package(symbol: str) -> str:
-    """Return the part of a symbol that names its package: scheme, manager, name and version."""
-    parts = symbol.replace("  ", "\0").split(" ", 4)
-    return " ".join(parts[:4])
+    """Return the part of a symbol that names its package: scheme, manager and name.
+
+    The version does not count: where a project is installed beside itself, its tests are said to use that copy.
+    """
+    return " ".join(symbol.replace("  ", "\0").split(" ", 3)[:3])
 
 
 # ---- places
@@ -312,10 +314,10 @@ class _Lines:
         self._columns = columns
 
     def word(self, item: Occurrence) -> str:
-        """Return the text at a place, of `a as b` the first name; "" for a place that is not there."""
+        """Return the text at a place without quotes, of `a as b` the first name; "" for a place that is not there."""
         line = self._line(item.line)
         start, end = self._span(line, item)
-        return line[start:end].partition(" as ")[0]
+        return line[start:end].partition(" as ")[0].strip(_QUOTES)
 
     def is_called(self, item: Occurrence) -> bool:
         """Return True if an opening bracket stands behind a place."""
