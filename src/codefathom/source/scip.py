@@ -62,8 +62,8 @@ class ScipFile:
             self._n_bytes = os.fstat(self._file.fileno()).st_size
             if not self._n_bytes:
                 raise self._wrong("is empty")
-            first = next(self._top_level())
-            if first.number != _METADATA or first.kind != BYTES:
+            first = next(self._top_level(), None)
+            if first is None or first.number != _METADATA:
                 raise self._wrong("does not begin as one")
             self._read_metadata(self._content(first))
         except BaseException:
@@ -78,7 +78,9 @@ class ScipFile:
         """Return the paths of the first documents. Raises SourceError."""
         paths: list[str] = []
         for data in self._documents():
-            paths.append(next((_text(data, item) for item in self._fields(data) if item.number == 1), ""))
+            paths.append(
+                next((_text(data, item) for item in self._fields(data) if item.number == 1 and item.kind == BYTES), "")
+            )
             if len(paths) == limit:
                 break
         return paths
@@ -141,7 +143,7 @@ class ScipFile:
                 tool = data[item.start : item.end]
                 names = {part.number: _text(tool, part) for part in self._fields(tool) if part.number in (1, 2)}
                 self.tool = show_line(f"{names.get(1, '')} {names.get(2, '')}".strip())[:_MOST_TOOL_CHARS]
-            elif item.number == 3:
+            elif item.number == 3 and item.kind == BYTES:
                 self.root = _text(data, item)
         if not self.tool:
             raise self._wrong("does not say which program wrote it")
@@ -185,9 +187,9 @@ def _document(data: bytes) -> ScipDocument:
                 occurrences.append(occurrence)
             if len(occurrences) > MAX_OCCURRENCES:
                 raise WireError(f"has a document with more than {MAX_OCCURRENCES:,} occurrences")
-        elif item.number == 1:
+        elif item.number == 1 and item.kind == BYTES:
             path = _text(data, item)
-        elif item.number == 5:
+        elif item.number == 5 and item.kind == BYTES:
             text = _text(data, item)
         elif item.number == 6 and item.kind == VARINT:
             columns = item.start

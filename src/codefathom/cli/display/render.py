@@ -302,8 +302,9 @@ def _by_head(status: Status) -> str:
 
 def _by_compiler(item: CompilerFiles) -> str:
     edges = f"edges of {_files(item.n_files - item.n_changed)} by {show_line(item.tool)}"
-    changed = "1 file has" if item.n_changed == 1 else f"{item.n_changed} files have"
-    return f"{edges}; {changed} changed since and have the edges of the parser" if item.n_changed else edges
+    changed = "1 more has changed since, and its edges" if item.n_changed == 1 else ""
+    changed = changed or f"{item.n_changed} more have changed since, and their edges"
+    return f"{edges}; {changed} are those of the parser" if item.n_changed else edges
 
 
 def scip_text(report: ScipReport, *, whole: bool) -> str:
