@@ -137,7 +137,7 @@ bench-worktrees: $(INSTALLED)
 
 # SCIP_INDEXES: a folder with repositories and, beside each, its SCIP index; evals/compiler_edges.py says how to make them.
 bench-graph: $(INSTALLED)
-	$(BIN)/python -m evals.compiler_edges --indexes "$(SCIP_INDEXES)" --page docs/benchmarks-graph.md
+	$(BIN)/python -m evals.compiler_edges --indexes "$(SCIP_INDEXES)" --page docs/benchmarks-agents.md
 
 # BENCH_DIR and BENCH_CORPORA as above. What taking over an index of a team costs.
 bench-team: $(INSTALLED)

@@ -1,6 +1,6 @@
 """Our edges beside those of compilers: for each definition the files that use it, as a SCIP index has them.
 
-    python -m evals.compiler_edges --indexes FOLDER [--page docs/benchmarks-graph.md]
+    python -m evals.compiler_edges --indexes FOLDER [--page docs/benchmarks-agents.md]
 
 FOLDER holds repositories, and beside each its index, made by a command such as these:
 
@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeAlias
 
 from codefathom import Engine
 from codefathom.search.graph.resolved_graph import ResolvedGraph
-from codefathom.stores.catalog.compiler_uses import CompilerUses
+from codefathom.stores.catalog.records import CompilerUses
 from codefathom.types import Certainty
 from evals.edges import indexed
 from evals.report import table, write_section

@@ -21,7 +21,8 @@ from codefathom.config.settings import SearchSettings, Settings
 from codefathom.errors import FathomError, IndexingError
 from codefathom.stores.catalog import checksums
 from codefathom.stores.catalog.catalog import Catalog
-from codefathom.stores.catalog.compiler_uses import CompilerUse, packed
+from codefathom.stores.catalog.compiler_uses import packed
+from codefathom.stores.catalog.records import CompilerUse
 from codefathom.stores.catalog.soundness import (
     CHECKED_REFERENCE,
     CHECKED_SYMBOL,

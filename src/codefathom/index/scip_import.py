@@ -20,8 +20,8 @@ from codefathom.facts.languages import LANGUAGES
 from codefathom.facts.reasons import Note
 from codefathom.source.documents import fingerprint
 from codefathom.source.scip import UTF8, UTF32, Occurrence, ScipDocument, ScipFile
-from codefathom.stores.catalog.compiler_uses import CompilerRecord, CompilerUse, UseKind
 from codefathom.stores.catalog.readers import CompilerCatalog
+from codefathom.stores.catalog.records import CompilerRecord, CompilerUse, UseKind
 from codefathom.types import ScipReport, Skipped, Symbol
 
 MAX_DEFINITIONS = 5_000_000
@@ -283,8 +283,8 @@ def _folder_of(file: ScipFile, paths: frozenset[str]) -> str:
     sample = file.paths(_SAMPLE)
     parts = [part for part in unquote(urlsplit(file.root).path).split("/") if part not in ("", ".", "..")]
     folders = ["/".join(parts[start:]) for start in range(len(parts))]
-    known = {folder for path in paths for folder in _folders(path)}
-    choices = ["", *(folder for folder in folders if folder in known)]
+    here = {folder for path in paths for folder in _folders(path)}
+    choices = ["", *(folder for folder in folders if folder in here)]
     return max(choices, key=lambda folder: sum(_path_in_project(path, folder) in paths for path in sample))
 
 

@@ -14,7 +14,7 @@ _FIXED = {FIXED64: 8, FIXED32: 4}
 _MOST_BYTES_OF_VARINT = 10
 
 
-class Field(NamedTuple):
+class WireField(NamedTuple):
     """A field of a message: of kind BYTES its place in the data, of kind VARINT its value in `start`."""
 
     number: int
@@ -40,7 +40,7 @@ def varint(data: bytes, place: int, end: int) -> tuple[int, int]:
     raise WireError(f"{why}, at byte {place:,}")
 
 
-def fields(data: bytes, start: int, end: int) -> Iterator[Field]:
+def fields(data: bytes, start: int, end: int) -> Iterator[WireField]:
     """Yield the fields of a message that lies between two places of some bytes. Raises WireError."""
     place = start
     while place < end:
@@ -52,7 +52,7 @@ def fields(data: bytes, start: int, end: int) -> Iterator[Field]:
         kind = tag & 7
         if kind == VARINT:
             value, place = varint(data, behind, end)
-            yield Field(tag >> 3, kind, value, place)
+            yield WireField(tag >> 3, kind, value, place)
             continue
         if kind == BYTES:
             length, behind = varint(data, behind, end)
@@ -61,7 +61,7 @@ def fields(data: bytes, start: int, end: int) -> Iterator[Field]:
         if length > end - behind:
             raise WireError(f"has a field of {length:,} bytes where {end - behind:,} are left, at byte {place:,}")
         place = behind + length
-        yield Field(tag >> 3, kind, behind, place)
+        yield WireField(tag >> 3, kind, behind, place)
 
 
 def _length_of(kind: int, place: int) -> int:
@@ -70,15 +70,15 @@ def _length_of(kind: int, place: int) -> int:
     return _FIXED[kind]
 
 
-def numbers(data: bytes, field: Field, most: int) -> list[int]:
+def numbers(data: bytes, field: WireField, most: int) -> list[int]:
     """Return the numbers of a repeated field, packed or not; of more than `most` only one more. Raises WireError."""
     if field.kind == VARINT:
         return [field.start]
     if field.kind != BYTES:
         return []
-    found: list[int] = []
+    values: list[int] = []
     place = field.start
-    while place < field.end and len(found) <= most:
+    while place < field.end and len(values) <= most:
         value, place = varint(data, place, field.end)
-        found.append(value)
-    return found
+        values.append(value)
+    return values

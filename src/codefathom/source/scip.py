@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import BinaryIO, NamedTuple
 
 from codefathom.errors import SourceError
-from codefathom.source.protobuf import BYTES, VARINT, Field, WireError, fields, numbers, varint
+from codefathom.source.protobuf import BYTES, VARINT, WireError, WireField, fields, numbers, varint
 from codefathom.text.printable import show_line
 
 MAX_DOCUMENT_BYTES = 64_000_000
@@ -78,9 +78,8 @@ class ScipFile:
         """Return the paths of the first documents. Raises SourceError."""
         paths: list[str] = []
         for data in self._documents():
-            paths.append(
-                next((_text(data, item) for item in self._fields(data) if item.number == 1 and item.kind == BYTES), "")
-            )
+            named = (item for item in self._fields(data) if item.number == 1 and item.kind == BYTES)
+            paths.append(next((_text(data, item) for item in named), ""))
             if len(paths) == limit:
                 break
         return paths
@@ -98,7 +97,7 @@ class ScipFile:
             if item.number == _DOCUMENT and item.kind == BYTES:
                 yield self._content(item)
 
-    def _top_level(self) -> Iterator[Field]:
+    def _top_level(self) -> Iterator[WireField]:
         place = 0
         while place < self._n_bytes:
             self._file.seek(place)
@@ -119,9 +118,9 @@ class ScipFile:
                 left = self._n_bytes - start
                 raise self._wrong(f"is cut off: at byte {place:,} it names {value:,} bytes, and {left:,} are there")
             place = start + value
-            yield Field(tag >> 3, kind, start, place)
+            yield WireField(tag >> 3, kind, start, place)
 
-    def _content(self, item: Field) -> bytes:
+    def _content(self, item: WireField) -> bytes:
         n_bytes = item.end - item.start
         if n_bytes > MAX_DOCUMENT_BYTES:
             raise self._wrong(f"has a document of {n_bytes:,} bytes, and at most {MAX_DOCUMENT_BYTES:,} are read")
@@ -131,7 +130,7 @@ class ScipFile:
             raise self._wrong("became shorter while it was read")
         return data
 
-    def _fields(self, data: bytes) -> Iterator[Field]:
+    def _fields(self, data: bytes) -> Iterator[WireField]:
         try:
             yield from fields(data, 0, len(data))
         except WireError as error:
@@ -196,7 +195,7 @@ def _document(data: bytes) -> ScipDocument:
     return ScipDocument(path, tuple(occurrences), text, columns)
 
 
-def _occurrence(data: bytes, message: Field, symbols: dict[bytes, str]) -> Occurrence | None:
+def _occurrence(data: bytes, message: WireField, symbols: dict[bytes, str]) -> Occurrence | None:
     """Return an occurrence on one line; None for what has no symbol or no place on one line."""
     place: list[int] = []
     symbol, role = "", 0
@@ -217,5 +216,5 @@ def _occurrence(data: bytes, message: Field, symbols: dict[bytes, str]) -> Occur
     return Occurrence(place[0] + 1, place[1], place[2], symbol, bool(role & _DEFINITION), bool(role & _IMPORT))
 
 
-def _text(data: bytes, item: Field) -> str:
+def _text(data: bytes, item: WireField) -> str:
     return data[item.start : item.end].decode("utf-8", "replace") if item.kind == BYTES else ""

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from codefathom.search.graph.reference_graph import NO_DEFINITIONS, Definitions, NameUse, joined
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse, UseTargets
-from codefathom.stores.catalog.compiler_uses import CompilerUse, CompilerUses
 from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.stores.catalog.records import CompilerUse, CompilerUses
 from codefathom.types import VALUE_KINDS, Certainty, FoundSymbol, Reference
 
 

@@ -11,13 +11,14 @@ from codefathom.errors import LockedError
 from codefathom.facts.reasons import Told, from_line
 from codefathom.stores.base import Row
 from codefathom.stores.catalog import compiler_uses, foreign, soundness
-from codefathom.stores.catalog.compiler_uses import CompilerRecord, CompilerUses
 from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.records import (
     LONG,
     SHORT,
     Batch,
     CatalogChanges,
+    CompilerRecord,
+    CompilerUses,
     Counts,
     DefinitionPlace,
     DocumentRecord,

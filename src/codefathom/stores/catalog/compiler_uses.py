@@ -9,13 +9,11 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable, Sequence
 from zlib import crc32
 
+from codefathom.stores.catalog.records import CompilerRecord, CompilerUse, UseKind
 from codefathom.stores.catalog.writing import count_generation
-
-UseKind: TypeAlias = Literal["call", "type", "import"]
 
 _KINDS: tuple[UseKind, ...] = ("call", "type", "import")
 _NO_DOCUMENT = 0
@@ -33,32 +31,6 @@ COUNTS = (
     "SELECT k.tool, count(*), sum(k.fingerprint <> d.fingerprint) FROM compilers k JOIN documents d "
     "ON d.id = k.document_id GROUP BY 1 ORDER BY 2 DESC, 1"
 )
-
-
-class CompilerUse(NamedTuple):
-    """A use of a definition."""
-
-    line: int
-    name: str  # as it is written there
-    target: str  # qualified name of the definition in its file; "" for the file as a whole
-    kind: UseKind
-
-
-class CompilerUses(NamedTuple):
-    """The uses in a file of what another file, or the same one, defines."""
-
-    path: str
-    target_path: str  # "": what is used is no symbol of the project
-    uses: tuple[CompilerUse, ...]
-
-
-class CompilerRecord(NamedTuple):
-    """All uses in one version of a file."""
-
-    path: str
-    fingerprint: str
-    tool: str  # name and version of the program that wrote them
-    uses: Mapping[str, frozenset[CompilerUse]]  # by the path of the definitions
 
 
 def packed(uses: Iterable[CompilerUse]) -> bytes:
@@ -97,8 +69,8 @@ def put_uses(db: sqlite3.Connection, records: Sequence[CompilerRecord]) -> None:
         db.execute("INSERT OR REPLACE INTO compilers VALUES (?, ?, ?)", (row[0], record.fingerprint, record.tool))
         for target, uses in sorted(record.uses.items()):
             if target not in id_of:
-                found = db.execute("SELECT id FROM documents WHERE path = ?", (target,)).fetchone()
-                id_of[target] = found[0] if found else None if target else _NO_DOCUMENT
+                document = db.execute("SELECT id FROM documents WHERE path = ?", (target,)).fetchone()
+                id_of[target] = document[0] if document else None if target else _NO_DOCUMENT
             if id_of[target] is not None:
                 data = packed(uses)
                 values = (row[0], id_of[target], data, checksum(record.path, target, data))

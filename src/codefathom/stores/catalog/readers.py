@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from codefathom.stores.base import Row
-    from codefathom.stores.catalog.compiler_uses import CompilerRecord, CompilerUses
     from codefathom.stores.catalog.foreign import Comparison
     from codefathom.stores.catalog.records import (
         Batch,
         CatalogChanges,
+        CompilerRecord,
+        CompilerUses,
         DefinitionPlace,
         DocumentRecord,
         Entry,

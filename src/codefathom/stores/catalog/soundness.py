@@ -10,7 +10,7 @@ from codefathom.errors import DamagedError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, Told
 from codefathom.stores.catalog import checksums, compiler_uses
-from codefathom.stores.catalog.compiler_uses import CompilerUses
+from codefathom.stores.catalog.records import CompilerUses
 from codefathom.stores.database import Database, mark
 from codefathom.types import FoundSymbol, Reference, Symbol
 
