@@ -10,7 +10,7 @@ PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print
 
 .PHONY: test test-long test-page-slowly test-llm test-trust mutants check format docs demo web screenshots model
 .PHONY: dist recording plot try-container test-qdrant test-mcp
-.PHONY: bench bench-agents bench-changes bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team
+.PHONY: bench bench-agents bench-changes bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team bench-graph
 
 # Else each of the processes that tests start compiles the program anew, where somebody has set this variable.
 export PYTHONDONTWRITEBYTECODE :=
@@ -134,6 +134,10 @@ bench-serving: $(INSTALLED)
 bench-worktrees: $(INSTALLED)
 	$(BIN)/python -m evals.worktrees --page docs/benchmarks-operations.md
 	$(BIN)/python -m evals.branches --page docs/benchmarks-operations.md
+
+# SCIP_INDEXES: a folder with repositories and, beside each, its SCIP index; evals/compiler_edges.py says how to make them.
+bench-graph: $(INSTALLED)
+	$(BIN)/python -m evals.compiler_edges --indexes "$(SCIP_INDEXES)" --page docs/benchmarks-agents.md
 
 # BENCH_DIR and BENCH_CORPORA as above. What taking over an index of a team costs.
 bench-team: $(INSTALLED)

@@ -101,7 +101,7 @@ def write_table(edges: Iterable[CheckedEdge]) -> None:
 def certainties(table: Sequence[CheckedEdge], corpora: Path) -> Iterator[str]:
     """Yield the present certainty of each edge, "" for one that is no more; in the order of the table."""
     for repository in dict.fromkeys(edge.repository for edge in table):
-        with _indexed(corpora / repository) as engine:
+        with indexed(corpora / repository) as engine:
             answers: dict[str, Mapping[tuple[str, int, str], Related]] = {}
             for edge in table:
                 if edge.repository == repository:
@@ -132,7 +132,7 @@ def sample(corpora: Path, seed: int) -> Iterator[CheckedEdge]:
     """Yield edges without verdicts, drawn by chance; the same seed draws the same from the same answers."""
     chosen = {item.name: item for item in repositories(bench_folder()) if item.name in _REPOSITORIES[seed]}
     for name in _REPOSITORIES[seed]:
-        with _indexed(corpora / name) as engine:
+        with indexed(corpora / name) as engine:
             drawn = [*_drawn(engine, random.Random(f"{seed} {name}"), _OF_EACH[seed])]
         for symbol, use in sorted(drawn, key=lambda pair: (pair[1].certainty != "exact", pair[1].path, pair[1].line)):
             commit, language = chosen[name].revision, chosen[name].language
@@ -173,7 +173,8 @@ def _uses(engine: Engine, symbol: str) -> Mapping[tuple[str, int, str], Related]
 
 
 @contextmanager
-def _indexed(root: Path) -> Iterator[Engine]:
+def indexed(root: Path) -> Iterator[Engine]:
+    """Give an engine of a repository, with an index that is gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ("INDEX_DIR", "CACHE_DIR", "STATE_DIR"):
             os.environ[f"FATHOM_{name}"] = str(Path(folder) / name)

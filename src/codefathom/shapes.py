@@ -28,6 +28,7 @@ from codefathom.types import (
     Related,
     RelatedResult,
     Rest,
+    ScipReport,
     SearchPlan,
     SearchResult,
     SecretPlace,
@@ -349,9 +350,9 @@ def map_shape(outline: ProjectMap) -> dict[str, Any]:
 
 
 def plain_shape(
-    value: Context | IndexReport | PathReport | Status | StoreReport | StoreState | Backup | Snapshot,
+    value: Context | IndexReport | PathReport | ScipReport | Status | StoreReport | StoreState | Backup | Snapshot,
 ) -> dict[str, Any]:
-    """Return a result whose fields are the keys: context, index, status, store, backup, snapshot."""
+    """Return a result whose fields are the keys: context, index, SCIP, status, store, backup, snapshot."""
     shape = _fields(value)
     if isinstance(value, Context):
         del shape["problems"]

@@ -18,7 +18,8 @@ LevelName: TypeAlias = Literal["file", "symbol", "function", "chunk"]
 # How a search ranks; "auto" leaves the choice to the planner.
 Mode: TypeAlias = Literal["auto", "hybrid", "vector", "lexical", "symbol", "regex", "graph"]
 # How the definition of a use is known: by scope and imports, or by its name alone.
-Certainty: TypeAlias = Literal["exact", "by-name"]
+# A compiler has written the edge; it is known by scope and imports; it is known by the name alone.
+Certainty: TypeAlias = Literal["by-compiler", "exact", "by-name"]
 Route: TypeAlias = Literal["regex", "symbol", "semantic", "graph", "answer"]
 LEVELS: tuple[LevelName, ...] = ("file", "symbol", "function", "chunk")
 MODES: tuple[Mode, ...] = ("auto", "hybrid", "vector", "lexical", "symbol", "regex", "graph")
@@ -593,6 +594,7 @@ class Status:
     encodings: Mapping[str, int] = field(
         default_factory=dict
     )  # files that are not UTF-8 and declare nothing, by encoding
+    compilers: tuple[CompilerFiles, ...] = ()  # whose edges the index has
 
     @property
     def damage(self) -> tuple[str, ...]:
@@ -603,6 +605,28 @@ class Status:
     def incomplete(self) -> str:
         """How far the first run has come in English, "" when it was completed."""
         return str(self.first_run or "")
+
+
+@dataclass(frozen=True, slots=True)
+class CompilerFiles:
+    """The files whose edges a compiler has written."""
+
+    tool: str  # name and version
+    n_files: int
+    n_changed: int  # of these: changed since, so that their edges are those that the parser sees
+
+
+@dataclass(frozen=True, slots=True)
+class ScipReport:
+    """What was taken of the SCIP indexes of compilers, and what was left out of them."""
+
+    tools: tuple[str, ...]  # name and version of each
+    n_files: int  # whose edges are those of a compiler now
+    n_uses: int  # of definitions of the project in these
+    n_unknown: int = 0  # documents that are not in the index
+    n_refused: int = 0  # documents outside of the project
+    n_other_version: int = 0  # files of which an index describes another version
+    skipped: tuple[Skipped, ...] = ()  # the first of those that were left out
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ from codefathom.config.settings import SearchSettings, Settings
 from codefathom.errors import FathomError, IndexingError
 from codefathom.stores.catalog import checksums
 from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.compiler_uses import packed
+from codefathom.stores.catalog.records import CompilerUse
 from codefathom.stores.catalog.soundness import (
     CHECKED_REFERENCE,
     CHECKED_SYMBOL,
@@ -75,6 +77,7 @@ def document(number: int, path: str) -> str:
     return copied("documents", "path = 'pay/invoice.py'", id=n, path=path) + text + symbol
 
 
+EVIL_USES = f"x'{packed([CompilerUse(1, 'evil', 'login', 'call')]).hex()}', 0"
 NEVER_ENDING = "AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT"
 EVIL_TEXT = "UPDATE chunks SET text = 'evil';"
 # What whoever made the index wrote into it.
@@ -93,6 +96,10 @@ ATTACKS = {
     "no symbols": "DELETE FROM symbols",
     "other references": "UPDATE refs SET name = 'SessionStore', line = 77, container = 'evil'",
     "no references": "DELETE FROM refs",
+    "edges of a compiler": "INSERT INTO compilers SELECT id, fingerprint, 'evil' FROM documents;"
+    f"INSERT INTO compiler_uses SELECT a.id, b.id, {EVIL_USES} FROM documents a, documents b",
+    "edges of a compiler that are no edges": "INSERT INTO compilers SELECT id, fingerprint, x'ff' FROM documents;"
+    "INSERT INTO compiler_uses SELECT id, 0, 'evil', 'evil' FROM documents",
     "absolute path": document(77, "'/etc/passwd'"),
     "path outwards": document(78, "'../evil.txt'"),
     "path over a link": document(79, "'link/evil.txt'"),

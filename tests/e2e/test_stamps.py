@@ -143,11 +143,13 @@ def test_a_copied_project_with_its_index_is_read_once(root: Path, tmp_path: Path
 
 
 def to_format_6(root: Path) -> None:
-    """Make the index one of the version before, which kept neither ctime nor inode."""
+    """Make the index one of an older version, which kept neither ctime nor inode, and no edges of compilers."""
     with closing(sqlite3.connect(root / ".fathom" / "catalog.db")) as db, db:
         for table in ("documents", "rejected"):
             db.execute(f"ALTER TABLE {table} DROP COLUMN ctime_ns")
             db.execute(f"ALTER TABLE {table} DROP COLUMN inode")
+        for table in ("compilers", "compiler_uses"):
+            db.execute(f"DROP TABLE {table}")
         db.execute("UPDATE meta SET value = '6' WHERE key = 'format'")
     (root / ".fathom" / "catalog.db.seal").unlink()  # it is that of the file before this
     (root / ".fathom" / "tree.stamps").unlink(missing_ok=True)  # that version has kept none

@@ -69,6 +69,8 @@ class IndexOptions(NamedTuple):
     only: tuple[str, ...] = ()
     text: str = ""
     remove_text: tuple[str, ...] = ()
+    scip: tuple[str, ...] = ()
+    remove_scip: bool = False
 
 
 class SearchOptions(NamedTuple):
@@ -463,6 +465,14 @@ COMMANDS = (
             ),
             Option(("--text",), "read a text from stdin and add it to the index as texts://NAME", "NAME"),
             Option(("--remove-text",), "remove the text that --text added under this name", "NAME", repeat=True),
+            Option(
+                ("--scip",),
+                "index, then take the edges between definitions and their uses from this SCIP index, which a compiler "
+                "has written",
+                "FILE",
+                repeat=True,
+            ),
+            Option(("--remove-scip",), "remove the edges that --scip added; the edges of the parser are used again"),
             _REVISION,
         ),
         IndexOptions,
@@ -472,6 +482,7 @@ COMMANDS = (
             "fathom index --watch",
             "fathom index --only src/app.py",
             "git diff | fathom index --text review.diff",
+            "fathom index --scip index.scip",
         ),
     ),
     Command(

@@ -174,6 +174,7 @@ STANDS_THERE = _kind("stands_there", "few of its words occur here, but these pla
 
 # ---- how complete a list of edges or a map is
 SENTENCE = _kind("sentence", "{notes}.")
+EDGES_BY_COMPILER = _kind("edges_by_compiler", "{count} of {total} edges are by the compiler")
 EDGES_EXACT = _kind("edges_exact", "{count} of {total} edges are exact, by scope or import")
 EDGES_BY_UNIQUE_NAME = _kind(
     "edges_by_unique_name",
@@ -382,6 +383,11 @@ SYMBOLS_DROPPED = _kind("symbols_dropped", "symbols of {model} dropped: {reasons
 # ---- why a named file, folder or text is not searched or not taken in
 NO_SUCH_FILE = _kind("no_such_file", "there is no such file")
 NO_FILE_OF_FOLDER = _kind("no_file_of_folder", "no file of this folder is indexed")
+SCIP_OUTSIDE = _kind("scip_outside", "the path leads out of the project")
+SCIP_UNKNOWN = _kind("scip_unknown", "this file is not in the index")
+SCIP_OTHER_VERSION = _kind(
+    "scip_other_version", "the compiler has read another version of this file than the one that is indexed"
+)
 LEFT_OUT_BY_RULE = _kind("left_out_by_rule", "left out by an ignore rule, or by the kinds of files that are indexed")
 NO_SUCH_TEXT = _kind("no_such_text", "there is no text of this name")
 NAMED_AS_DOCUMENT = _kind(

@@ -227,7 +227,9 @@ def _edge_shape(edge: Related) -> Mapping[str, Any]:
     shape |= {"name": edge.name, "symbol": edge.symbol}
     if edge.depth > 1:
         shape["depth"] = edge.depth
-    if edge.certainty != "exact":
+    if edge.certainty == "by-compiler":
+        shape["certainty"] = edge.certainty
+    elif edge.certainty == "by-name":
         shape |= {"certainty": edge.certainty, "n_definitions": edge.n_definitions}
     return shape
 

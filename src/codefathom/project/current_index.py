@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from copy import copy
 from functools import partial
 from threading import RLock
@@ -23,7 +23,7 @@ from codefathom.stores.lock import held_lock
 from codefathom.system.real_paths import refuse_moved
 from codefathom.system.stopping import check_stopped
 from codefathom.text.kept_names import kept_path
-from codefathom.types import ConsultedFile, IndexReport, PathReport, Progress, RunProgress
+from codefathom.types import ConsultedFile, IndexReport, PathReport, Progress, RunProgress, ScipReport
 
 if TYPE_CHECKING:
     from codefathom.index.indexing import Stages
@@ -303,6 +303,23 @@ class CurrentIndex:
             self._looked_at = float("-inf")
             return report
 
+    def import_scip(self, files: Sequence[str], wait_s: float | None, *, refresh: bool) -> ScipReport:
+        """Take the edges of files from SCIP indexes; see `Engine.import_scip`."""
+        from codefathom.index.scip_import import import_scip
+        from codefathom.source.scip import ScipFile
+
+        with ExitStack() as stack:
+            indexes = [stack.enter_context(closing(ScipFile(path))) for path in files]
+            if refresh or not self.opened.is_known or not self.opened.catalog.generation:
+                self.report_of(self.whole_run(full=False, retry=True, wait_s=wait_s, keep_rules=False))
+            with self.writing(self.wait_s(wait_s)) as stages, _followed_by_views(stages):
+                return import_scip(self.opened.catalog, indexes)
+
+    def remove_scip(self, wait_s: float | None) -> int:
+        """Remove the edges of compilers; see `Engine.remove_scip`."""
+        with self.writing(self.wait_s(wait_s)) as stages, _followed_by_views(stages):
+            return self.opened.catalog.forget_compiler_uses()
+
     @contextmanager
     def writing(self, wait_s: float) -> Iterator[Stages]:
         """Wait for the writer lock, and give what a change of the index needs. Raises LockedError, IndexingError."""
@@ -371,6 +388,17 @@ class CurrentIndex:
             self.note(_MENDED.format(n=len(report.mended), dir=self.place.index_dir))
         if not opened.remember():
             self.note(not_remembered(self.place))
+
+
+@contextmanager
+def _followed_by_views(stages: Stages) -> Iterator[None]:
+    """Let the views have the generation of what is changed in the catalogue inside of the block."""
+    stages.views.begin(damaged=stages.views.damage())
+    try:
+        yield
+    finally:
+        stages.views.commit()
+        stages.catalog.soundness.settle()
 
 
 def not_remembered(place: Location) -> str:

@@ -28,7 +28,7 @@ from codefathom.source.secrets import find
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.system.extras import EXTRAS, install_line
 from codefathom.text.printable import size
-from codefathom.types import Check, Failure, Filter, Forecast, IndexReport, SecretPlace, Skipped, Status
+from codefathom.types import Check, CompilerFiles, Failure, Filter, Forecast, IndexReport, SecretPlace, Skipped, Status
 
 
 def status(opened: OpenedProject) -> Status:
@@ -75,6 +75,7 @@ def status(opened: OpenedProject) -> Status:
         encodings=assumed_encodings(catalog.entries().values()),
         n_by_head=sum(by_head),
         n_files_by_head=len(by_head),
+        compilers=tuple(CompilerFiles(*row) for row in catalog.compiler_counts()),
     )
 
 

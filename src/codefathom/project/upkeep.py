@@ -10,7 +10,7 @@ from codefathom.config.settings import Settings
 from codefathom.errors import UsageError
 from codefathom.facts.limits import POLLING_INTERVAL_S
 from codefathom.project.current_index import CurrentIndex
-from codefathom.types import IndexReport, PathReport, Progress
+from codefathom.types import IndexReport, PathReport, Progress, ScipReport
 
 if TYPE_CHECKING:
     from codefathom.project.stores.desk import StoreDesk
@@ -58,6 +58,20 @@ class Upkeep:
         """
         self._refuse_revision("cannot be updated by paths")
         return self.current.update(paths, texts, wait_s)
+
+    def import_scip(self, files: Sequence[str], *, wait_s: float | None = None, refresh: bool = True) -> ScipReport:
+        """Take the edges of files from SCIP indexes, which compilers write; they replace those of earlier imports.
+
+        `files` are the paths of the indexes, relative to the working directory. They hold for each file as long as its
+        content stays as it is now; what changes later has the edges of the parser again. The index is brought up to
+        date before; without `refresh` it is taken as it is. Raises SourceError for what is not a whole SCIP index, or
+        one of another project, with nothing changed; LockedError as `index`.
+        """
+        return self.current.import_scip(files, wait_s, refresh=refresh)
+
+    def remove_scip(self, *, wait_s: float | None = None) -> int:
+        """Remove the edges of compilers, and return how many files had some. Raises LockedError as `index`."""
+        return self.current.remove_scip(wait_s)
 
     def remove_index(self, *, wait_s: float | None = None) -> int:
         """Remove the index and return its size in bytes; 0 when there is none. A later question makes a new one.

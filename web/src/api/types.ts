@@ -1545,6 +1545,30 @@ export interface components {
             job_id: string;
         };
         /**
+         * CompilerFilesOut
+         * @description The files whose edges a compiler has written.
+         */
+        CompilerFilesOut: {
+            /**
+             * Tool
+             * @example scip-typescript 0.4.0
+             */
+            tool: string;
+            /**
+             * N Files
+             * @description number of files
+             * @example 120
+             */
+            n_files: number;
+            /**
+             * N Changed
+             * @description number of these files that have changed since: they have own edges
+             * @default 0
+             * @example 0
+             */
+            n_changed: number;
+        };
+        /**
          * CompletionIn
          * @description A conversation to continue; settings of the model are those of the server.
          */
@@ -2136,12 +2160,12 @@ export interface components {
             likely: boolean;
             /**
              * Certainty
-             * @description known by scope and imports (exact), or by the name alone
+             * @description a compiler has written it, or it is known by scope and imports (exact), or by the name alone
              * @default exact
              * @example exact
              * @enum {string}
              */
-            certainty: "exact" | "by-name";
+            certainty: "by-compiler" | "exact" | "by-name";
             /**
              * N Definitions
              * @description definitions that the name can mean here
@@ -4184,6 +4208,12 @@ export interface components {
                 [key: string]: number;
             };
             /**
+             * Compilers
+             * @description the compilers that have written edges, and of how many files
+             * @default []
+             */
+            compilers: components["schemas"]["CompilerFilesOut"][];
+            /**
              * Views Current
              * @description true if the indexes of words and vectors belong to the present state
              * @default false
@@ -5498,6 +5528,12 @@ export interface components {
             encodings: {
                 [key: string]: number;
             };
+            /**
+             * Compilers
+             * @description the compilers that have written edges, and of how many files
+             * @default []
+             */
+            compilers: components["schemas"]["CompilerFilesOut"][];
             /**
              * Views Current
              * @description true if the indexes of words and vectors belong to the present state

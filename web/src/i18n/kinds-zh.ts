@@ -129,6 +129,7 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   code_not_in_sources: "[来源中没有这段代码]",
 
   sentence: "{notes}。",
+  edges_by_compiler: "{total} 条关联中有 {count} 条来自编译器",
   edges_exact: "{total} 条关联中有 {count} 条是确切的，由作用域或导入得知",
   edges_by_unique_name: "{count} 条只凭名称得知（这里有一个定义叫这个名称，也可能指另一个）",
   edges_by_name: "{count} 条只凭名称得知（这里最多有 {most} 个定义叫这个名称，也可能指另一个）",
@@ -235,6 +236,9 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   no_purpose: "模型没有说明它的用途：{error}",
   no_such_file: "没有这个文件",
   no_file_of_folder: "这个文件夹中没有已索引的文件",
+  scip_outside: "该路径位于项目之外",
+  scip_unknown: "该文件不在索引中",
+  scip_other_version: "编译器读取的是该文件的另一个版本，与已索引的版本不同",
   left_out_by_rule: "被忽略规则或所索引的文件类型排除",
   no_such_text: "没有这个名称的文本",
   named_as_document: "它是文本，但名称像 {documents}；请以 .txt 或 .md 结尾",

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable
 
 from codefathom.cli.display.output import complain
-from codefathom.cli.display.render import expected_text, paths_report_text, report_text
+from codefathom.cli.display.render import expected_text, paths_report_text, report_text, scip_text
 from codefathom.cli.extra_documents import text_of_stdin
 from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import path_typed
@@ -17,6 +17,7 @@ from codefathom.engine import Engine
 from codefathom.errors import SourceError, UsageError
 from codefathom.project.stores.revision_indexes import RevisionIndex
 from codefathom.shapes import plain_shape, to_json
+from codefathom.source.scip import check_scip
 from codefathom.system.interruption import INTERRUPTION
 from codefathom.system.real_paths import NOT_THROUGH_LINKS
 from codefathom.text.printable import show_line, show_name, size
@@ -32,8 +33,9 @@ def run(options: IndexOptions, face: Face) -> int:
     with face.open(tells_extent=True) as engine:
         if options.remove:
             return _remove(engine, face, revision)
-        if options.only or options.text or options.remove_text:
-            return _update(options, engine, face)
+        is_of_compilers = options.scip or options.remove_scip
+        if is_of_compilers or options.only or options.text or options.remove_text:
+            return (_compilers if is_of_compilers else _update)(options, engine, face)
         if options.dry_run:
             return _say(engine.plan(), face)
         if options.interactive and not _agreed(engine, face):
@@ -65,6 +67,43 @@ def _update(options: IndexOptions, engine: Engine, face: Face) -> int:
         to_json(plain_shape(report)) if face.common.json else paths_report_text(report, whole=face.common.verbose)
     )
     return 1 if report.refused else 0
+
+
+def _compilers(options: IndexOptions, engine: Engine, face: Face) -> int:
+    """Index, and take the edges of files from SCIP indexes; or remove such edges. Return 1 if there are none."""
+    others = {
+        "--dry-run": options.dry_run,
+        "--watch": options.watch,
+        "--interactive": options.interactive,
+        "--only": options.only,
+        "--text": options.text,
+        "--remove-text": options.remove_text,
+        "--remove-scip": options.scip and options.remove_scip,
+    }
+    if refused := [name for name, value in others.items() if value]:
+        named = "--scip" if options.scip else "--remove-scip"
+        raise UsageError(f"{named} cannot be used with {refused[0]}", hint="remove one of them")
+    if options.remove_scip:
+        return _remove_scip(engine, face)
+    check_scip(options.scip)
+    report = engine.index(full=options.full, keep_rules=True)
+    taken = engine.import_scip(options.scip, refresh=False)
+    if face.common.json:
+        face.write(to_json({**plain_shape(report), "scip": plain_shape(taken)}))
+        return 0 if report.is_complete else 2
+    code = _say(report, face)
+    if not face.common.quiet:
+        face.write(scip_text(taken, whole=face.common.verbose))
+    return code
+
+
+def _remove_scip(engine: Engine, face: Face) -> int:
+    n_files = engine.remove_scip()
+    if face.common.json:
+        face.write(to_json({"n_files": n_files}))
+    else:
+        face.note(f"removed the edges of compilers, which {n_files} files had")
+    return 0 if n_files else 1
 
 
 def _remove(engine: Engine, face: Face, revision: str) -> int:

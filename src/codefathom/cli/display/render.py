@@ -11,6 +11,7 @@ from codefathom.search.verdict import note_of_map
 from codefathom.text.printable import cut_line, duration, escape_toml, show_line, show_name, show_text, size
 from codefathom.types import (
     Check,
+    CompilerFiles,
     Failure,
     FoundSymbol,
     Hit,
@@ -19,6 +20,7 @@ from codefathom.types import (
     PathReport,
     Related,
     RelatedResult,
+    ScipReport,
     SearchResult,
     SecretPlace,
     Status,
@@ -164,6 +166,8 @@ def related_text(result: RelatedResult, style: Style) -> str:
 
 
 def _by_name(edge: Related) -> str:
+    if edge.certainty == "by-compiler":
+        return "  (by the compiler)"
     if edge.certainty == "exact":
         return ""
     return "  (by name)" if edge.n_definitions < 2 else f"  (by name, 1 of {edge.n_definitions} definitions)"
@@ -296,6 +300,26 @@ def _by_head(status: Status) -> str:
     return f"{definitions} read without syntax in {_files(status.n_files_by_head)}"
 
 
+def _by_compiler(item: CompilerFiles) -> str:
+    edges = f"edges of {_files(item.n_files - item.n_changed)} by {show_line(item.tool)}"
+    changed = "1 more has changed since, and its edges" if item.n_changed == 1 else ""
+    changed = changed or f"{item.n_changed} more have changed since, and their edges"
+    return f"{edges}; {changed} are those of the parser" if item.n_changed else edges
+
+
+def scip_text(report: ScipReport, *, whole: bool) -> str:
+    """Return what was taken of SCIP indexes, and when `whole` the first of what was left out."""
+    taken = f"{report.n_uses:,} uses in {_files(report.n_files)} are by {', '.join(map(show_line, report.tools))} now"
+    counts = (
+        (report.n_other_version, "of another version"),
+        (report.n_unknown, "not in the index"),
+        (report.n_refused, "outside of the project"),
+    )
+    left_out = ", ".join(f"{n:,} {why}" for n, why in counts if n)
+    lines = [f"left out: {show_name(item.path)}: {show_line(item.reason)}" for item in report.skipped if whole]
+    return "\n".join([*lines, f"{taken}; documents left out: {left_out}" if left_out else taken, ""])
+
+
 def _files(n: int) -> str:
     return "1 file" if n == 1 else f"{n} files"
 
@@ -319,6 +343,7 @@ def status_text(status: Status, style: Style, *, skipped: bool) -> str:
         ("symbols", str(status.n_symbols)),
         *([("by head", _by_head(status))] if status.n_by_head else []),
         ("languages", _counts(status.languages)),
+        *(("compiler", _by_compiler(item)) for item in status.compilers),
         *([("encodings", f"{_counts(status.encodings)} (not UTF-8)")] if status.encodings else []),
         ("kinds", _counts(status.kinds)),
         ("model", show_line(status.model)),

@@ -7,9 +7,9 @@ from codefathom.parse import parse
 from codefathom.project.impact.changed_symbols import changed_lines, changed_symbols
 from codefathom.project.impact.file_changes import FileChanges, FileVersions
 from codefathom.project.opening import OpenedProject
+from codefathom.search.graph.compiler_graph import CompilerGraph
 from codefathom.search.graph.impact import ChangedSymbol, Impact, in_order, limitations_of, reach
 from codefathom.search.graph.impact_part import page_of
-from codefathom.search.graph.resolved_graph import ResolvedGraph
 from codefathom.search.graph.touching_tests import ChangedText, touching_tests
 from codefathom.source.revisions.history import past_changes
 from codefathom.types import Document, ParsedDocument
@@ -18,7 +18,7 @@ from codefathom.types import Document, ParsedDocument
 def impact_of_change(opened: OpenedProject, files: FileChanges, *, depth: int, limit: int, offset: int = 0) -> Impact:
     """Return the reach of a change in the index: a page with at most `limit` items of each list; see `page_of`."""
     changes = [item for change in files.changes for item in symbols_of(opened, change)]
-    graph = ResolvedGraph(opened.catalog)
+    graph = CompilerGraph(opened.catalog)
     matches = reach(graph, changes, depth)
     edges = in_order(matches.touches)
     tests = touching_tests(matches.touches, changed_text(files), graph.resolver.language_of, opened.catalog.text)

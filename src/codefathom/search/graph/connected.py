@@ -57,7 +57,7 @@ def _certainty(edge: Related) -> float:
     """Return the certainty that an edge leads to the symbol that is meant: 1.0 by scope and imports, less by name."""
     if not edge.likely:
         return _LEAST_CERTAIN
-    return 1.0 if edge.certainty == "exact" else max(_BY_NAME / max(edge.n_definitions, 1), _LEAST_CERTAIN)
+    return 1.0 if edge.certainty != "by-name" else max(_BY_NAME / max(edge.n_definitions, 1), _LEAST_CERTAIN)
 
 
 def _target(connection: ConnectionQuery, catalog: SearchCatalog) -> str:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.facts.reasons import COMMON_NAMES, SENTENCE, Note
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
-from codefathom.search.graph.related import edge_of, is_likely, limitations
+from codefathom.search.graph.related import edge_of, is_likely, limitations, sureness
 from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse
 from codefathom.types import Related
 
@@ -153,7 +153,7 @@ class _Walk:
 
     def _is_followed(self, item: ResolvedUse, node: _Node, name: str) -> bool:
         targets = item.targets
-        if targets.certainty == "exact" or targets.n_definitions() <= _MOST_DEFINITIONS:
+        if targets.certainty != "by-name" or targets.n_definitions() <= _MOST_DEFINITIONS:
             return True
         if is_likely(self._graph, item.use, node.path, node.symbol):
             return True
@@ -192,7 +192,7 @@ def in_order(touches: Iterable[Touch]) -> list[Related]:
         key = (edge.kind, edge.path, edge.line, edge.name)
         if key not in unique or edge.depth < unique[key].depth:
             unique[key] = edge
-    return sorted(unique.values(), key=lambda edge: (edge.depth, edge.certainty != "exact", edge.path, edge.line))
+    return sorted(unique.values(), key=lambda edge: (edge.depth, -sureness(edge), edge.path, edge.line))
 
 
 def limitations_of(graph: ResolvedGraph, matches: Reach) -> tuple[Note, ...]:

@@ -17,6 +17,7 @@ from codefathom.errors import UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.paths import has_tests, may_go_unnamed
 from codefathom.facts.reasons import Note
+from codefathom.search.graph.compiler_graph import CompilerGraph
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.reference_graph import (
     MAX_DEFINING_FILES,
@@ -31,7 +32,7 @@ from codefathom.search.graph.written_targets import dotted_name, modules
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.path_spelling import paths_named
 from codefathom.text.written_place import place_of
-from codefathom.types import FoundSymbol, Reference, Related, RelatedResult, Rest, Symbol
+from codefathom.types import Certainty, FoundSymbol, Reference, Related, RelatedResult, Rest, Symbol
 
 MAX_EDGES = 200
 MAX_DEPTH = 5
@@ -54,7 +55,7 @@ def related(
         raise UsageError(
             f"the depth must be from 1 to {MAX_DEPTH}, not {depth}", hint="start with 1, the nearest edges"
         )
-    graph = ResolvedGraph(catalog)
+    graph = CompilerGraph(catalog)
     name = target.removeprefix("@@")
     is_symbol = target.startswith("@@")
     written = target.removeprefix("@")
@@ -159,7 +160,7 @@ def _not_here(graph: ResolvedGraph, target: str) -> UsageError:
 # ---- around a file
 
 
-def _around_document(graph: ResolvedGraph, path: str, reach: _Reach) -> RelatedResult:
+def _around_document(graph: CompilerGraph, path: str, reach: _Reach) -> RelatedResult:
     edges: list[Related] = []
     seen = {path}
     front = [path]
@@ -194,20 +195,23 @@ def _lost_importers(graph: ResolvedGraph, path: str) -> Iterator[Related]:
             yield edge_of(use, "imported by", UseTargets(certainty="by-name", unfollowed=use.reference.name))
 
 
-def _imports(graph: ResolvedGraph, front: Iterable[str], step: int) -> Iterator[Related]:
+def _imports(graph: CompilerGraph, front: Iterable[str], step: int) -> Iterator[Related]:
     for path in front:
         for item in graph.imports_of(path):
             for other in graph.resolve(item.name, path):
-                yield Related(other, "imports", 1, item.name, item.container, step)
+                certainty = graph.certainty_of_import(item.name, path)
+                yield Related(other, "imports", 1, item.name, item.container, step, certainty=certainty)
 
 
-def _imported_by(graph: ResolvedGraph, front: Sequence[str], step: int) -> Iterator[Related]:
+def _imported_by(graph: CompilerGraph, front: Sequence[str], step: int) -> Iterator[Related]:
     targets = set(front)
     may_mean = _Filter(graph, front)
     for use in graph.imports():
         name = use.reference.name
         if may_mean(name) and targets.intersection(graph.resolve(name, use.path)):
-            yield Related(use.path, "imported by", use.reference.line, name, use.reference.container, step)
+            place = (use.reference.line, name, use.reference.container)
+            certainty = graph.certainty_of_import(name, use.path)
+            yield Related(use.path, "imported by", *place, step, certainty=certainty)
 
 
 class _Filter:
@@ -242,7 +246,7 @@ def _references(graph: ResolvedGraph, path: str, importers: set[str]) -> list[Re
             files = targets.definitions.paths
             if use.path == path or path not in files:
                 continue
-            if targets.certainty == "exact" or use.path in importers or len(files) <= MAX_DEFINING_FILES:
+            if targets.certainty != "by-name" or use.path in importers or len(files) <= MAX_DEFINING_FILES:
                 edges.append(edge_of(use, "references", targets))
     return edges
 
@@ -330,7 +334,7 @@ def _used_by(graph: ResolvedGraph, front: AbstractSet[_Place], step: int) -> Ite
             around = (use.path, use.reference.container)
             for place in [place for place in first_two[targets.definitions] if place != around][:1]:
                 kind: Kind = "called by" if use.reference.kind == "call" else "references"
-                likely = targets.certainty == "exact" or is_likely(graph, use, *place)
+                likely = targets.certainty != "by-name" or is_likely(graph, use, *place)
                 yield edge_of(use, kind, targets, step, likely)
 
 
@@ -386,7 +390,7 @@ def _place_of(edge: Related) -> tuple[str, str, int, str]:
 def _result(graph: ResolvedGraph, whole: RelatedResult, reach: _Reach) -> RelatedResult:
     """Return the edges in order, each place once, and in words how they are known and what is missing."""
     unique: dict[tuple[str, str, int, str], Related] = {}
-    for edge in sorted(whole.edges, key=lambda edge: (edge.depth, edge.certainty != "exact", edge.n_definitions)):
+    for edge in sorted(whole.edges, key=lambda edge: (edge.depth, -sureness(edge), edge.n_definitions)):
         unique.setdefault(_place_of(edge), edge)
     order = sorted(unique.values(), key=_order)
     edges = tuple(order[reach.offset : reach.n_wanted])
@@ -403,10 +407,19 @@ def _left_out(rest: Rest) -> Iterator[Note]:
         yield Note(say.MAYBE_EDGES_LEFT_OUT)
 
 
+def sureness(edge: Related) -> int:
+    """Return how surely an edge is known: the surer, the larger."""
+    return get_args(Certainty)[::-1].index(edge.certainty)
+
+
 def limitations(edges: Sequence[Related], unseen: Sequence[str]) -> Iterator[Note]:
     """Yield how edges are known, and what uses are not seen; no number stands for all there are."""
     by_name = [edge for edge in edges if edge.certainty == "by-name"]
-    n_exact, most = len(edges) - len(by_name), max((edge.n_definitions for edge in by_name), default=0)
+    n_by_compiler = sum(edge.certainty == "by-compiler" for edge in edges)
+    n_exact = len(edges) - len(by_name) - n_by_compiler
+    most = max((edge.n_definitions for edge in by_name), default=0)
+    if n_by_compiler:
+        yield Note(say.EDGES_BY_COMPILER, {"count": n_by_compiler, "total": len(edges)})
     if n_exact:
         yield Note(say.EDGES_EXACT, {"count": n_exact, "total": len(edges)})
     if by_name and most == 1:

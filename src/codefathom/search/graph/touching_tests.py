@@ -109,7 +109,7 @@ def _kind(edge: Related) -> str:
         return "imports"
     if edge.depth > 1:
         return "reaches"
-    return "uses" if edge.certainty == "exact" else "uses_by_name"
+    return "uses" if edge.certainty != "by-name" else "uses_by_name"
 
 
 def _shares(touches: Sequence[Touch]) -> Mapping[str, Mapping[str, float]]:
@@ -139,7 +139,7 @@ def _nearest(touches: Sequence[Touch]) -> Mapping[str, Related]:
 
 
 def _distance(edge: Related) -> tuple[bool, int, bool, bool]:
-    return not edge.likely, edge.depth, edge.kind == "imported by", edge.certainty != "exact"
+    return not edge.likely, edge.depth, edge.kind == "imported by", edge.certainty == "by-name"
 
 
 # ---- names and words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Path, Query
@@ -202,6 +203,7 @@ def _kept(status: Status) -> dict[str, Any]:
         "encodings": dict(status.encodings),
         "n_by_head": status.n_by_head,
         "n_files_by_head": status.n_files_by_head,
+        "compilers": [asdict(item) for item in status.compilers],
         "views_current": status.views_current,
         "pending": status.pending,
         "incomplete": status.incomplete,

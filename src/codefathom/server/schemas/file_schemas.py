@@ -105,7 +105,9 @@ class EdgeOut(Out):
         default=True, examples=[True], description="False if nothing beside this use names the class of the symbol"
     )
     certainty: Certainty = Field(
-        default="exact", examples=["exact"], description="known by scope and imports (exact), or by the name alone"
+        default="exact",
+        examples=["exact"],
+        description="a compiler has written it, or it is known by scope and imports (exact), or by the name alone",
     )
     n_definitions: int = Field(default=1, examples=[1], description="definitions that the name can mean here")
 

@@ -106,6 +106,16 @@ class StatsOut(Out):
     n_opened: int = Field(examples=[2], description="number of indexes that are open now")
 
 
+class CompilerFilesOut(Out):
+    """The files whose edges a compiler has written."""
+
+    tool: Sound = Field(examples=["scip-typescript 0.4.0"])
+    n_files: int = Field(examples=[120])
+    n_changed: int = Field(
+        default=0, examples=[0], description="number of these files that have changed since: they have own edges"
+    )
+
+
 class StoreOut(Out):
     """The place and the state of the index of a project."""
 
@@ -128,6 +138,9 @@ class StoreOut(Out):
         default={},
         examples=[{}],
         description="number of files that are not UTF-8, by the encoding in which they are read",
+    )
+    compilers: list[CompilerFilesOut] = Field(
+        default=[], description="the compilers that have written edges, and of how many files"
     )
     views_current: bool = Field(default=False, examples=[True])
     pending: int = Field(

@@ -10,7 +10,7 @@ from typing import Any
 from codefathom.errors import LockedError
 from codefathom.facts.reasons import Note, Told, from_line, notes_of
 from codefathom.stores.base import Row
-from codefathom.stores.catalog import foreign, soundness
+from codefathom.stores.catalog import compiler_uses, foreign, soundness
 from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.records import (
     LONG,
@@ -18,6 +18,8 @@ from codefathom.stores.catalog.records import (
     Batch,
     CatalogChanges,
     CheckedText,
+    CompilerRecord,
+    CompilerUses,
     Counts,
     DefinitionPlace,
     DocumentRecord,
@@ -552,6 +554,39 @@ class Catalog:
         """Return the languages of the documents in which calls or type uses were seen."""
         uses = "SELECT 1 FROM refs r WHERE r.document_id = d.id AND r.kind != 'import'"
         return {row[0] for row in self._read(f"SELECT DISTINCT language FROM documents d WHERE EXISTS ({uses})")}
+
+    # ---- uses that compilers have written
+
+    def compiler_paths(self) -> frozenset[str]:
+        """Return the documents whose uses a compiler has written of this very version of the file."""
+        return frozenset(row[0] for row in self._read(compiler_uses.CURRENT_PATHS))
+
+    def compiler_uses_in(self, path: str) -> list[CompilerUses]:
+        """Return the uses in a document, by the documents that define what is used."""
+        return self.soundness.compiler_uses(self._read(compiler_uses.IN_FILE, (path,)))
+
+    def compiler_uses_of(self, path: str) -> list[CompilerUses]:
+        """Return the uses of what a document defines, by the documents that use it."""
+        return self.soundness.compiler_uses(self._read(compiler_uses.OF_FILE, (path,)))
+
+    def compiler_counts(self) -> list[tuple[str, int, int]]:
+        """Return each compiler with its number of documents, and how many of these have changed since."""
+        return self._read(compiler_uses.COUNTS)
+
+    def put_compiler_uses(self, records: Sequence[CompilerRecord]) -> None:
+        """Replace the uses in some documents in one transaction; what has changed meanwhile stays as it is."""
+        with self._database.transaction() as db:
+            compiler_uses.put_uses(db, records)
+        self._database.settle_when_long()
+
+    def forget_compiler_uses(self) -> int:
+        """Remove all uses that compilers have written, and return the number of documents that had some."""
+        with self._database.transaction() as db:
+            return compiler_uses.forget_uses(db)
+
+    def symbol_names(self) -> frozenset[str]:
+        """Return all names of symbols, as they are written."""
+        return frozenset(row[0] for row in self._read("SELECT DISTINCT name COLLATE BINARY FROM symbols"))
 
     # ---- files without an index, and counts
 

@@ -153,7 +153,7 @@ def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:
         f"DELETE FROM meta WHERE key LIKE '{_MARK}%' AND (length(key) > 100 OR value <> '' OR key NOT IN "
         f"(SELECT key FROM meta WHERE key LIKE '{_MARK}%' LIMIT {_MAX_MARKS}))"
     )
-    for table in ("removed", "failures", "skipped", "rejected"):
+    for table in ("removed", "failures", "skipped", "rejected", "compilers", "compiler_uses"):
         db.execute(f"DELETE FROM {table}")
     db.execute("DELETE FROM chunks WHERE key NOT BETWEEN 1 AND ?", (_MAX_KEY,))
     for table in _PARTS:

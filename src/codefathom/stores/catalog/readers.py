@@ -17,6 +17,8 @@ if TYPE_CHECKING:
         Batch,
         CatalogChanges,
         CheckedText,
+        CompilerRecord,
+        CompilerUses,
         DefinitionPlace,
         DocumentRecord,
         Entry,
@@ -165,7 +167,23 @@ class References(Protocol):
         ...
 
 
-class SearchCatalog(Documents, Chunks, Symbols, References, Protocol):
+class CompilerReferences(Protocol):
+    """The uses that compilers have written."""
+
+    def compiler_paths(self) -> frozenset[str]:
+        """Return the documents whose uses a compiler has written of this very version of the file."""
+        ...
+
+    def compiler_uses_in(self, path: str) -> list[CompilerUses]:
+        """Return the uses in a document, by the documents that define what is used."""
+        ...
+
+    def compiler_uses_of(self, path: str) -> list[CompilerUses]:
+        """Return the uses of what a document defines, by the documents that use it."""
+        ...
+
+
+class SearchCatalog(Documents, Chunks, Symbols, References, CompilerReferences, Protocol):
     """All that a search and the graph around a place read."""
 
 
@@ -348,6 +366,38 @@ class IndexCatalog(IndexState, Protocol):
 
     def n_chunks(self) -> int:
         """Return the number of chunks."""
+        ...
+
+
+class CompilerCatalog(IndexState, Protocol):
+    """The documents and symbols that the index of a compiler is compared with, and the place for its uses."""
+
+    def text(self, path: str) -> str:
+        """Return the text of a document; empty when there is none."""
+        ...
+
+    def symbols_of(self, path: str) -> list[Symbol]:
+        """Return the symbols of a document, outer before inner."""
+        ...
+
+    def imports_of(self, path: str) -> list[Reference]:
+        """Return the imports in a document, in line order."""
+        ...
+
+    def symbol_names(self) -> frozenset[str]:
+        """Return all names of symbols, as they are written."""
+        ...
+
+    def document(self, path: str) -> StoredDocument | None:
+        """Return one document, or None when it is not in the catalogue."""
+        ...
+
+    def compiler_uses_in(self, path: str) -> list[CompilerUses]:
+        """Return the uses in a document, by the documents that define what is used."""
+        ...
+
+    def put_compiler_uses(self, records: Sequence[CompilerRecord]) -> None:
+        """Replace the uses in some documents in one transaction; what has changed meanwhile stays as it is."""
         ...
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.facts.reasons import Note, Told
 from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
@@ -132,3 +132,32 @@ class CatalogChanges(NamedTuple):
     added: Iterator[tuple[int, Chunk, str]]  # key, chunk, text hash
     removed: list[int]
     complete: bool  # False when removals of that time were pruned: the view must be built again
+
+
+UseKind: TypeAlias = Literal["call", "type", "import"]
+
+
+class CompilerUse(NamedTuple):
+    """A use of a definition."""
+
+    line: int
+    name: str  # as it is written there
+    target: str  # qualified name of the definition in its file; "" for the file as a whole
+    kind: UseKind
+
+
+class CompilerUses(NamedTuple):
+    """The uses in a file of what another file, or the same one, defines."""
+
+    path: str
+    target_path: str  # "": what is used is no symbol of the project
+    uses: tuple[CompilerUse, ...]
+
+
+class CompilerRecord(NamedTuple):
+    """All uses in one version of a file."""
+
+    path: str
+    fingerprint: str
+    tool: str  # name and version of the program that wrote them
+    uses: Mapping[str, frozenset[CompilerUse]]  # by the path of the definitions

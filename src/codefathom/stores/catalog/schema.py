@@ -21,9 +21,10 @@ from codefathom.text.kept_names import KEPT_TEXTS
 # checksum, and the file has a seal. 5: chunks have a column. 6: references have a qualifier.
 # A catalogue of an older format is set aside and made again: all of it can be had from the tree and the user's cache.
 # That is no longer so of the texts that are on no disk, which came with this format: a next one must carry them over.
-# 7: documents and files that were left out have ctime and inode; a file of format 6 gets the columns when it is opened.
-FORMAT = 7
-READABLE_FORMATS = frozenset({6, FORMAT})
+# 7: documents and files that were left out have ctime and inode. 8: edges of compilers. A file of format 6 or 7 gets
+# the columns and tables that it lacks when it is opened.
+FORMAT = 8
+READABLE_FORMATS = frozenset({6, 7, FORMAT})
 _ADDED = ", ctime_ns INTEGER NOT NULL DEFAULT 0, inode INTEGER NOT NULL DEFAULT 0"  # to these tables, as SQLite adds it
 _WITH_ADDED = ("documents", "rejected")
 _STAMP = "size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL"
@@ -42,6 +43,9 @@ EMBEDDED = "embedded"  # key of a generation and a model: each chunk up to it ha
 # removed: keys of chunks that are gone, for views that still show them.
 # embeddings: with rowid, so that vectors are appended; kept in the order of their hashes they cost a fifth of a build.
 # rejected: files that were opened and left out because of their content.
+# compilers: who has written the uses of a document, and of which version of it.
+# compiler_uses: uses in a document of definitions in another one, see `compiler_uses.py`; target_id 0 for uses of what
+# is no symbol of the project. Bundled by pairs of documents, as one million of them must be cheap to keep and to find.
 SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents(
@@ -76,11 +80,19 @@ CREATE TABLE removed(key INTEGER PRIMARY KEY, generation INTEGER NOT NULL);
 CREATE TABLE failures(path TEXT NOT NULL, reason TEXT NOT NULL);
 CREATE TABLE skipped(path TEXT NOT NULL, reason TEXT NOT NULL);
 CREATE TABLE rejected(path TEXT PRIMARY KEY, reason TEXT NOT NULL, {_STAMP}{_ADDED});
+CREATE TABLE compilers(document_id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, tool TEXT NOT NULL);
+CREATE TABLE compiler_uses(
+    document_id INTEGER NOT NULL, target_id INTEGER NOT NULL, uses BLOB NOT NULL, checksum INTEGER NOT NULL,
+    PRIMARY KEY(document_id, target_id));
+CREATE INDEX compiler_uses_target ON compiler_uses(target_id);
 """
 
 TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 _STATEMENTS = tuple(statement.strip() for statement in SCHEMA.split(";") if statement.strip())
-_STATEMENTS_OF_6 = tuple(statement.replace(_ADDED, "") for statement in _STATEMENTS)
+_NEW_IN_8 = tuple(statement for statement in _STATEMENTS if " compiler" in statement)
+_STATEMENTS_OF_7 = tuple(statement for statement in _STATEMENTS if statement not in _NEW_IN_8)
+_STATEMENTS_OF_6 = tuple(statement.replace(_ADDED, "") for statement in _STATEMENTS_OF_7)
+_STATEMENTS_OF = {6: _STATEMENTS_OF_6, 7: _STATEMENTS_OF_7, FORMAT: _STATEMENTS}
 _META = _STATEMENTS[0]
 _SEQUENCE = "sqlite_sequence"  # made by SQLite for AUTOINCREMENT
 _SEQUENCE_SQL = "CREATE TABLE sqlite_sequence(name,seq)"
@@ -99,7 +111,7 @@ def prepare(database: Database, notes: Mapping[str, str] = MappingProxyType({}))
                     put_meta(db, {"format": str(FORMAT), "identity": os.urandom(8).hex(), **notes})
         try:
             problem = _problem(db, database.path, FORMAT)
-            if problem and not _problem(db, database.path, 6):
+            if problem and _older_format(db, database.path):
                 _bring_up(database)
                 problem = _problem(db, database.path, FORMAT)
         except IndexingError:
@@ -120,13 +132,24 @@ def prepare(database: Database, notes: Mapping[str, str] = MappingProxyType({}))
 
 
 def _bring_up(database: Database) -> None:
-    """Give a file of format 6 the columns of this one. What they hold is recorded by the next run."""
+    """Give a file of an older format the columns and tables of this one. What they hold is recorded by later runs."""
     with database.transaction() as db:
-        if not _problem(db, database.path, 6):  # another process may have been faster
+        version = _older_format(db, database.path)
+        if not version:  # another process may have been faster
+            return
+        if version < 7:
             for table in _WITH_ADDED:
                 for column in filter(None, _ADDED.split(", ")):
                     db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
-            put_meta(db, {"format": str(FORMAT)})
+        for statement in _NEW_IN_8:
+            db.execute(statement)
+        put_meta(db, {"format": str(FORMAT)})
+
+
+def _older_format(db: sqlite3.Connection, path: str) -> int:
+    """Return the number of the older format that a whole catalogue has and that can be brought up; 0 for any other."""
+    older = READABLE_FORMATS - {FORMAT}
+    return next((version for version in sorted(older) if not _problem(db, path, version)), 0)
 
 
 def prepared(file: File) -> tuple[Database, str]:
@@ -192,7 +215,7 @@ def _n_kept_texts(file: File) -> str:
     database = Database(file, read_only=True)
     try:
         db = database.connection()
-        if _problem(db, database.path, FORMAT) and _problem(db, database.path, 6):
+        if _problem(db, database.path, FORMAT) and not _older_format(db, database.path):
             return ""
         (number,) = db.execute(f"SELECT count(*) FROM documents WHERE {KEPT_TEXT}").fetchone()
         return str(number) if number else ""
@@ -233,8 +256,9 @@ def _problem(db: sqlite3.Connection, path: str, version: int) -> str:
     if number != str(version):
         return f"its format was {number[:20] or 'unknown'}, now it is {FORMAT}"
     of_sqlite = {name for _, name, sql in rows if sql is None or name == _SEQUENCE}
-    tables = _STATEMENTS if version == FORMAT else _STATEMENTS_OF_6
-    if statements - {_SEQUENCE_SQL} != set(tables) or any(not name.startswith("sqlite_") for name in of_sqlite):
+    if statements - {_SEQUENCE_SQL} != set(_STATEMENTS_OF[version]) or any(
+        not name.startswith("sqlite_") for name in of_sqlite
+    ):
         return "it holds other tables than a catalogue has"
     return "" if _is_named(db) else "fathom has not made it"
 

@@ -146,7 +146,8 @@ def _cleaned(raw: File, models: Collection[str]) -> tuple[int, int]:
         db.execute("BEGIN")
         db.execute(f"DELETE FROM meta WHERE key NOT IN ({', '.join('?' * len(_KEPT))})", _KEPT)
         put_meta(db, {"identity": os.urandom(8).hex()})
-        for table in ("removed", "failures", "skipped", "rejected"):
+        # Nobody could compare the edges of compilers with files: each checkout takes them from its own SCIP index.
+        for table in ("removed", "failures", "skipped", "rejected", "compilers", "compiler_uses"):
             db.execute(f"DELETE FROM {table}")
         db.execute(f"DELETE FROM documents WHERE {KEPT_TEXT}")
         for table in ("chunks", "symbols", "refs"):

@@ -9,7 +9,8 @@ from typing import Any
 from codefathom.errors import DamagedError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, Told
-from codefathom.stores.catalog import checksums
+from codefathom.stores.catalog import checksums, compiler_uses
+from codefathom.stores.catalog.records import CompilerUses
 from codefathom.stores.database import Database, mark
 from codefathom.types import FoundSymbol, Reference, Symbol
 
@@ -180,6 +181,16 @@ class Soundness:
                 self._leave_out(path)
         return references
 
+    def compiler_uses(self, rows: Iterable[Sequence[Any]]) -> list[CompilerUses]:
+        """Return the uses of rows of `compiler_uses.ROWS`, for each pair of files."""
+        uses = []
+        for path, target, data, checksum in rows:
+            if compiler_uses.checksum(path, target, data) == checksum:
+                uses.append(CompilerUses(path, target, compiler_uses.unpacked(data)))
+            else:
+                self._leave_out(path)
+        return uses
+
     # ---- inside
 
     def _wrong_row(self) -> str:
@@ -196,6 +207,9 @@ class Soundness:
             for *row, checksum in self._database.rows(f"SELECT {columns}"):
                 if checksum_of(row) != checksum:
                     return f"a row of {row[path]!r} differs from what was written"
+        for path_of_row, target, data, checksum in self._database.rows(compiler_uses.ROWS):
+            if compiler_uses.checksum(path_of_row, target, data) != checksum:
+                return f"a row of {path_of_row!r} differs from what was written"
         return ""
 
     def _leave_out(self, path: object) -> None:

@@ -103,6 +103,11 @@ def put_vectors(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]
     return generation + 1
 
 
+def count_generation(db: sqlite3.Connection) -> None:
+    """Let the generation grow inside a transaction, for a change that no batch makes."""
+    _put_generation(db, _generation(db) + 1)
+
+
 def put_meta(db: sqlite3.Connection, values: Mapping[str, str]) -> None:
     """Store small values."""
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
@@ -210,8 +215,9 @@ def _remove_document(db: sqlite3.Connection, path: str, written: Written) -> boo
     if row is None:
         return False
     written.removed.extend(key for (key,) in db.execute("SELECT key FROM chunks WHERE document_id = ?", row))
-    for table in ("chunks", "symbols", "refs"):
+    for table in ("chunks", "symbols", "refs", "compilers", "compiler_uses"):
         db.execute(f"DELETE FROM {table} WHERE document_id = ?", row)
+    db.execute("DELETE FROM compiler_uses WHERE target_id = ?", row)
     db.execute("DELETE FROM documents WHERE id = ?", row)
     return True
 
