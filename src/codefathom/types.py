@@ -438,6 +438,12 @@ class Related:
     certainty: Certainty = "exact"
     n_definitions: int = 1  # that the name can mean here
     unfollowed: str = ""  # the import by which the file has the name, where nobody knows what it means
+    unfollowed_at: str = ""  # the path and line of that import; other files may have the name from there
+
+    def below(self, project: str) -> Related:
+        """Return the same with paths that begin with the project."""
+        place = f"{project}/{self.unfollowed_at}" if self.unfollowed_at else ""
+        return replace(self, path=f"{project}/{self.path}", unfollowed_at=place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,15 @@ def close(book):
 def reopen(book):
     return close(book)
 """
+# The two users of a cellar have it by imports of a package that is not here; two of three by one import of a third file.
+CELLAR = {
+    "cellar.py": "def draw_cider():\n    return 1\n",
+    "tap.py": "from farm.cellar import draw_cider\n\n\ndef serve():\n    return draw_cider() + draw_cider()\n",
+    "stock.py": "from farm import *\n",
+    "feast.py": "from stock import draw_cider\n\n\ndef dine():\n    return draw_cider()\n",
+    "supper.py": "from stock import draw_cider\n\n\ndef sup():\n    return draw_cider()\n",
+}
+LOST = "2 imports of a package of this name could not be followed"
 BOXES = "".join(f"class Box{n}:\n    def shut(self):\n        return {n}\n\n\n" for n in range(6))
 
 
@@ -144,6 +153,8 @@ def project(root: Path) -> Path:
     (root / "ledger.py").write_text(LEDGER)
     (root / "boxes.py").write_text(f"{BOXES}def all_shut(boxes):\n    for one in boxes:\n        one.shut()\n")
     (root / "deploy.py").write_text(SECRETS)
+    for name, text in CELLAR.items():
+        (root / name).write_text(text)
     (root / "places").mkdir()
     for file in range(N_FILES):
         numbers = range(file, N_PLACES, N_FILES)
@@ -218,6 +229,23 @@ def test_every_face_gives_the_same(faces: Faces, run: Callable[..., str], questi
     assert (n > 0) == (len(python.places) > 0)
     assert shown._replace(places=(), text="") == python._replace(places=(), text="")
     check_masks(question, shown, (python, served))
+
+
+@pytest.mark.parametrize("text", ["who calls draw_cider", "what imports draw_cider", "uses of draw_cider"])
+def test_every_face_counts_imports_that_nobody_could_follow(
+    faces: Faces, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.chdir(faces.root)
+    main(["search", text])
+    assert LOST in capsys.readouterr().err
+    main(["search", "--json", text])
+    assert LOST in json.loads(capsys.readouterr().out)["degraded"]
+    assert LOST in faces.engine.search(text).degraded
+    assert LOST in faces.http.post("/search", json={"query": text}).json()["degraded"]
+    assert LOST in faces.stdio(call("search", query=text))["content"][0]["text"]
+    # The same number as of the list itself.
+    assert [str(note) for note in faces.engine.related("@@draw_cider").notes] == [LOST]
+    assert LOST in faces.stdio(call("related", target="@@draw_cider"))["content"][0]["text"]
 
 
 def check_masks(question: Question, agent: Shown, people: tuple[Shown, ...]) -> None:

@@ -25,6 +25,7 @@ _KINDS: dict[Relation, tuple[str, ...]] = {
     "imported by": ("imported by",),
     "imports": ("imports",),
 }
+_ONWARDS: tuple[Relation, ...] = ("calls", "imports")  # what the target itself needs
 _ALL_EDGES = 10_000_000  # more than any index has
 _NO_TEST = 0.5  # of the score: however often a test uses something, other uses come first
 _UNLIKELY = 0.25  # factor of the score: the name may be that of another symbol
@@ -67,10 +68,12 @@ def _with_stem(name: str, catalog: SearchCatalog) -> Sequence[str]:
 def connected(connection: ConnectionQuery, catalog: SearchCatalog, allowed: Collection[int] | None) -> Pool:
     """Return the chunks that hold an edge, scored by the number of edges, with the mean of the edges' certainty.
 
-    Raises UsageError for an unknown target.
+    Of what uses the target, the pool also says which imports nobody could follow. Raises UsageError for an unknown
+    target.
     """
     edges: dict[str, list[Related]] = defaultdict(list)
-    for edge in related(catalog, _target(connection, catalog), limit=_ALL_EDGES).edges:
+    result = related(catalog, _target(connection, catalog), limit=_ALL_EDGES)
+    for edge in result.edges:
         if edge.kind in _KINDS[connection.relation]:
             edges[edge.path].append(edge)
     connections = [item for path, own in edges.items() for item in _connections(path, own, catalog, allowed)]
@@ -80,6 +83,7 @@ def connected(connection: ConnectionQuery, catalog: SearchCatalog, allowed: Coll
         {item.candidate.key: _score(item, most) for item in connections},
         {item.candidate.key: {kind: float(n) for kind, n in item.n_of_kind.items()} for item in connections},
         certainty=_mean([value for item in connections for value in item.certainties]),
+        notes=() if connection.relation in _ONWARDS else result.notes,
     )
 
 

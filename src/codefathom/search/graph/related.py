@@ -200,7 +200,7 @@ def _lost_importers(graph: ResolvedGraph, path: str) -> Iterator[Related]:
         parts = re.split(r"[./\\\-]|::", use.reference.name)
         is_alike = not names.isdisjoint(parts) and family(graph.resolver.language_of.get(use.path, "")) == own
         if is_alike and use.path != path and graph.is_unfollowed(use.reference.name, use.path):
-            yield edge_of(use, "imported by", UseTargets(certainty="by-name", unfollowed=use.reference.name))
+            yield edge_of(use, "imported by", UseTargets(certainty="by-name", unfollowed=use))
 
 
 def _imports(graph: ResolvedGraph, front: Iterable[str], step: int) -> Iterator[Related]:
@@ -262,7 +262,10 @@ def edge_of(use: NameUse, kind: Kind, targets: UseTargets, step: int = 1, likely
     n_definitions = targets.n_definitions()
     name, inside = reference.name, reference.container
     edge = Related(use.path, kind, reference.line, name, inside, step, likely, targets.certainty, n_definitions)
-    return replace(edge, likely=False, unfollowed=targets.unfollowed) if targets.unfollowed else edge
+    if targets.unfollowed is None:
+        return edge
+    path, lost = targets.unfollowed
+    return replace(edge, likely=False, unfollowed=lost.name, unfollowed_at=f"{path}:{lost.line}")
 
 
 # ---- around a symbol
@@ -311,11 +314,11 @@ def _choices(places: Sequence[str]) -> tuple[Note, ...]:
 
 
 def unfollowed_notes(edges: Iterable[Related]) -> tuple[Note, ...]:
-    """Return how many different imports could not be followed, where there are some."""
-    n = len({(edge.path, edge.unfollowed) for edge in edges if edge.unfollowed})
-    if n == 1:
-        return (Note(say.NOT_FOLLOWED),)
-    return (Note(say.NOT_FOLLOWED_TIMES, {"count": n}),) if n else ()
+    """Return how many different imports could not be followed, where there are some.
+
+    Each is counted once, however many uses, and files, have their name by it.
+    """
+    return say.not_followed(len({(edge.unfollowed_at, edge.unfollowed) for edge in edges if edge.unfollowed}))
 
 
 class _Place(NamedTuple):

@@ -13,7 +13,7 @@ from math import exp
 from operator import attrgetter, mul
 from typing import NamedTuple
 
-from codefathom.facts.reasons import Told
+from codefathom.facts.reasons import Note, Told
 from codefathom.search.question.ranking_query import Kind, RankingQuery
 from codefathom.search.ranking.signals import NAMES, Candidate, signals
 from codefathom.search.ranking.weights import WEIGHTS
@@ -47,6 +47,7 @@ class Pool(NamedTuple):
     further: Sequence[Candidate] = ()  # behind the candidates, best first: shown where many hits are wanted
     certainty: float = 1.0  # 0 to 1: how surely they are what was asked, where that is known without their ranking
     behind: Rest = NO_REST  # candidates that were found, or may be found, and are not among these
+    notes: tuple[Note, ...] = ()  # what could not be seen
 
 
 def rank(query: RankingQuery, pool: Pool) -> list[RankedCandidate]:
