@@ -113,6 +113,7 @@ OURS = {
     "codefathom.search.filter.filter_options",
     "codefathom.search.graph",
     "codefathom.search.graph.connected",
+    "codefathom.search.graph.edge_list",
     "codefathom.search.graph.exports",
     "codefathom.search.graph.imports",
     "codefathom.search.graph.manifests",

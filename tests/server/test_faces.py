@@ -20,6 +20,7 @@ from tests.waiting import LONG_S
 from codefathom import Engine
 from codefathom.answer.tokens import estimate
 from codefathom.cli import main
+from codefathom.errors import UsageError
 from codefathom.server.app import create_app
 from codefathom.server.server_config import ServerConfig
 
@@ -44,7 +45,7 @@ def close(book):
 def reopen(book):
     return close(book)
 """
-# The two users of a cellar have it by imports of a package that is not here; two of three by one import of a third file.
+# Users of a cellar have it by imports of a package that is not here, two of them by the import of one other file.
 CELLAR = {
     "cellar.py": "def draw_cider():\n    return 1\n",
     "tap.py": "from farm.cellar import draw_cider\n\n\ndef serve():\n    return draw_cider() + draw_cider()\n",
@@ -246,6 +247,63 @@ def test_every_face_counts_imports_that_nobody_could_follow(
     # The same number as of the list itself.
     assert [str(note) for note in faces.engine.related("@@draw_cider").notes] == [LOST]
     assert LOST in faces.stdio(call("related", target="@@draw_cider"))["content"][0]["text"]
+
+
+class Choice(NamedTuple):
+    """Which connections of a symbol are asked for."""
+
+    target: str
+    direction: str = "both"
+    kind: tuple[str, ...] = ()
+
+
+CHOICES = [
+    Choice("@@total_cents"),
+    Choice("@@total_cents", "callers"),
+    Choice("@@all_shut", "callees"),
+    Choice("shop/pricing.py", "callers", ("imports",)),
+    Choice("shop/orders.py", "callees", ("calls", "imports")),
+    Choice("@@total_cents", kind=("tests",)),
+    Choice("@@shut", kind=("references", "calls")),
+]
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+def test_every_face_chooses_the_same_connections(faces: Faces, run: Callable[..., str], choice: Choice) -> None:
+    options = {"direction": choice.direction, "kind": list(choice.kind)}
+    python = [(e.path, e.line) for e in faces.engine.related(choice.target, **options).edges]  # type: ignore[arg-type]
+    words = [word for kind in choice.kind for word in ("--kind", kind)]
+    line = json.loads(run("related", "--json", "--direction", choice.direction, *words, choice.target))
+    served = faces.http.get("/related", params={"target": choice.target, **options}).json()
+    both = faces.http.get("/federated/related", params={"target": choice.target, **options}).json()
+    tool = faces.stdio(call("related", target=choice.target, **options))["structuredContent"]
+    assert [(edge["path"], edge["line"]) for edge in line["edges"]] == python
+    assert [(edge["path"], edge["line"]) for edge in served["edges"]] == python
+    assert [(edge["path"], edge["line"]) for one in both["projects"] for edge in one["edges"]] == python
+    assert [(group["path"], int(at.split()[0])) for group in tool["edges"] for at in group["at"]] == python
+    assert (python == []) == (choice.kind == ("tests",))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"direction": "up"}, ["--direction", "up"]),
+        ({"kind": ["calls", "call"]}, ["--kind", "calls", "--kind", "call"]),
+    ],
+)
+def test_every_face_refuses_a_word_that_is_no_choice(
+    faces: Faces, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, options: Any, words: list[str]
+) -> None:
+    monkeypatch.chdir(faces.root)
+    wrong = words[-1]
+    with pytest.raises(UsageError, match=wrong):
+        faces.engine.related("@@total_cents", **options)
+    assert main(["related", *words, "@@total_cents"]) == 2
+    assert f"cannot be '{wrong}'" in capsys.readouterr().err
+    assert faces.http.get("/related", params={"target": "@@total_cents", **options}).status_code == 422
+    assert (
+        f"cannot be '{wrong}'" in faces.stdio(call("related", target="@@total_cents", **options))["content"][0]["text"]
+    )
 
 
 def check_masks(question: Question, agent: Shown, people: tuple[Shown, ...]) -> None:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from codefathom.search.graph.edge_list import EdgeChoice
 from codefathom.search.graph.reference_graph import dotted_name
 from codefathom.search.graph.related import modules, only_path, related
 from codefathom.search.question.planner import ConnectionQuery, Relation
@@ -18,14 +19,13 @@ from codefathom.text.file_stems import flat_stem
 from codefathom.text.path_spelling import paths_named
 from codefathom.types import TYPE_KINDS, Related
 
-_KINDS: dict[Relation, tuple[str, ...]] = {
-    "used by": ("called by", "references", "imported by"),
-    "called by": ("called by",),
-    "calls": ("calls",),
-    "imported by": ("imported by",),
-    "imports": ("imports",),
+_CHOICES: dict[Relation, EdgeChoice] = {
+    "used by": EdgeChoice("callers"),
+    "called by": EdgeChoice("callers", ("calls",)),
+    "calls": EdgeChoice("callees", ("calls",)),
+    "imported by": EdgeChoice("callers", ("imports",)),
+    "imports": EdgeChoice("callees", ("imports",)),
 }
-_ONWARDS: tuple[Relation, ...] = ("calls", "imports")  # what the target itself needs
 _ALL_EDGES = 10_000_000  # more than any index has
 _NO_TEST = 0.5  # of the score: however often a test uses something, other uses come first
 _UNLIKELY = 0.25  # factor of the score: the name may be that of another symbol
@@ -72,10 +72,10 @@ def connected(connection: ConnectionQuery, catalog: SearchCatalog, allowed: Coll
     target.
     """
     edges: dict[str, list[Related]] = defaultdict(list)
-    result = related(catalog, _target(connection, catalog), limit=_ALL_EDGES)
+    choice = _CHOICES[connection.relation]
+    result = related(catalog, _target(connection, catalog), limit=_ALL_EDGES, choice=choice)
     for edge in result.edges:
-        if edge.kind in _KINDS[connection.relation]:
-            edges[edge.path].append(edge)
+        edges[edge.path].append(edge)
     connections = [item for path, own in edges.items() for item in _connections(path, own, catalog, allowed)]
     most = max((item.n_edges for item in connections), default=1)
     return Pool(
@@ -83,7 +83,7 @@ def connected(connection: ConnectionQuery, catalog: SearchCatalog, allowed: Coll
         {item.candidate.key: _score(item, most) for item in connections},
         {item.candidate.key: {kind: float(n) for kind, n in item.n_of_kind.items()} for item in connections},
         certainty=_mean([value for item in connections for value in item.certainties]),
-        notes=() if connection.relation in _ONWARDS else result.notes,
+        notes=result.notes if choice.direction == "callers" else (),
     )
 
 
