@@ -13,7 +13,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from codefathom.config.configuration import is_bare_repository
 from codefathom.config.settings import Settings
@@ -28,6 +29,7 @@ from codefathom.project.upkeep import Upkeep
 from codefathom.question.asker import result_of
 from codefathom.question.extents import USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS, check_texts
 from codefathom.question.question import Question
+from codefathom.question.question_options import EdgeOptions, question_of
 from codefathom.search.filter.filter_options import kind_named
 from codefathom.types import (
     Context,
@@ -281,15 +283,22 @@ class Engine(Upkeep, SavedIndex):
         return UnindexedFiles(self.opened.recipe, marks_secrets=self.settings.mcp.secrets == "mask")
 
     def related(
-        self, target: str, *, depth: int = USUAL_DEPTH["related"], limit: int = USUAL_LIMIT["related"], offset: int = 0
+        self,
+        target: str,
+        *,
+        depth: int = USUAL_DEPTH["related"],
+        limit: int = USUAL_LIMIT["related"],
+        offset: int = 0,
+        **options: Unpack[EdgeOptions],
     ) -> RelatedResult:
         """Return the imports, importers, calls and uses of a file (`path`) or a symbol (`@@name`).
 
         There are at most `limit` edges, those behind the `offset` first ones; `RelatedResult.rest` counts the others.
+        `direction` is "callers" for what uses the target, or "callees" for what it uses, `kind` one or more of "calls",
+        "imports", "references" and "tests". Raises UsageError.
         """
-        return cast(
-            RelatedResult, result_of(self, Question(target, "related", depth=depth, limit=limit, offset=offset))
-        )
+        question = replace(question_of("related", target, options), depth=depth, limit=limit, offset=offset)
+        return cast(RelatedResult, result_of(self, question))
 
     def impact(
         self,

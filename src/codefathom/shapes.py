@@ -315,10 +315,13 @@ def related_shape(result: RelatedResult, n_edges: int | None = None) -> dict[str
     return {**shape, **rest_shape(result.rest.plus(len(result.edges) - len(edges)), result.offset, len(edges))}
 
 
+_LOST = "unfollowed"  # with its place
+
+
 def edge_shape(edge: Related) -> dict[str, Any]:
     """Return the JSON of a connection; it names an import that could not be followed where there is one."""
     shape = asdict(edge)
-    return shape if edge.unfollowed else {name: value for name, value in shape.items() if name != "unfollowed"}
+    return shape if edge.unfollowed else {name: value for name, value in shape.items() if not name.startswith(_LOST)}
 
 
 def impact_shape(impact: Impact, n: int | None = None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ Vectors are C-contiguous two-dimensional buffers of float32 with unit rows (shap
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from codefathom.facts.reasons import Note, Told, sentence
@@ -23,6 +23,11 @@ Certainty: TypeAlias = Literal["by-compiler", "exact", "by-name"]
 Route: TypeAlias = Literal["regex", "symbol", "semantic", "graph", "answer"]
 LEVELS: tuple[LevelName, ...] = ("file", "symbol", "function", "chunk")
 MODES: tuple[Mode, ...] = ("auto", "hybrid", "vector", "lexical", "symbol", "regex", "graph")
+# Which connections of a file or symbol are listed.
+Direction: TypeAlias = Literal["both", "callers", "callees"]
+EdgeKind: TypeAlias = Literal["calls", "imports", "references", "tests"]
+DIRECTIONS: tuple[Direction, ...] = ("both", "callers", "callees")
+EDGE_KINDS: tuple[EdgeKind, ...] = ("calls", "imports", "references", "tests")
 
 # A C-contiguous buffer of float32, shape (n, dimensions), unit rows: a memoryview, so that a search needs no numpy.
 Matrix: TypeAlias = memoryview
@@ -439,6 +444,12 @@ class Related:
     certainty: Certainty = "exact"
     n_definitions: int = 1  # that the name can mean here
     unfollowed: str = ""  # the import by which the file has the name, where nobody knows what it means
+    unfollowed_at: str = ""  # the path and line of that import; other files may have the name from there
+
+    def below(self, project: str) -> Related:
+        """Return the same with paths that begin with the project."""
+        place = f"{project}/{self.unfollowed_at}" if self.unfollowed_at else ""
+        return replace(self, path=f"{project}/{self.path}", unfollowed_at=place)
 
 
 @dataclass(frozen=True, slots=True)

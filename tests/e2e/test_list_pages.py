@@ -29,6 +29,7 @@ from tests.waiting import Started
 from codefathom.cli import main
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
+from codefathom.search.graph.edge_list import title
 from codefathom.types import Hit, LevelName, Mode
 
 N_USES = N_FILES * N_FUNCTIONS
@@ -183,14 +184,17 @@ def test_no_limit_hides_that_there_is_more(session: McpSession, engine: Engine, 
     assert content["next"]
 
 
+def places_of(groups: list[dict]) -> list[tuple[str, str, int]]:
+    """Return kind, path and line of each edge in the lists of an agent."""
+    return [(group["kind"], group["path"], int(at.split()[0])) for group in groups for at in group["at"]]
+
+
 @pytest.mark.parametrize("arguments", [{"target": f"@@{SHARED}"}, {"target": "pack/shared.py"}])
 def test_cursors_of_connections_lead_to_the_end(session: McpSession, engine: Engine, arguments: dict) -> None:
-    pages = mcp_pages(session, "related", {**arguments, "max_tokens": 3_000})
-    edges = check_counts(pages, "edges")
+    pages = mcp_pages(session, "related", {**arguments, "max_tokens": 2_000})
+    edges = check_counts([{**page, "edges": places_of(page["edges"])} for page in pages], "edges")
     told = engine.related(arguments["target"], limit=10_000).edges
-    assert [(edge["kind"], edge["path"], edge["line"]) for edge in edges] == [
-        (edge.kind, edge.path, edge.line) for edge in told
-    ]
+    assert edges == [(title(edge), edge.path, edge.line) for edge in told]
 
 
 @pytest.mark.parametrize("most", [400, 2_000])
@@ -200,10 +204,11 @@ def test_cursors_of_an_impact_lead_to_the_end(session: McpSession, engine: Engin
     lists = {"changes": told.changes, "reached": told.reached, "tests": told.tests, "unseen": told.unseen}
     n_shown = 0
     for page in pages:
+        page["reached"] = places_of(page["reached"])
         n_shown += sum(len(page[name]) for name in lists)
         assert page["left_out"] == sum(map(len, lists.values())) - n_shown
-    reached = [(edge["path"], edge["line"]) for page in pages for edge in page["reached"]]
-    assert reached == [(edge.path, edge.line) for edge in told.reached]
+    reached = [place for page in pages for place in page["reached"]]
+    assert reached == [(title(edge), edge.path, edge.line) for edge in told.reached]
 
 
 def test_cursors_of_a_map_lead_to_the_end(session: McpSession, engine: Engine) -> None:

@@ -20,6 +20,7 @@ from tests.waiting import LONG_S
 from codefathom import Engine
 from codefathom.answer.tokens import estimate
 from codefathom.cli import main
+from codefathom.errors import UsageError
 from codefathom.server.app import create_app
 from codefathom.server.server_config import ServerConfig
 
@@ -44,6 +45,15 @@ def close(book):
 def reopen(book):
     return close(book)
 """
+# Users of a cellar have it by imports of a package that is not here, two of them by the import of one other file.
+CELLAR = {
+    "cellar.py": "def draw_cider():\n    return 1\n",
+    "tap.py": "from farm.cellar import draw_cider\n\n\ndef serve():\n    return draw_cider() + draw_cider()\n",
+    "stock.py": "from farm import *\n",
+    "feast.py": "from stock import draw_cider\n\n\ndef dine():\n    return draw_cider()\n",
+    "supper.py": "from stock import draw_cider\n\n\ndef sup():\n    return draw_cider()\n",
+}
+LOST = "2 imports of a package of this name could not be followed"
 BOXES = "".join(f"class Box{n}:\n    def shut(self):\n        return {n}\n\n\n" for n in range(6))
 
 
@@ -144,6 +154,8 @@ def project(root: Path) -> Path:
     (root / "ledger.py").write_text(LEDGER)
     (root / "boxes.py").write_text(f"{BOXES}def all_shut(boxes):\n    for one in boxes:\n        one.shut()\n")
     (root / "deploy.py").write_text(SECRETS)
+    for name, text in CELLAR.items():
+        (root / name).write_text(text)
     (root / "places").mkdir()
     for file in range(N_FILES):
         numbers = range(file, N_PLACES, N_FILES)
@@ -218,6 +230,80 @@ def test_every_face_gives_the_same(faces: Faces, run: Callable[..., str], questi
     assert (n > 0) == (len(python.places) > 0)
     assert shown._replace(places=(), text="") == python._replace(places=(), text="")
     check_masks(question, shown, (python, served))
+
+
+@pytest.mark.parametrize("text", ["who calls draw_cider", "what imports draw_cider", "uses of draw_cider"])
+def test_every_face_counts_imports_that_nobody_could_follow(
+    faces: Faces, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.chdir(faces.root)
+    main(["search", text])
+    assert LOST in capsys.readouterr().err
+    main(["search", "--json", text])
+    assert LOST in json.loads(capsys.readouterr().out)["degraded"]
+    assert LOST in faces.engine.search(text).degraded
+    assert LOST in faces.http.post("/search", json={"query": text}).json()["degraded"]
+    assert LOST in faces.stdio(call("search", query=text))["content"][0]["text"]
+    # The same number as of the list itself.
+    assert [str(note) for note in faces.engine.related("@@draw_cider").notes] == [LOST]
+    assert LOST in faces.stdio(call("related", target="@@draw_cider"))["content"][0]["text"]
+
+
+class Choice(NamedTuple):
+    """Which connections of a symbol are asked for."""
+
+    target: str
+    direction: str = "both"
+    kind: tuple[str, ...] = ()
+
+
+CHOICES = [
+    Choice("@@total_cents"),
+    Choice("@@total_cents", "callers"),
+    Choice("@@all_shut", "callees"),
+    Choice("shop/pricing.py", "callers", ("imports",)),
+    Choice("shop/orders.py", "callees", ("calls", "imports")),
+    Choice("@@total_cents", kind=("tests",)),
+    Choice("@@shut", kind=("references", "calls")),
+]
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+def test_every_face_chooses_the_same_connections(faces: Faces, run: Callable[..., str], choice: Choice) -> None:
+    options = {"direction": choice.direction, "kind": list(choice.kind)}
+    python = [(e.path, e.line) for e in faces.engine.related(choice.target, **options).edges]  # type: ignore[arg-type]
+    words = [word for kind in choice.kind for word in ("--kind", kind)]
+    line = json.loads(run("related", "--json", "--direction", choice.direction, *words, choice.target))
+    served = faces.http.get("/related", params={"target": choice.target, **options}).json()
+    both = faces.http.get("/federated/related", params={"target": choice.target, **options}).json()
+    tool = faces.stdio(call("related", target=choice.target, **options))["structuredContent"]
+    assert [(edge["path"], edge["line"]) for edge in line["edges"]] == python
+    assert [(edge["path"], edge["line"]) for edge in served["edges"]] == python
+    assert [(edge["path"], edge["line"]) for one in both["projects"] for edge in one["edges"]] == python
+    assert [(group["path"], int(at.split()[0])) for group in tool["edges"] for at in group["at"]] == python
+    assert (python == []) == (choice.kind == ("tests",))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"direction": "up"}, ["--direction", "up"]),
+        ({"kind": ["calls", "call"]}, ["--kind", "calls", "--kind", "call"]),
+    ],
+)
+def test_every_face_refuses_a_word_that_is_no_choice(
+    faces: Faces, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, options: Any, words: list[str]
+) -> None:
+    monkeypatch.chdir(faces.root)
+    wrong = words[-1]
+    with pytest.raises(UsageError, match=wrong):
+        faces.engine.related("@@total_cents", **options)
+    assert main(["related", *words, "@@total_cents"]) == 2
+    assert f"cannot be '{wrong}'" in capsys.readouterr().err
+    assert faces.http.get("/related", params={"target": "@@total_cents", **options}).status_code == 422
+    assert (
+        f"cannot be '{wrong}'" in faces.stdio(call("related", target="@@total_cents", **options))["content"][0]["text"]
+    )
 
 
 def check_masks(question: Question, agent: Shown, people: tuple[Shown, ...]) -> None:

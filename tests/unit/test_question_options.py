@@ -30,7 +30,7 @@ WRITTEN = {"count": ("7", 7), "share": ("0.5", 0.5), "switch": (None, True)}
 def test_a_row_goes_somewhere(option: QuestionOption) -> None:
     is_of_question = option.fills in {field.name for field in fields(Question)}
     assert [is_of_question, option.field in FIELDS, option.form == "filter"].count(True) == 1
-    assert not option.choices or option.form == "word"
+    assert not option.choices or option.form in ("word", "texts")
 
 
 def test_no_name_stands_for_two_options() -> None:

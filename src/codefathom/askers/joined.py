@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar, cast
+from typing import Any, NamedTuple, Self, TypeVar, Unpack, cast
 
 from codefathom.agent.loop import Event
 from codefathom.answer.answer_types import Answer, AnswerRequest
@@ -38,6 +38,8 @@ from codefathom.project.asking import fitted_map
 from codefathom.question.asker import result_of
 from codefathom.question.extents import MOST_HITS, USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS, check_page, limit_of
 from codefathom.question.question import Kind, Question
+from codefathom.question.question_options import EdgeOptions
+from codefathom.question.question_options import question_of as question_with
 from codefathom.search.federation import MergedHits, ProjectHit, merge, questions_for, reach
 from codefathom.search.graph.impact import Impact
 from codefathom.search.graph.impact_part import in_project as impact_in_project
@@ -295,13 +297,15 @@ class JoinedProjects:
         depth: int = USUAL_DEPTH["related"],
         limit: int = USUAL_LIMIT["related"],
         offset: int = 0,
+        **options: Unpack[EdgeOptions],
     ) -> FederatedRelated:
         """Return the connections of a file or symbol in each project that has it; see `Engine.related`.
 
         A path may begin with the name of a project, or be one of the disk; then only that one is asked. Limit and
         offset count in each project.
         """
-        return self._related_of_each(Question(target, "related", depth=depth, limit=limit, offset=offset))
+        question = question_with("related", target, options)
+        return self._related_of_each(replace(question, depth=depth, limit=limit, offset=offset))
 
     def map(
         self,

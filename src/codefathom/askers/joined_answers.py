@@ -221,7 +221,7 @@ def each_asked(
 
 def related_in(result: RelatedResult, name: str) -> RelatedResult:
     """Return connections whose paths begin with their project."""
-    return replace(result, edges=tuple(replace(edge, path=f"{name}/{edge.path}") for edge in result.edges))
+    return replace(result, edges=tuple(edge.below(name) for edge in result.edges))
 
 
 def all_related(results: Sequence[RelatedResult], limit: int = MOST_ITEMS, offset: int = 0) -> RelatedResult:
@@ -236,6 +236,7 @@ def all_related(results: Sequence[RelatedResult], limit: int = MOST_ITEMS, offse
         limitations=tuple(dict.fromkeys(note for result in results for note in result.limitations)),
         offset=offset,
         rest=rest,
+        notes=say.not_followed(say.n_not_followed(note for result in results for note in result.notes)),
     )
 
 

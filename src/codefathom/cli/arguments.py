@@ -197,8 +197,8 @@ def _value(option: Option, raw: Any) -> Any:
     for text in raw if isinstance(raw, list) else [raw]:
         if not is_text(text) and name not in _OF_SYSTEM:
             raise UsageError(f"{name} cannot be {_cut(text)}: it is not valid UTF-8", hint="write it in UTF-8")
-    if option.choices and raw not in option.choices:
-        raise UsageError(f"{name} cannot be {_cut(raw)}", hint=f"choose one of {', '.join(option.choices)}")
+        if option.choices and text not in option.choices:
+            raise UsageError(f"{name} cannot be {_cut(text)}", hint=f"choose one of {', '.join(option.choices)}")
     if isinstance(raw, list):
         return tuple(raw)
     return raw if option.kind is str else _number(option, raw)

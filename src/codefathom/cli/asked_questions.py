@@ -43,7 +43,8 @@ def symbols_question(options: SymbolsOptions) -> Question:
 
 def related_question(options: RelatedOptions) -> Question:
     """Return the question of `fathom related`."""
-    return Question(options.target, "related", depth=options.depth, limit=options.limit, offset=options.offset)
+    question = question_of("related", options.target, options.values)
+    return replace(question, depth=options.depth, limit=options.limit, offset=options.offset)
 
 
 def impact_question(options: ImpactOptions, diff: str | None) -> Question:

@@ -124,6 +124,7 @@ class RelatedOptions(NamedTuple):
     target: str
     depth: int = USUAL_DEPTH["related"]
     limit: int = USUAL_LIMIT["related"]
+    values: Mapping[str, Any] = {}  # of the options of its question, by the names of the table
     project: tuple[str, ...] = ()
     all: bool = False
     paths: tuple[str, ...] = ()
@@ -564,13 +565,14 @@ COMMANDS = (
                 high=DEEPEST,
             ),
             Option(("-n", "--limit"), "maximum number of results", "N", kind=int, low=1, high=MOST_ITEMS),
+            *_of_question("related"),
             *_SEVERAL,
             _MAX_TOKENS,
             _OFFSET,
             _REVISION,
         ),
         RelatedOptions,
-        ("fathom related src/app.py --depth 2", "fathom related @@authenticate -n 20"),
+        ("fathom related src/app.py --depth 2", "fathom related @@authenticate --kind tests -n 20"),
     ),
     Command(
         "impact",

@@ -147,6 +147,20 @@ HAS_WORDS = _kind("has_words", "has the words {words}")
 NOT_FOLLOWED = _kind("not_followed", "1 import of a package of this name could not be followed")
 NOT_FOLLOWED_TIMES = _kind("not_followed_times", "{count} imports of a package of this name could not be followed")
 
+
+def not_followed(count: int) -> tuple[Note, ...]:
+    """Return how many imports could not be followed, where there are some."""
+    if count == 1:
+        return (Note(NOT_FOLLOWED),)
+    return (Note(NOT_FOLLOWED_TIMES, {"count": count}),) if count else ()
+
+
+def n_not_followed(notes: Iterable[Note]) -> int:
+    """Return the number of imports that could not be followed, as some notes say."""
+    counted = [note for note in notes_inside(notes) if note.kind in (NOT_FOLLOWED, NOT_FOLLOWED_TIMES)]
+    return sum(int(str(note.values.get("count", 1))) for note in counted)
+
+
 # ---- why a search was planned as it was
 MEMBERS = _kind("members", "it asks for members of {owner}: other places are left out")
 DEFINED_HERE = _kind("defined_here", "{name} is defined here; definitions come first")

@@ -71,10 +71,9 @@ def lines_of(chosen: ChosenProjects, question: Question) -> FileLines:
     return cast(FileLines, result_of(only, question))
 
 
-def related(chosen: ChosenProjects, target: str, offset: int) -> RelatedResult:
+def related(chosen: ChosenProjects, question: Question) -> RelatedResult:
     """Return the connections of a file or symbol in each project that has it, as one result."""
-    question = Question(target, "related", limit=_MOST_EDGES, offset=offset)
-    return cast(RelatedResult, result_of(_asker(chosen), question))
+    return cast(RelatedResult, result_of(_asker(chosen), replace(question, limit=_MOST_EDGES)))
 
 
 def impact_of(chosen: ChosenProjects, diff: str, offset: int) -> Impact:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from codefathom.compat.argument_names import TOOL_ARGUMENTS
 from codefathom.errors import UsageError
 from codefathom.mcp.tool_list import TOKENS, tool_named
-from codefathom.question.question import Kind
+from codefathom.question.question import KINDS, Kind
 from codefathom.question.question_options import OfTool, QuestionOption, of_tool
 from codefathom.search.filter.filter_options import as_spelled, folder_of, is_glob, one_of
 from codefathom.text.printable import is_text
@@ -27,8 +27,8 @@ def named(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     spec = tool_named(tool)
     assert spec is not None  # whoever calls has compared the name with the list
     listed = spec["inputSchema"]["properties"]
-    # Of a search, the whole table of options is understood; the list of tools has room for a part of it.
-    of_table = (argument.name for _, argument in of_tool("search") if tool == "search")
+    # The whole table of options is understood; the list of tools has room for a part of it.
+    of_table = (argument.name for kind in KINDS if kind == tool for _, argument in of_tool(kind))
     allowed = tuple(dict.fromkeys((*listed, *of_table)))
     named: dict[str, Any] = {}
     for name, value in arguments.items():

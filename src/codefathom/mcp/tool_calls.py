@@ -131,7 +131,8 @@ class ToolCalls:
             diff = text_of(arguments, "diff", _MOST_DIFF_CHARS)
             impact = call.masks.of(impact_of(call.chosen, diff, cursor.offset))
             return impact_result(impact, ListPage(cursor, call.chosen.generation), call.masks.room(call.most))
-        connections = call.masks.of(related(call.chosen, text_of(arguments, "target"), cursor.offset))
+        question = question_of("related", text_of(arguments, "target"), option_values("related", arguments))
+        connections = call.masks.of(related(call.chosen, replace(question, offset=cursor.offset)))
         return related_result(connections, ListPage(cursor, call.chosen.generation), call.masks.room(call.most))
 
     def _map(self, call: _Call) -> ToolResult:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from codefathom.question.question_options import OfTool, of_tool
+from codefathom.question.question import Kind
+from codefathom.question.question_options import OfTool, QuestionOption, of_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,9 +13,9 @@ if TYPE_CHECKING:
 
     ToolSpec: TypeAlias = Mapping[str, Any]
 
-_READ_ONLY = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
-# A model may be on another machine, and answers otherwise each time.
-_OF_MODEL = {"readOnlyHint": True, "idempotentHint": False, "openWorldHint": True}
+_READ_ONLY = {"readOnlyHint": True, "openWorldHint": False}
+# A model may be on another machine.
+_OF_MODEL = {"readOnlyHint": True, "openWorldHint": True}
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
 _LIST = {"type": "array"}
@@ -30,8 +31,14 @@ _PAGE = {"left_out": _NUMBER, "next": _TEXT, "note": _TEXT}
 _HIT = {"type": "object", "properties": {**_PLACE, "symbol": _TEXT, "why": _TEXT, "stale": _FLAG}}
 
 
-def _argument(argument: OfTool) -> dict[str, Any]:
-    """Return an argument that the table of options has; one of few words is all that the list has room for."""
+def _listed(kind: Kind) -> dict[str, Any]:
+    """Return the arguments that the table of options has, and the list has room for: those of few words."""
+    return {argument.name: _argument(option, argument) for option, argument in of_tool(kind) if argument.is_listed}
+
+
+def _argument(option: QuestionOption, argument: OfTool) -> dict[str, Any]:
+    if option.form == "texts":
+        return {"type": "array", "items": {"enum": list(option.choices)}}
     return {"type": "string", "enum": list(argument.words or ())}
 
 
@@ -39,7 +46,7 @@ def _tool(name: str, description: str, required: str, properties: Mapping[str, A
     return {
         "name": name,
         "description": description,
-        "inputSchema": {"type": "object", "properties": properties, "required": [required] if required else []},
+        "inputSchema": {"type": "object", "properties": properties, **({"required": [required]} if required else {})},
         "outputSchema": {"type": "object", "properties": {**results, "indexing": _INDEXING, "masked": {}}},
         "annotations": _READ_ONLY,
     }
@@ -55,7 +62,7 @@ TOOLS: Sequence[ToolSpec] = (
             "query": _TEXT,
             "paths": {**_TEXTS, "description": "only in these files, folders or globs"},
             "projects": _PROJECTS,
-            **{argument.name: _argument(argument) for _, argument in of_tool("search") if argument.is_listed},
+            **_listed("search"),
             "max_tokens": TOKENS,
             "cursor": _CURSOR,
         },
@@ -80,6 +87,7 @@ TOOLS: Sequence[ToolSpec] = (
         {
             "target": _TEXT,
             "diff": {**_TEXT, "description": "instead of target: a unified diff"},
+            **_listed("related"),
             "projects": _PROJECTS,
             "max_tokens": TOKENS,
             "cursor": _CURSOR,

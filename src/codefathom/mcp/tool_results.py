@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,12 +13,13 @@ from codefathom.facts import reasons as say
 from codefathom.facts.reasons import MOST_LIKELY_NOTHING, sentence
 from codefathom.mcp.agent_masks import masked_error
 from codefathom.mcp.tool_arguments import Cursor
+from codefathom.search.graph.edge_list import EdgeGroup, grouped, place_in_file
 from codefathom.search.graph.impact_part import first_items, left_out, n_items
 from codefathom.search.ranking.excerpt import telling_lines
 from codefathom.search.verdict import MAX_WEAK, Verdict
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
-from codefathom.types import Hit, Progress, Related, RelatedResult, Rest, SearchResult
+from codefathom.types import Hit, Progress, RelatedResult, Rest, SearchResult
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer
@@ -215,23 +216,38 @@ def hit_part(hit: Hit, number: int) -> ResultPart:
 
 
 def related_result(result: RelatedResult, page: ListPage, most: int) -> Mapping[str, Any]:
-    """Return the connections of a file or symbol."""
-    head = ResultPart(result.completeness, {"completeness": result.completeness})
-    shapes = map(_edge_shape, result.edges)
-    parts = tuple(ResultPart(json.dumps(shape, ensure_ascii=False), shape) for shape in shapes)
-    return packed(ToolAnswer("edges", head, parts, page, result.rest), most)
+    """Return the connections of a file or symbol: as many as have room, one line each, by kind and file."""
+    n = n_that_fit(len(result.edges), lambda n: fits(_first_edges(result, page, n), most))
+    return _first_edges(result, page, n)
 
 
-def _edge_shape(edge: Related) -> Mapping[str, Any]:
-    shape: dict[str, Any] = {"kind": edge.kind, "path": edge.path, "line": edge.line}
-    shape |= {"name": edge.name, "symbol": edge.symbol}
-    if edge.depth > 1:
-        shape["depth"] = edge.depth
-    if edge.certainty == "by-compiler":
-        shape["certainty"] = edge.certainty
-    elif edge.certainty == "by-name":
-        shape |= {"certainty": edge.certainty, "n_definitions": edge.n_definitions}
-    return shape
+def _first_edges(result: RelatedResult, page: ListPage, n: int) -> Mapping[str, Any]:
+    groups = list(grouped(result.edges[:n]))
+    end = list_end(result.rest.plus(len(result.edges) - n), page, n, is_cut=n < len(result.edges))
+    own = result.target.removeprefix("@@") if result.target.startswith("@@") else ""
+    texts = (result.completeness, _edge_lines(groups, own), end.text)
+    shape = {"edges": _edge_groups(groups, own), "completeness": result.completeness, **end.shape}
+    return tool_result("\n\n".join(filter(None, texts)), shape)
+
+
+def _edge_lines(groups: Sequence[EdgeGroup], own: str) -> str:
+    """Return a line for each edge; a title and a path are said once for those that follow each other."""
+    lines: list[str] = []
+    before = ""
+    for group in groups:
+        lines += [f"{group.title}:"] if group.title != before else []
+        before = group.title
+        starts = (show_name(group.path), *(" " for _ in group.edges[1:]))
+        lines += [f"{start}:{place_in_file(edge, own)}" for start, edge in zip(starts, group.edges, strict=True)]
+    return "\n".join(lines)
+
+
+def _edge_groups(groups: Iterable[EdgeGroup], own: str) -> list[Mapping[str, Any]]:
+    """Return the same as JSON: in `at` the line and the words of each edge of a kind in a file."""
+    return [
+        {"kind": group.title, "path": group.path, "at": [place_in_file(edge, own) for edge in group.edges]}
+        for group in groups
+    ]
 
 
 def impact_result(impact: Impact, page: ListPage, most: int) -> Mapping[str, Any]:
@@ -247,9 +263,10 @@ def _impact_within(impact: Impact, completeness: str, page: ListPage, most: int)
 
 def _first_of_impact(impact: Impact, completeness: str, page: ListPage, n: int) -> Mapping[str, Any]:
     part = first_items(impact, n)
+    reached = list(grouped(part.reached))
     lists: Mapping[str, Sequence[Any]] = {
         "changes": [asdict(item) for item in part.changes],
-        "reached": list(map(_edge_shape, part.reached)),
+        "reached": _edge_groups(reached, ""),
         "tests": [{"path": test.path, "reason": test.reason} for test in part.tests],
         "unseen": list(part.unseen),
     }
@@ -259,7 +276,11 @@ def _first_of_impact(impact: Impact, completeness: str, page: ListPage, n: int) 
     end = list_end(Rest(left), page, n, is_cut=True)
     ways = f" or use cursor {end.shape['next']}" if "next" in end.shape else ""
     texts = [completeness] if completeness else []
-    texts += [_titled(_IMPACT_TITLES[name], items) for name, items in lists.items() if items]
+    texts += [
+        f"reached:\n{_edge_lines(reached, '')}" if name == "reached" else _titled(_IMPACT_TITLES[name], items)
+        for name, items in lists.items()
+        if items
+    ]
     texts += [f"{left} left out ({rest}); raise max_tokens{ways}"] if left else []
     texts += [page.note] if page.note else []
     shape = {**lists, "completeness": completeness, **end.shape}

@@ -222,13 +222,13 @@ def _place(question: Question, opened: OpenedProject) -> Place:
 
 
 def _related(index: CurrentIndex, question: Question) -> Iterator[RelatedResult]:
-    from codefathom.search.graph.related import related
+    from codefathom.search.graph.related import connections
 
     check_texts(question.text)
-    limit = limit_of(question)
+    limit_of(question)  # it is checked before anything is looked up
     index.refresh()
     with reading(index.believed(), whole=True) as opened:
-        result = related(opened.catalog, question.text, depth=_depth_of(question), limit=limit, offset=question.offset)
+        result = connections(opened.catalog, question)
     yield result
 
 

@@ -13,9 +13,9 @@ from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.roles import masks_secrets
 from codefathom.providers.base import ChatModel
-from codefathom.question.extents import USUAL_DEPTH, limit_of
+from codefathom.question.extents import limit_of
 from codefathom.question.question import Kind, Question
-from codefathom.search.graph.related import related
+from codefathom.search.graph.related import connections
 from codefathom.source.documents import text_of
 from codefathom.source.origin import tree_of
 from codefathom.source.secrets import blank
@@ -89,8 +89,7 @@ class OpenedAsker:
         return SomeSymbols(symbols, len(symbols))
 
     def _related(self, question: Question) -> RelatedResult:
-        depth = USUAL_DEPTH["related"] if question.depth is None else question.depth
-        return related(self._opened.catalog, question.text, depth=depth, limit=limit_of(question))
+        return connections(self._opened.catalog, question)
 
     def _indexed(self, path: str) -> str | None:
         return self._lines.text(path) or None

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from codefathom.types import LevelName, Mode, Where
+from codefathom.types import Direction, EdgeKind, LevelName, Mode, Where
 
 if TYPE_CHECKING:
     from codefathom.providers.base import Message
 
 Kind = Literal["search", "context", "related", "impact", "symbols", "map", "files", "lines", "texts", "outlines", "ask"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 # Which text of a file: the indexed one, that of now for a question, or the bytes of this moment, for citations.
 AsOf = Literal["index", "question", "now"]
 
@@ -44,6 +45,8 @@ class Question:
     mode: Mode | None = None
     min_score: float = 0.0
     depth: int | None = None  # of related and impact
+    direction: Direction = "both"  # of related
+    edge_kinds: tuple[EdgeKind, ...] = ()  # of related; none: all
     diff: str = ""  # of impact: the change itself, instead of revisions
     anyway: bool = False  # answer also where most likely nothing here does
     # How much.

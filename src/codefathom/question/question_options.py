@@ -1,4 +1,4 @@
-"""The options of a search, a context and an answer: one row each, from which every face has its own. Pure.
+"""The options of questions: one row each, from which every face has its own. Pure.
 
 The command line makes options of the rows, HTTP fields of its bodies, the tools of agents their arguments. A face reads
 the values that somebody gives, by the names of the rows; `question_of` puts them into a `Question`, and
@@ -7,12 +7,12 @@ the values that somebody gives, by the names of the rows; `question_of` puts the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from codefathom.question.extents import MOST_PASSED_BY
 from codefathom.question.question import Kind, Question
-from codefathom.types import LEVELS, MODES, Mode, Where
+from codefathom.types import DIRECTIONS, EDGE_KINDS, LEVELS, MODES, Direction, EdgeKind, Mode, Where
 
 # texts, paths: any number of values; filter: expressions that must all hold, one over HTTP; share: a number, also a
 # fraction; word: one of the choices.
@@ -232,7 +232,37 @@ OPTIONS: tuple[QuestionOption, ...] = (
         body=InBody(0.0, most=_HIGHEST_SCORE),
         tool=OfTool("min_score", usual=0.0),
     ),
+    QuestionOption(
+        "direction",
+        ("related",),
+        "word",
+        "callers: only what uses the target; callees: only what the target uses",
+        fills="direction",
+        usual="both",
+        choices=DIRECTIONS,
+        line=OnLine(("--direction",), "WAY"),
+        body=InBody("both"),
+        tool=OfTool("direction", usual="both", words={way: way for way in DIRECTIONS}, is_listed=True),
+    ),
+    QuestionOption(
+        "kind",
+        ("related",),
+        "texts",
+        "show only connections of this kind; tests: those from test files",
+        fills="edge_kinds",
+        choices=EDGE_KINDS,
+        line=OnLine(("--kind",), "KIND"),
+        body=InBody(["calls"]),
+        tool=OfTool("kind", is_listed=True),
+    ),
 )
+
+
+class EdgeOptions(TypedDict, total=False):
+    """The options of connections, as a program gives them."""
+
+    direction: Direction
+    kind: EdgeKind | Sequence[EdgeKind]
 
 
 def options_of(kind: Kind) -> tuple[QuestionOption, ...]:
@@ -259,6 +289,15 @@ def of_tool(kind: Kind) -> tuple[tuple[QuestionOption, OfTool], ...]:
 def question_of(kind: Kind, text: str, values: Values, where: Where | None = None) -> Question:
     """Return a question with the values of its options; those of the filter are in `where`, see `condition_of`."""
     filled = {
-        option.fills: values[option.name] for option in options_of(kind) if option.fills and option.name in values
+        option.fills: _filled(option, values[option.name])
+        for option in options_of(kind)
+        if option.fills and option.name in values
     }
     return Question(text, kind, where=where, **filled)
+
+
+def _filled(option: QuestionOption, value: Any) -> Any:
+    """Return the value of a field of a question; one text alone is a list of one."""
+    if option.form not in ("texts", "paths"):
+        return value
+    return (value,) if isinstance(value, str) else tuple(value)

@@ -153,7 +153,7 @@ def _hits_inside(scoped: _Scoped, planned: PlannedSearch, sources: Sources) -> S
         hits=tuple(hits),
         confidence=_confidence(scoped, ranking_query, planned, answer, model) if hits else 0.0,
         suggestion=None if hits else _suggestion(ranking_query, request.offset, page, sources.catalog),
-        problems=tuple(filter(None, (answer.pool.problem, answer.not_reranked, lacking_vectors))),
+        problems=tuple(filter(None, (answer.pool.problem, answer.not_reranked, lacking_vectors, *answer.pool.notes))),
         mode=planned.mode,
         plan=_with_way(planned.plan, answer.pool.way),
         is_strange=ranking_query.is_strange and not ranking_query.frames,

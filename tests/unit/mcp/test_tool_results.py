@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -316,22 +317,47 @@ def test_a_mistake_does_not_repeat_a_secret() -> None:
     assert told.count("«masked: secret»") == 2
 
 
-def test_connections_are_lines_of_json() -> None:
+def test_a_connection_is_a_line_below_its_kind_and_file() -> None:
     edges = (
-        Related("a.py", "calls", 3, "price", "pay"),
-        Related("b.py", "called by", 4, "price", "", 2, certainty="by-name", n_definitions=5),
+        Related("b.py", "called by", 4, "price", "Order.pay"),
+        Related("b.py", "called by", 9, "price", "", 2, certainty="by-name", n_definitions=5),
+        Related("tests/test_b.py", "called by", 7, "cost", "test_pay"),
+        Related("c.py", "imported by", 1, "shop.price"),
+        Related("a.py", "calls", 3, "round", "Money.round"),
     )
-    result = related_result(RelatedResult("x.py", edges, (verbatim("by scope"),), rest=Rest(2)), FIRST_PAGE, MUCH)
+    result = related_result(RelatedResult("@@price", edges, (verbatim("by scope"),), rest=Rest(2)), FIRST_PAGE, MUCH)
     assert text_of(result) == (
         "by scope\n\n"
-        '{"kind": "calls", "path": "a.py", "line": 3, "name": "price", "symbol": "pay"}\n\n'
-        '{"kind": "called by", "path": "b.py", "line": 4, "name": "price", "symbol": "", "depth": 2, '
-        '"certainty": "by-name", "n_definitions": 5}\n\n'
-        "2 more: use cursor 2.7"
+        "called by:\n"
+        "b.py:4 in Order.pay\n"
+        " :9 (step 2) (by name, 1 of 5)\n"
+        "called by, in tests:\n"
+        "tests/test_b.py:7 cost in test_pay\n"
+        "imported by:\n"
+        "c.py:1\n"
+        "calls:\n"
+        "a.py:3 Money.round\n\n"
+        "2 more: use cursor 5.7"
     )
     assert shape_of(result)["completeness"] == "by scope"
-    assert shape_of(result)["edges"][1]["n_definitions"] == 5
-    assert (shape_of(result)["left_out"], shape_of(result)["next"]) == (2, "2.7")
+    assert shape_of(result)["edges"][:2] == [
+        {"kind": "called by", "path": "b.py", "at": ["4 in Order.pay", "9 (step 2) (by name, 1 of 5)"]},
+        {"kind": "called by, in tests", "path": "tests/test_b.py", "at": ["7 cost in test_pay"]},
+    ]
+    assert (shape_of(result)["left_out"], shape_of(result)["next"]) == (2, "5.7")
+
+
+def test_a_connection_takes_fifteen_tokens() -> None:
+    edges = tuple(
+        Related(f"src/package/module_{n // 4}.py", "called by", 10 * n + 3, "resolve", f"Reader.method_{n}")
+        for n in range(100)
+    )
+    result = related_result(RelatedResult("@@resolve", edges, ()), FIRST_PAGE, MUCH)
+    assert estimate(text_of(result)) < 15 * len(edges)
+    assert estimate(json.dumps(shape_of(result))) < 20 * len(edges)
+
+
+def test_a_name_in_another_script_is_shown() -> None:
     strange = related_result(RelatedResult("x", (Related("größe.py", "calls", 1, "f"),), ()), FIRST_PAGE, MUCH)
     assert "größe.py" in text_of(strange)
 
@@ -358,13 +384,13 @@ def test_an_impact_lists_what_changed_what_it_reaches_and_the_tests() -> None:
     assert text_of(result) == (
         "Uses are known by scope.\n\n"
         'changed:\n{"path": "c0.py", "symbol": "f", "kind": "function", "change": "changed", "line": 0}\n\n'
-        'reached:\n{"kind": "calls", "path": "r0.py", "line": 0, "name": "f", "symbol": ""}\n\n'
+        "reached:\ncalls:\nr0.py:0 f\n\n"
         'tests:\n{"path": "t0.py", "reason": "calls f"}\n\n'
         'not seen:\n"a binary file"'
     )
     assert shape_of(result) == {
         "changes": [{"path": "c0.py", "symbol": "f", "kind": "function", "change": "changed", "line": 0}],
-        "reached": [{"kind": "calls", "path": "r0.py", "line": 0, "name": "f", "symbol": ""}],
+        "reached": [{"kind": "calls", "path": "r0.py", "at": ["0 f"]}],
         "tests": [{"path": "t0.py", "reason": "calls f"}],
         "unseen": ["a binary file"],
         "completeness": "Uses are known by scope.",

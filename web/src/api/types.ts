@@ -7213,14 +7213,18 @@ export interface operations {
     related_related_get: {
         parameters: {
             query: {
-                /** @description path or name whose connections are shown */
-                target: string;
                 /** @description may be left out where there is only one project */
                 project_id?: string;
+                /** @description path or name whose connections are shown */
+                target: string;
                 /** @description steps between this place and the target; 1 is a direct connection */
                 depth?: number;
                 /** @description largest number of items on this page */
                 limit?: number;
+                /** @description callers: only what uses the target; callees: only what the target uses */
+                direction?: "both" | "callers" | "callees";
+                /** @description show only connections of this kind; tests: those from test files; of several values, one is enough */
+                kind?: ("calls" | "imports" | "references" | "tests")[];
                 /** @description number of items to skip: `next_offset` of the page before */
                 offset?: number;
                 /** @description maximum number of tokens of the answer; the last items are left out if they do not fit */
@@ -7376,6 +7380,10 @@ export interface operations {
                 depth?: number;
                 /** @description largest number of items on this page */
                 limit?: number;
+                /** @description callers: only what uses the target; callees: only what the target uses */
+                direction?: "both" | "callers" | "callees";
+                /** @description show only connections of this kind; tests: those from test files; of several values, one is enough */
+                kind?: ("calls" | "imports" | "references" | "tests")[];
                 /** @description projects; without one, all of them */
                 project_id?: string[];
                 /** @description instead of projects, files and folders on the server's machine, by absolute paths */

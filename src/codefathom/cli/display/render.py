@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from codefathom.search.graph.edge_list import remarks, title
 from codefathom.search.ranking.excerpt import window
 from codefathom.search.verdict import note_of_map
 from codefathom.text.printable import cut_line, duration, escape_toml, show_line, show_name, show_text, size
@@ -18,7 +19,6 @@ from codefathom.types import (
     IndexedFile,
     IndexReport,
     PathReport,
-    Related,
     RelatedResult,
     ScipReport,
     SearchResult,
@@ -153,24 +153,14 @@ def _rest_of_map(outline: ProjectMap) -> str:
 
 
 def related_text(result: RelatedResult, style: Style) -> str:
-    """Return the edges grouped by kind, in the order in which they were found."""
-    lines: list[str] = []
-    for kind in dict.fromkeys(edge.kind for edge in result.edges):
-        lines.append(f"{kind}:")
-        for edge in (edge for edge in result.edges if edge.kind == kind):
-            place = style.strong(f"{show_name(edge.path)}:{edge.line}")
-            inside = f" in {show_name(edge.symbol)}" if edge.symbol else ""
-            step = f"  (step {edge.depth})" if edge.depth > 1 else ""
-            lines.append(f"  {place}  {show_name(edge.name)}{inside}{step}{_by_name(edge)}")
-    return "".join(line + "\n" for line in lines)
-
-
-def _by_name(edge: Related) -> str:
-    if edge.certainty == "by-compiler":
-        return "  (by the compiler)"
-    if edge.certainty == "exact":
-        return ""
-    return "  (by name)" if edge.n_definitions < 2 else f"  (by name, 1 of {edge.n_definitions} definitions)"
+    """Return the edges by kind, in the order of the list, those in tests apart."""
+    by_title: dict[str, list[str]] = defaultdict(list)
+    for edge in result.edges:
+        place = style.strong(f"{show_name(edge.path)}:{edge.line}")
+        inside = f" in {show_name(edge.symbol)}" if edge.symbol else ""
+        said = "".join(f"  ({remark})" for remark in remarks(edge))
+        by_title[title(edge)].append(f"  {place}  {show_name(edge.name)}{inside}{said}")
+    return "".join(f"{words}:\n" + "".join(f"{line}\n" for line in lines) for words, lines in by_title.items())
 
 
 def paths_report_text(report: PathReport, *, whole: bool) -> str:

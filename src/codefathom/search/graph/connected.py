@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from codefathom.search.graph.edge_list import EdgeChoice
 from codefathom.search.graph.related import only_path, related
 from codefathom.search.graph.written_targets import files_of_module, is_known
 from codefathom.search.question.planner import ConnectionQuery, Relation
@@ -16,12 +17,12 @@ from codefathom.search.ranking.signals import Candidate
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.types import Related
 
-_KINDS: dict[Relation, tuple[str, ...]] = {
-    "used by": ("called by", "references", "imported by"),
-    "called by": ("called by",),
-    "calls": ("calls",),
-    "imported by": ("imported by",),
-    "imports": ("imports",),
+_CHOICES: dict[Relation, EdgeChoice] = {
+    "used by": EdgeChoice("callers"),
+    "called by": EdgeChoice("callers", ("calls",)),
+    "calls": EdgeChoice("callees", ("calls",)),
+    "imported by": EdgeChoice("callers", ("imports",)),
+    "imports": EdgeChoice("callees", ("imports",)),
 }
 _ALL_EDGES = 10_000_000  # more than any index has
 _NO_TEST = 0.5  # of the score: however often a test uses something, other uses come first
@@ -33,12 +34,14 @@ _BY_NAME, _LEAST_CERTAIN = 0.9, 0.25
 def connected(connection: ConnectionQuery, catalog: SearchCatalog, allowed: Collection[int] | None) -> Pool:
     """Return the chunks that hold an edge, scored by the number of edges, with the mean of the edges' certainty.
 
-    Raises UsageError for an unknown target.
+    Of what uses the target, the pool also says which imports nobody could follow. Raises UsageError for an unknown
+    target.
     """
     edges: dict[str, list[Related]] = defaultdict(list)
-    for edge in related(catalog, _target(connection, catalog), limit=_ALL_EDGES).edges:
-        if edge.kind in _KINDS[connection.relation]:
-            edges[edge.path].append(edge)
+    choice = _CHOICES[connection.relation]
+    result = related(catalog, _target(connection, catalog), limit=_ALL_EDGES, choice=choice)
+    for edge in result.edges:
+        edges[edge.path].append(edge)
     connections = [item for path, own in edges.items() for item in _connections(path, own, catalog, allowed)]
     most = max((item.n_edges for item in connections), default=1)
     return Pool(
@@ -46,6 +49,7 @@ def connected(connection: ConnectionQuery, catalog: SearchCatalog, allowed: Coll
         {item.candidate.key: _score(item, most) for item in connections},
         {item.candidate.key: {kind: float(n) for kind, n in item.n_of_kind.items()} for item in connections},
         certainty=_mean([value for item in connections for value in item.certainties]),
+        notes=result.notes if choice.direction == "callers" else (),
     )
 
 

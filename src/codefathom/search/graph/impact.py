@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.facts.reasons import COMMON_NAMES, SENTENCE, Note
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
-from codefathom.search.graph.related import edge_of, is_likely, limitations, sureness
+from codefathom.search.graph.related import edge_of, is_likely, limitations, sureness, unfollowed_notes
 from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse
 from codefathom.types import Related
 
@@ -197,7 +197,8 @@ def in_order(touches: Iterable[Touch]) -> list[Related]:
 
 def limitations_of(graph: ResolvedGraph, matches: Reach) -> tuple[Note, ...]:
     """Return how what was reached is known, and what cannot be seen."""
-    notes = list(limitations(in_order(matches.touches), graph.unseen_languages()))
+    edges = in_order(matches.touches)
+    notes = [*limitations(edges, graph.unseen_languages()), *unfollowed_notes(edges)]
     if names := tuple(matches.common_names[:5]):
         notes.append(Note(COMMON_NAMES, {"names": names}))
     return (Note(SENTENCE, {"notes": tuple(notes)}),)

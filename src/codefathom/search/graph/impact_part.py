@@ -61,7 +61,7 @@ def in_project(impact: Impact, name: str) -> Impact:
     return replace(
         impact,
         changes=tuple(replace(item, path=f"{name}/{item.path}") for item in impact.changes),
-        reached=tuple(replace(edge, path=f"{name}/{edge.path}") for edge in impact.reached),
+        reached=tuple(edge.below(name) for edge in impact.reached),
         tests=tuple(replace(test, path=f"{name}/{test.path}") for test in impact.tests),
     )
 

@@ -15,9 +15,12 @@ from typing import Literal, NamedTuple, get_args
 
 from codefathom.errors import UsageError
 from codefathom.facts import reasons as say
-from codefathom.facts.paths import has_tests, may_go_unnamed
+from codefathom.facts.paths import may_go_unnamed
 from codefathom.facts.reasons import Note
+from codefathom.question.extents import USUAL_DEPTH, limit_of
+from codefathom.question.question import Question
 from codefathom.search.graph.compiler_graph import CompilerGraph
+from codefathom.search.graph.edge_list import EdgeChoice, checked, order
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.reference_graph import (
     MAX_DEFINING_FILES,
@@ -39,23 +42,39 @@ MAX_DEPTH = 5
 _MIN_NAME_CHARS = 3
 _MOST_CHOICES = 10  # definitions of one name that are listed
 
-Kind = Literal["called by", "imported by", "references", "calls", "imports"]  # in the order of a list
-_KINDS: tuple[Kind, ...] = get_args(Kind)
+Kind = Literal["called by", "imported by", "references", "calls", "imports"]
+EVERY_EDGE = EdgeChoice()
+
+
+def connections(catalog: SearchCatalog, question: Question) -> RelatedResult:
+    """Return the edges that a question of the kind `related` asks for. Raises UsageError, as `related`."""
+    depth = USUAL_DEPTH["related"] if question.depth is None else question.depth
+    choice = EdgeChoice(question.direction, question.edge_kinds)
+    limit, offset = limit_of(question), question.offset
+    return related(catalog, question.text, depth=depth, limit=limit, offset=offset, choice=choice)
 
 
 def related(
-    catalog: SearchCatalog, target: str, *, depth: int = 1, limit: int = MAX_EDGES, offset: int = 0
+    catalog: SearchCatalog,
+    target: str,
+    *,
+    depth: int = 1,
+    limit: int = MAX_EDGES,
+    offset: int = 0,
+    choice: EdgeChoice = EVERY_EDGE,
 ) -> RelatedResult:
     """Return the edges around a file (a path or a module's name) or a symbol (`@@name`), nearest first, each once.
 
     With `depth` 2 and more, also the edges around the neighbours; never more than `limit` edges, those behind the
-    `offset` first ones. Raises UsageError for a target that is not in the index, or is several files.
+    `offset` first ones that are chosen. What could not be seen is told of all edges, also where few are chosen. Raises
+    UsageError for a target that is not in the index, or is several files, and for a choice that there is not.
     """
     if not 1 <= depth <= MAX_DEPTH:
         raise UsageError(
             f"the depth must be from 1 to {MAX_DEPTH}, not {depth}", hint="start with 1, the nearest edges"
         )
     graph = CompilerGraph(catalog)
+    reach = _Reach(depth, limit, offset, checked(choice))
     name = target.removeprefix("@@")
     is_symbol = target.startswith("@@")
     written = target.removeprefix("@")
@@ -66,13 +85,12 @@ def related(
         definitions = _definitions_in(graph, path, member.strip(), place.start_line)
         if definitions:
             name = definitions[0].symbol.qualified_name
-            return _around_symbols(graph, name, definitions, _Reach(depth, limit, offset))
+            return _around_symbols(graph, name, definitions, reach)
         if mark:
             raise _not_here(graph, f"@@{member.strip()}")
     definitions = [] if path or "/" in name else _definitions(graph, name)
     if not (is_symbol or path or definitions):
         path = only_path(target, modules(name, graph.resolver.language_of))
-    reach = _Reach(depth, limit, offset)
     if path:
         return _around_document(graph, path, reach)
     if not definitions:
@@ -86,11 +104,16 @@ class _Reach(NamedTuple):
     depth: int
     limit: int
     offset: int
+    choice: EdgeChoice
 
     @property
     def n_wanted(self) -> int:
         """Edges up to the last one that is wanted."""
         return self.offset + self.limit
+
+    def is_full(self, edges: Iterable[Related]) -> bool:
+        """Return True if the page, and more than it, is among these edges."""
+        return len({_place_of(edge) for edge in edges if self.choice.has(edge)}) > self.n_wanted
 
 
 # ---- the target
@@ -174,7 +197,7 @@ def _around_document(graph: CompilerGraph, path: str, reach: _Reach) -> RelatedR
         front = sorted({edge.path for edge in new_edges} - seen)
         seen.update(front)
         is_whole = not front or step == reach.depth
-        if not front or len(set(map(_place_of, edges))) > reach.n_wanted:
+        if not front or reach.is_full(edges):
             break
     unresolved = sum(1 for item in graph.imports_of(path) if not graph.resolve(item.name, path))
     edges += _lost_importers(graph, path)
@@ -192,7 +215,7 @@ def _lost_importers(graph: ResolvedGraph, path: str) -> Iterator[Related]:
         parts = re.split(r"[./\\\-]|::", use.reference.name)
         is_alike = not names.isdisjoint(parts) and family(graph.resolver.language_of.get(use.path, "")) == own
         if is_alike and use.path != path and graph.is_unfollowed(use.reference.name, use.path):
-            yield edge_of(use, "imported by", UseTargets(certainty="by-name", unfollowed=use.reference.name))
+            yield edge_of(use, "imported by", UseTargets(certainty="by-name", unfollowed=use))
 
 
 def _imports(graph: CompilerGraph, front: Iterable[str], step: int) -> Iterator[Related]:
@@ -257,7 +280,10 @@ def edge_of(use: NameUse, kind: Kind, targets: UseTargets, step: int = 1, likely
     n_definitions = targets.n_definitions()
     name, inside = reference.name, reference.container
     edge = Related(use.path, kind, reference.line, name, inside, step, likely, targets.certainty, n_definitions)
-    return replace(edge, likely=False, unfollowed=targets.unfollowed) if targets.unfollowed else edge
+    if targets.unfollowed is None:
+        return edge
+    path, lost = targets.unfollowed
+    return replace(edge, likely=False, unfollowed=lost.name, unfollowed_at=f"{path}:{lost.line}")
 
 
 # ---- around a symbol
@@ -274,9 +300,9 @@ def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSy
         front = {_Place(edge.path, edge.symbol) for edge in uses if edge.symbol and edge.kind == "called by"} - seen
         seen |= front
         is_whole = not front or step == reach.depth
-        if not front or len(set(map(_place_of, edges))) > reach.n_wanted:
+        if not front or reach.is_full(edges):
             break
-    edges += _importers(graph, definitions, edges)
+    edges += _importers(graph, definitions, filter(reach.choice.has, edges))
     places = sorted(f"{item.path}:{item.symbol.name_line}" for item in definitions)
     several = _choices(places) if places[1:] else ()
     notes = unfollowed_notes(edges)
@@ -285,7 +311,7 @@ def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSy
 
 
 def _importers(graph: ResolvedGraph, definitions: Iterable[FoundSymbol], edges: Iterable[Related]) -> Iterator[Related]:
-    """Yield the imports of symbols in files where no other use of them was seen."""
+    """Yield the imports of symbols in files for which no other use of them is listed."""
     using = {edge.path for edge in edges if edge.depth == 1 and edge.kind in ("called by", "references")}
     names: dict[str, set[_Place]] = defaultdict(set)
     for item in definitions:
@@ -306,11 +332,11 @@ def _choices(places: Sequence[str]) -> tuple[Note, ...]:
 
 
 def unfollowed_notes(edges: Iterable[Related]) -> tuple[Note, ...]:
-    """Return how many different imports could not be followed, where there are some."""
-    n = len({(edge.path, edge.unfollowed) for edge in edges if edge.unfollowed})
-    if n == 1:
-        return (Note(say.NOT_FOLLOWED),)
-    return (Note(say.NOT_FOLLOWED_TIMES, {"count": n}),) if n else ()
+    """Return how many different imports could not be followed, where there are some.
+
+    Each is counted once, however many uses, and files, have their name by it.
+    """
+    return say.not_followed(len({(edge.unfollowed_at, edge.unfollowed) for edge in edges if edge.unfollowed}))
 
 
 class _Place(NamedTuple):
@@ -378,11 +404,6 @@ def _called(graph: ResolvedGraph, path: str, callers: Sequence[Symbol], referenc
 # ---- the answer
 
 
-def _order(edge: Related) -> tuple[int, int, bool, bool, str, int, str]:
-    """Callers come first, importers and other uses next, of each those of tests last; then what a place itself uses."""
-    return edge.depth, _KINDS.index(edge.kind), not edge.likely, has_tests(edge.path), edge.path, edge.line, edge.name
-
-
 def _place_of(edge: Related) -> tuple[str, str, int, str]:
     return edge.kind, edge.path, edge.line, edge.name
 
@@ -390,12 +411,13 @@ def _place_of(edge: Related) -> tuple[str, str, int, str]:
 def _result(graph: ResolvedGraph, whole: RelatedResult, reach: _Reach) -> RelatedResult:
     """Return the edges in order, each place once, and in words how they are known and what is missing."""
     unique: dict[tuple[str, str, int, str], Related] = {}
-    for edge in sorted(whole.edges, key=lambda edge: (edge.depth, -sureness(edge), edge.n_definitions)):
+    chosen = filter(reach.choice.has, whole.edges)
+    for edge in sorted(chosen, key=lambda edge: (edge.depth, -sureness(edge), edge.n_definitions)):
         unique.setdefault(_place_of(edge), edge)
-    order = sorted(unique.values(), key=_order)
-    edges = tuple(order[reach.offset : reach.n_wanted])
-    rest = whole.rest.plus(max(len(order) - reach.n_wanted, 0))
-    notes = (*limitations(order, graph.unseen_languages()), *whole.notes, *whole.limitations, *_left_out(rest))
+    listed = sorted(unique.values(), key=order)
+    edges = tuple(listed[reach.offset : reach.n_wanted])
+    rest = whole.rest.plus(max(len(listed) - reach.n_wanted, 0))
+    notes = (*limitations(listed, graph.unseen_languages()), *whole.notes, *whole.limitations, *_left_out(rest))
     said = (Note(say.SENTENCE, {"notes": notes}),)
     return replace(whole, edges=edges, limitations=said, offset=reach.offset, rest=rest)
 

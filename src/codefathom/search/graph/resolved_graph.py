@@ -40,6 +40,8 @@ _FUNCTIONS_ARE_NO_MEMBERS = frozenset({"python", "rust"})
 # A name with a capital that stands before another one is that of a type or module.
 _TYPES_HAVE_CAPITALS = frozenset({"python", "javascript", "java", "csharp", "php", "rust", "ruby", "elixir", "swift"})
 _SCRIPTS = frozenset({"javascript", "jsx", "typescript", "tsx", "vue", "svelte"})
+# Here an import of all names of a module is marked as such, and passes them on to whoever imports them from the file.
+_WHOLE_MODULES = frozenset({"python", "javascript"})
 _SELF = frozenset({"self", "this", "cls", "Self", "static", "$this", "__MODULE__"})
 _STANDARD = frozenset({"std", "core", "alloc", "console", "Math", "JSON"})
 _RUST_TYPES = frozenset(
@@ -55,7 +57,7 @@ class UseTargets(NamedTuple):
 
     definitions: Definitions = NO_DEFINITIONS
     certainty: Certainty = "exact"
-    unfollowed: str = ""  # the import of the name, where nobody knows what it means
+    unfollowed: NameUse | None = None  # the import of the name, where nobody knows what it means
 
     def n_definitions(self) -> int:
         """Return the number of different definitions; overloads in one file are one."""
@@ -78,7 +80,7 @@ class _Source(NamedTuple):
 
     original: str  # EVERY: the module itself
     documents: tuple[str, ...]  # none: outside the project, or unknown
-    name: str  # of the import
+    use: NameUse  # the import
     is_open: bool  # nobody knows where it leads
 
 
@@ -119,7 +121,10 @@ class ResolvedGraph(ReferenceGraph):
         return self._qualified(scope, use) if use.reference.qualifier else self._plain(scope, use)
 
     def imports_named(self, name: str) -> Iterator[ResolvedUse]:
-        """Yield the imports of a name that mean something of this project, or of which nobody knows what they mean."""
+        """Yield the imports that give a file a name of this project, or of which nobody knows what they mean.
+
+        An import of all names of a module, such as `export * from` or `from a import *`, has no name that tells.
+        """
         names = {name, *self._other_names(name)}
         has_name = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names)))})(?!\w)").search
         for use in self.imports():
@@ -130,6 +135,19 @@ class ResolvedGraph(ReferenceGraph):
                 for targets in [self._imported(use, binding.local, name) for binding in bound][:1]:
                     if targets.definitions:
                         yield ResolvedUse(use, targets)
+        if not name.startswith("_"):
+            yield from self._imports_of_all(name)
+
+    def _imports_of_all(self, name: str) -> Iterator[ResolvedUse]:
+        """Yield the imports of all names of a module that is known to have a name, itself or from others."""
+        for use in self.imports():
+            language = family(self.resolver.language_of.get(use.path, ""))
+            if use.reference.qualifier == EVERY and language in _WHOLE_MODULES:
+                scope = _Scope("", name, language, self.definitions(name, language))
+                documents = frozenset(self.resolve(use.reference.name, use.path)) if scope.symbols else frozenset()
+                definitions = self._in_package(scope, None, documents) if documents else NO_DEFINITIONS
+                if any(not owner_of(item) for item in definitions.items):
+                    yield ResolvedUse(use, UseTargets(definitions))
 
     def _imported(self, use: NameUse, local: str, name: str) -> UseTargets:
         language = family(self.resolver.language_of.get(use.path, ""))
@@ -183,21 +201,21 @@ class ResolvedGraph(ReferenceGraph):
         lost = self._lost(sources, scope.name, _MOST_HOPS)
         return scope.plain()._replace(unfollowed=lost) if lost else UseTargets()
 
-    def _lost(self, sources: Sequence[_Source], name: str, hops: int) -> str:
-        """Return the import behind which nobody knows what a name is; "" where all of them lead out of the project."""
+    def _lost(self, sources: Sequence[_Source], name: str, hops: int) -> NameUse | None:
+        """Return the import behind which nobody knows what a name is; None where all lead out of the project."""
         for source in sources:
             if source.is_open:
-                return source.name
+                return source.use
             original = name if source.original == EVERY else source.original
             for path in source.documents:
                 inner = self._sources_of(path)
                 onwards = (*inner.get(original, ()), *inner.get(EVERY, ()))
                 if not onwards and source.original != EVERY:
-                    return source.name
-                lost = self._lost(onwards, original, hops - 1) if hops else ""
+                    return source.use
+                lost = self._lost(onwards, original, hops - 1) if hops else None
                 if lost:
                     return lost
-        return ""
+        return None
 
     def _find_in_package(self, scope: _Scope, package: str | None, others: frozenset[str]) -> Definitions:
         """Return the definitions in a package, if there is one, and in other files, or in those they have it from."""
@@ -268,7 +286,7 @@ class ResolvedGraph(ReferenceGraph):
         sources = list(sources)
         documents = {path for source in sources for path in source.documents}
         if not documents:
-            lost = next((source.name for source in sources if source.is_open), "")
+            lost = next((source.use for source in sources if source.is_open), None)
             return UseTargets(scope.symbols, "by-name", lost) if lost else UseTargets()
         local = ".".join(parts[:n_bound])
         originals = {self._owner(scope.path, local, source) for source in sources} - {EVERY}
@@ -338,19 +356,20 @@ class ResolvedGraph(ReferenceGraph):
                     for binding in bindings_of(item, language):
                         is_module = language == "python" and _is_module(item.name, documents)
                         original = EVERY if is_module else binding.original
-                        sources[binding.local].append(_Source(original, documents, item.name, is_open))
+                        sources[binding.local].append(_Source(original, documents, NameUse(path, item), is_open))
                         if language == "python" and binding.local == item.name:
-                            self._add_packages(sources, item.name, path)
+                            self._add_packages(sources, NameUse(path, item))
             self._sources[path] = dict(sources)
         return self._sources[path]
 
-    def _add_packages(self, sources: dict[str, list[_Source]], name: str, path: str) -> None:
+    def _add_packages(self, sources: dict[str, list[_Source]], use: NameUse) -> None:
         """Add the packages that `import a.b` of Python gives to a file beside the module: a."""
+        path, name = use.path, use.reference.name
         while "." in name:
             name = name.rpartition(".")[0]
             documents = self.resolve(name, path)
             is_open = not documents and not self.resolver.is_foreign(name, path)
-            sources[name].append(_Source(EVERY, documents, name, is_open))
+            sources[name].append(_Source(EVERY, documents, use, is_open))
 
     def _other_names(self, name: str) -> Sequence[str]:
         """Return the names that files of the project give to a name when they import it or pass it on."""

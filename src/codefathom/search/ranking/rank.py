@@ -48,6 +48,7 @@ class Pool(NamedTuple):
     certainty: float = 1.0  # 0 to 1: how surely they are what was asked, where that is known without their ranking
     way: Note | None = None  # how they were looked for, where there is more than one way
     behind: Rest = NO_REST  # candidates that were found, or may be found, and are not among these
+    notes: tuple[Note, ...] = ()  # what could not be seen
 
 
 def rank(query: RankingQuery, pool: Pool) -> list[RankedCandidate]:

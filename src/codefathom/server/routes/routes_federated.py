@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -10,7 +11,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from codefathom.answer.tokens import counter
 from codefathom.askers.joined import FederatedRelated, JoinedProjects
 from codefathom.errors import FathomError
-from codefathom.question.extents import USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS
+from codefathom.question.extents import USUAL_MAP_TOKENS
 from codefathom.search.graph.project_map import first_parts
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
@@ -18,7 +19,6 @@ from codefathom.server.http.problem_json import problem_of
 from codefathom.server.requests.joined_askers import Scope, joined
 from codefathom.server.requests.turns import in_turn
 from codefathom.server.routes.routes_files import (
-    Depth,
     Folder,
     Many,
     MapQueryIn,
@@ -27,6 +27,7 @@ from codefathom.server.routes.routes_files import (
     PageIn,
     PageQuery,
     Path,
+    RelatedIn,
     Tokens,
     edge_out,
     symbol_out,
@@ -132,16 +133,13 @@ def router(state: ServerState) -> APIRouter:
 
     @routes.get("/related", summary="Show what a file or symbol is connected with, in each project that has it")
     async def related(
-        target: Path,
+        question: RelatedIn,
         places: PlacesIn,
-        depth: Depth = USUAL_DEPTH["related"],
-        limit: Many = USUAL_LIMIT["related"],
-        *,
         page: PageIn,
     ) -> FederatedRelatedOut:
         def ask(projects: JoinedProjects) -> FederatedRelatedOut:
-            result = projects.related(target, depth=depth, limit=limit, offset=page.offset)
-            return _all_related(target, result, _where(places, projects), page)
+            result: FederatedRelated = projects.of_each(replace(question, offset=page.offset))
+            return _all_related(question.text, result, _where(places, projects), page)
 
         return await _answer(state, places, ask)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, NamedTuple, TypeAlias
 
 from fastapi import APIRouter, Depends, Query
@@ -15,6 +15,7 @@ from codefathom.project.location import path_within
 from codefathom.question.asker import result_of
 from codefathom.question.extents import DEEPEST, MOST_PASSED_BY, USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS
 from codefathom.question.question import Question
+from codefathom.question.question_options import Values, question_of
 from codefathom.search.graph.project_map import MapParts, first_parts
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
@@ -32,7 +33,7 @@ from codefathom.server.schemas.file_schemas import (
     TreeEntryOut,
     TreeOut,
 )
-from codefathom.server.schemas.search_schemas import notes_out
+from codefathom.server.schemas.search_schemas import notes_out, query_values
 from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import ClientHere, ServerState
@@ -144,6 +145,18 @@ def _page(offset: Offset = 0, max_tokens: MostTokens = None) -> PageQuery:
 
 
 PageIn: TypeAlias = Annotated[PageQuery, Depends(_page)]
+
+
+def _related(
+    target: Path,
+    options: Annotated[Values, Depends(query_values("related"))],
+    depth: Depth = USUAL_DEPTH["related"],
+    limit: Many = USUAL_LIMIT["related"],
+) -> Question:
+    return replace(question_of("related", target, options), depth=depth, limit=limit)
+
+
+RelatedIn: TypeAlias = Annotated[Question, Depends(_related)]
 NameIn: TypeAlias = Annotated[SymbolQuery, Depends(_named)]
 
 
@@ -234,19 +247,16 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
 
     @routes.get("/related", summary="Show the files and symbols that a file or symbol is connected with")
     async def related(
-        target: Path,
+        question: RelatedIn,
         client: ClientHere,
         project_id: ProjectId = "",
-        depth: Depth = USUAL_DEPTH["related"],
-        limit: Many = USUAL_LIMIT["related"],
         *,
         page: PageIn,
     ) -> RelatedOut:
         def look(lease: SearchLease) -> RelatedOut:
             name = project_id or _only_project(state, client.caller)
             with asker_for(state, name, client.caller, lease) as asker:
-                question = Question(target, "related", depth=depth, limit=limit, offset=page.offset)
-                result = result_of(asker, question)
+                result = result_of(asker, replace(question, offset=page.offset))
             return _related_out(name, result, page)
 
         return await in_turn(state, *client, look)

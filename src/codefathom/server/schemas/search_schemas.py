@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from inspect import Parameter, Signature
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
+from fastapi import Query
 from pydantic import (
     AliasChoices,
     AliasGenerator,
@@ -204,6 +206,26 @@ def with_options(kind: Kind) -> Callable[[type[_Body]], type[_Body]]:
         return create_model(body.__name__, __base__=body, __doc__=body.__doc__, __module__=body.__module__, **fields)
 
     return extended
+
+
+def query_values(kind: Kind) -> Callable[..., Values]:
+    """Return what reads the options of a kind of question from the query of a request, by the names of the table."""
+
+    def values(**parameters: Any) -> Values:
+        return parameters
+
+    # FastAPI reads the parameters of a dependency from its signature.
+    values.__signature__ = Signature([_parameter(*row) for row in in_body(kind)])  # type: ignore[attr-defined]
+    return values
+
+
+def _parameter(option: QuestionOption, field: InBody) -> Parameter:
+    kind, said = _field(option, field)
+    usual = said.default
+    if option.form == "texts":  # given once for each value
+        kind, usual = list[Literal[option.choices] if option.choices else str], []  # type: ignore[misc]
+    query = Query(description=said.description, examples=said.examples)
+    return Parameter(option.name, Parameter.KEYWORD_ONLY, default=usual, annotation=Annotated[kind, query])
 
 
 def _field(option: QuestionOption, field: InBody) -> tuple[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,6 +14,7 @@ import pytest
 
 from codefathom.errors import UsageError
 from codefathom.index.chunk import chunk
+from codefathom.search.graph.edge_list import EdgeChoice
 from codefathom.search.graph.related import related
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.records import Batch, DocumentRecord
@@ -245,6 +247,82 @@ def test_a_name_with_its_module_is_that_of_one_file(catalog: Catalog) -> None:
 def test_callers_come_before_tests_and_what_is_called(catalog: Catalog) -> None:
     kinds = list(dict.fromkeys(edge.kind for edge in related(catalog, "@@Order.pay").edges))
     assert kinds == ["called by", "calls"]
+
+
+# ---- order and choice
+
+USED: Project = {
+    "a/core.py": (
+        "python",
+        [symbol("steam", 1, 9), symbol("heat", 20, 22)],
+        [called("heat", 3, "steam"), imported("gauge")],
+    ),
+    "gauge.py": ("python", [symbol("read", 1, 2)], []),
+    "z.py": ("python", [symbol("brew", 2, 9)], [imported("a.core.steam"), called("steam", 4, "brew")]),
+    "c.py": ("python", [], [imported("a.core.steam")]),
+    "b.py": ("python", [], [imported("a.core.steam"), Reference("type", "steam", 5, "")]),
+    "tests/test_a.py": ("python", [symbol("test_a", 2, 9)], [imported("a.core.steam"), called("steam", 4, "test_a")]),
+    "tests/test_b.py": ("python", [], [imported("a.core.steam"), Reference("type", "steam", 7, "")]),
+}
+CALLER, CALLER_TEST, TEST_USE = ("z.py", 4), ("tests/test_a.py", 4), ("tests/test_b.py", 7)
+IMPORTER, USE, CALLEE = ("c.py", 1), ("b.py", 5), ("a/core.py", 20)
+
+
+@pytest.mark.parametrize(
+    ("choice", "places"),
+    [
+        (EdgeChoice(), [CALLER, CALLER_TEST, TEST_USE, IMPORTER, USE, CALLEE]),
+        (EdgeChoice("callers"), [CALLER, CALLER_TEST, TEST_USE, IMPORTER, USE]),
+        (EdgeChoice("callees"), [CALLEE]),
+        (EdgeChoice(kinds=("calls",)), [CALLER, CALLER_TEST, CALLEE]),
+        (EdgeChoice("callers", ("calls",)), [CALLER, CALLER_TEST]),
+        (EdgeChoice(kinds=("tests",)), [CALLER_TEST, TEST_USE]),
+        (EdgeChoice(kinds=("references",)), [TEST_USE, USE]),
+        (EdgeChoice(kinds=("calls", "tests")), [CALLER, CALLER_TEST, TEST_USE, CALLEE]),
+        # Also of files that use it in other ways, too: nothing else of them is listed.
+        (
+            EdgeChoice(kinds=("imports",)),
+            [("tests/test_a.py", 1), ("tests/test_b.py", 1), ("b.py", 1), ("c.py", 1), ("z.py", 1)],
+        ),
+    ],
+)
+def test_connections_have_an_order_and_can_be_chosen(
+    tmp_path: Path, choice: EdgeChoice, places: list[tuple[str, int]]
+) -> None:
+    for catalog in opened(tmp_path, USED):
+        whole = related(catalog, "@@steam", choice=choice)
+        pages = [related(catalog, "@@steam", choice=choice, limit=2, offset=n) for n in range(0, len(places), 2)]
+    assert [(edge.path, edge.line) for edge in whole.edges] == places
+    assert [edge for page in pages for edge in page.edges] == list(whole.edges)
+    assert [page.rest.n for page in pages] == [max(len(places) - n, 0) for n in range(2, len(places) + 2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        (EdgeChoice("up"), ["direction cannot be 'up'", "both, callers, callees"]),  # type: ignore[arg-type]
+        (EdgeChoice(kinds=("call",)), ["kind cannot be 'call'", "calls, imports, references, tests"]),  # type: ignore[arg-type]
+    ],
+)
+def test_a_choice_that_there_is_not_is_an_error(catalog: Catalog, choice: EdgeChoice, words: list[str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        related(catalog, "@@round_up", choice=choice)
+    assert all(word in f"{caught.value} {caught.value.hint}" for word in words)
+
+
+NINE: Project = {f"p{n}/x.py": ("python", [symbol("spin", 10 + n, 12 + n)], [called("spin", 40 + n)]) for n in range(9)}
+
+
+def test_nine_definitions_are_a_list_to_choose_from(tmp_path: Path) -> None:
+    for catalog in opened(tmp_path, NINE):
+        completeness = related(catalog, "@@spin").completeness
+        assert "9 symbols have this name" in completeness
+        places = re.findall(r"p\d/x\.py:\d+", completeness)
+        assert places == [f"p{n}/x.py:{10 + n}" for n in range(9)]
+        for n, place in enumerate(places):  # each as it stands there
+            of_one = related(catalog, place)
+            assert [(edge.path, edge.line) for edge in of_one.edges] == [(f"p{n}/x.py", 40 + n)]
+            assert "symbols have this name" not in of_one.completeness
 
 
 def test_several_symbols_of_one_name_are_said(catalog: Catalog) -> None:

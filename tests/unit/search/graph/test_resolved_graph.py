@@ -184,3 +184,48 @@ def test_an_answer_says_how_complete_it_is(tmp_path: Path, target: str, parts: l
     said = edges(tmp_path, PYTHON | {"shop/odd.kt": "// nothing\n"}, target).completeness
     assert all(part in said for part in parts), said
     assert absent not in said
+
+
+# ---- importers of a name behind others
+
+BARRELS = {
+    "f.ts": "export function plume() {}\nexport function quill() {}\n",
+    "one.ts": "export { plume } from './f'\n",
+    "two.ts": "export { plume as feather } from './one'\n",
+    "all.ts": "export * from './f'\n",
+    "all2.ts": "export * from './all'\n",
+    "star2.ts": "export { quill } from './all2'\n",
+    "only.ts": "import { feather } from './two'\n",
+    "other.ts": "export function plum() {}\n",
+    "noth.ts": "export * from './other'\nexport * from 'left-pad'\n",
+}
+WHOLE = {
+    "nest/__init__.py": "from .core import *\n",
+    "nest/core.py": "class Egg:\n    SIZE = 3\n    def hatch(self): pass\ndef _warm(): pass\n",
+    "nest/all.py": "from nest import *\n",
+    "u.py": "from nest import *\nEgg()\n",
+    "v.py": "from nest.all import *\nfrom os import *\n",
+    "w.py": "import nest\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "target", "importers"),
+    [
+        (BARRELS, "@@plume", ["all.ts", "all2.ts", "one.ts", "only.ts", "two.ts"]),
+        (BARRELS, "@@quill", ["all.ts", "all2.ts", "star2.ts"]),
+        (BARRELS, "@@plum", ["noth.ts"]),
+        (WHOLE, "@@Egg", ["nest/__init__.py", "nest/all.py", "v.py"]),
+        (WHOLE, "@@_warm", []),
+        (WHOLE, "@@Egg.hatch", []),
+        (WHOLE, "@@SIZE", []),
+    ],
+)
+def test_files_that_pass_a_name_on_are_importers(
+    tmp_path: Path, files: dict[str, str], target: str, importers: list[str]
+) -> None:
+    result = edges(tmp_path, files, target)
+    imported = [item for item in result.edges if item.kind == "imported by"]
+    assert [item.path for item in imported] == importers
+    assert {item.certainty for item in imported} <= {"exact"}
+    assert result.notes == ()

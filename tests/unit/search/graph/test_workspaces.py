@@ -160,6 +160,7 @@ LOST = {
     "d.py": "from json import steep\nsteep()\n",
     "barrel.py": "from generated import *\n",
     "e.py": "from barrel import steep\nsteep()\n",
+    "f.py": "from barrel import steep\nsteep()\n",  # by the same import of the barrel
 }
 LOST_SCRIPTS = {
     "package.json": '{"dependencies": {"left-pad": "^1.0.0", "@own/gone": "workspace:*"}}',
@@ -178,7 +179,7 @@ LOST_SCRIPTS = {
         (
             LOST,
             "@@steep",
-            ["a.py", "b.py", "c.py", "e.py"],
+            ["a.py", "b.py", "c.py", "e.py", "f.py"],
             FOUR,
         ),
         (LOST_SCRIPTS, "@@pad", ["a.ts", "c.ts", "d.ts"], THREE),
@@ -186,7 +187,7 @@ LOST_SCRIPTS = {
         (
             LOST,
             "core/brew.py",
-            ["a.py", "b.py", "c.py", "e.py"],
+            ["a.py", "b.py", "c.py", "e.py", "f.py"],
             FOUR,
         ),
     ],
