@@ -406,3 +406,51 @@ def test_an_index_of_format_7_gets_its_place(shop: Engine) -> None:
     (Path(shop.index_dir) / "catalog.db.seal").unlink()
     assert (everything(shop), shop.generation, shop.status().compilers) == (before, generation, ())
     assert give(shop, written()).n_files == 3
+
+
+SCRIPTS = {
+    "src/util.ts": "export class Pool {\n  constructor() {}\n  take() {}\n}\nexport function helper() {}\n",
+    "src/a.ts": (
+        "import {\n  Pool,\n  helper as h,\n} from '@lib/util'\n\n"
+        "const sign = 'é😀'; h(); new Pool().take()\nconst type: Pool['take'] = null\n"
+    ),
+}
+UTIL, POOL = "src/`util.ts`/", "src/`util.ts`/Pool#"
+SCRIPT_MARKS = {
+    "src/util.ts": [
+        Mark(1, "", "test-compiler . shop 1 " + UTIL, DEFINED),
+        definition(1, "Pool", POOL),
+        definition(2, "constructor", POOL + "`<constructor>`()."),
+        definition(3, "take", POOL + "take()."),
+        definition(5, "helper", UTIL + "helper()."),
+    ],
+    "src/a.ts": [
+        use(2, "Pool", POOL),
+        use(3, "helper", UTIL + "helper()."),
+        use(4, "'@lib/util'", UTIL),
+        use(6, "h", UTIL + "helper()."),
+        use(6, "Pool", POOL + "`<constructor>`()."),
+        use(6, "take", POOL + "take()."),
+        use(7, "Pool", POOL),
+        use(7, "'take'", POOL + "take()."),
+    ],
+}
+
+
+def test_imports_other_names_and_new_objects(shop: Engine) -> None:
+    """A path that only the compiler follows, a name given at the import, columns in UTF-16, members as strings."""
+    (Path(shop.root) / "src").mkdir()
+    for path, text in SCRIPTS.items():
+        write(shop, path, text)
+    shop.index()
+    assert {edge.certainty for edge in edges(shop, "src/util.ts")} == {"by-name"}
+    give(shop, index([document(path, SCRIPTS[path], marks) for path, marks in SCRIPT_MARKS.items()]))
+    kinds = {(edge.kind, edge.line, edge.name, edge.certainty) for edge in edges(shop, "src/util.ts")}
+    assert ("imported by", 4, "@lib/util", "by-compiler") in kinds
+    expected = {"@@helper": [("called by", 6, "h")], "@@Pool.take": [("called by", 6, "take")], "@@Pool": []}
+    for target, places in expected.items():
+        found = [edge for edge in edges(shop, target) if edge.path == "src/a.ts"]
+        assert {edge.certainty for edge in found} == {"by-compiler"}
+        assert set(places) <= {(edge.kind, edge.line, edge.name) for edge in found}
+        assert not any(edge.line < 5 and edge.kind != "imported by" for edge in found)
+    assert ("src/a.ts", 6) in uses(shop, "@@Pool")

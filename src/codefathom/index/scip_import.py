@@ -22,6 +22,7 @@ from codefathom.source.documents import fingerprint
 from codefathom.source.scip import UTF8, UTF32, Occurrence, ScipDocument, ScipFile
 from codefathom.stores.catalog.readers import CompilerCatalog
 from codefathom.stores.catalog.records import CompilerRecord, CompilerUse, UseKind
+from codefathom.system.stopping import check_stopped
 from codefathom.types import ScipReport, Skipped, Symbol
 
 MAX_DEFINITIONS = 5_000_000
@@ -110,6 +111,7 @@ class _Reading:
     def add_definitions(self, file: ScipFile, folder: str) -> None:
         """Note which symbols of an index are symbols of the project."""
         for document in file.documents():
+            check_stopped()
             place = self._place(document, folder)
             if place is None:
                 continue
@@ -172,6 +174,7 @@ class _Reading:
     def keep_uses(self, file: ScipFile, folder: str) -> None:
         """Keep the uses in the documents of an index that belong to files here."""
         for document in file.documents():
+            check_stopped()
             path = _path_in_project(document.path, folder) or ""
             if (file.path, path) in self.accepted:
                 self._add(path, file.tool, self._uses(document, self._opened(path, document)))
