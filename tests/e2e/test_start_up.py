@@ -116,6 +116,7 @@ OURS = {
     "codefathom.search.filter",
     "codefathom.search.filter.filter_options",
     "codefathom.search.graph",
+    "codefathom.search.graph.edge_list",
     "codefathom.search.graph.written_targets",
     "codefathom.search.levels",
     "codefathom.search.pipeline",
