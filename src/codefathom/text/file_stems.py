@@ -23,9 +23,13 @@ def flat_stem(name: str) -> str:
 def by_stem(paths: Iterable[str]) -> dict[str, list[str]]:
     """Return paths by the flat stem of the file; one that stands for its folder also by the name of the folder."""
     result: dict[str, list[str]] = {}
+    stems: dict[str, tuple[str, bool]] = {}  # by file name: a tree has few names, and many files of each
     for path in paths:
         folder, _, name = path.rpartition("/")
-        result.setdefault(flat_stem(name), []).append(path)
-        if folder and stands_for_folder(name):
+        if name not in stems:
+            stems[name] = flat_stem(name), stands_for_folder(name)
+        stem, is_barrel = stems[name]
+        result.setdefault(stem, []).append(path)
+        if folder and is_barrel:
             result.setdefault(flat_stem(folder.rpartition("/")[2]), []).append(path)
     return result

@@ -70,8 +70,9 @@ def connected(connection: ConnectionQuery, catalog: SearchCatalog, allowed: Coll
     Raises UsageError for an unknown target.
     """
     edges: dict[str, list[Related]] = defaultdict(list)
-    for edge in related(catalog, _target(connection, catalog), limit=_ALL_EDGES).edges:
-        if edge.kind in _KINDS[connection.relation]:
+    needed = _KINDS[connection.relation]
+    for edge in related(catalog, _target(connection, catalog), limit=_ALL_EDGES, needed=needed).edges:
+        if edge.kind in needed:
             edges[edge.path].append(edge)
     connections = [item for path, own in edges.items() for item in _connections(path, own, catalog, allowed)]
     most = max((item.n_edges for item in connections), default=1)

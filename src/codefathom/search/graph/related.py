@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Literal, NamedTuple, get_args
@@ -17,10 +17,8 @@ from codefathom.errors import UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.paths import has_tests, may_go_unnamed
 from codefathom.facts.reasons import Note
-from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.reference_graph import (
     MAX_DEFINING_FILES,
-    NAMED_IMPORTS,
     Definitions,
     NameUse,
     dotted_name,
@@ -28,6 +26,7 @@ from codefathom.search.graph.reference_graph import (
 )
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
+from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.path_spelling import paths_named
 from codefathom.text.written_place import place_of
@@ -43,12 +42,19 @@ _KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def related(
-    catalog: SearchCatalog, target: str, *, depth: int = 1, limit: int = MAX_EDGES, offset: int = 0
+    catalog: SearchCatalog,
+    target: str,
+    *,
+    depth: int = 1,
+    limit: int = MAX_EDGES,
+    offset: int = 0,
+    needed: Collection[str] = _KINDS,
 ) -> RelatedResult:
     """Return the edges around a file (a path or a module's name) or a symbol (`@@name`), nearest first, each once.
 
     With `depth` 2 and more, also the edges around the neighbours; never more than `limit` edges, those behind the
-    `offset` first ones. Raises UsageError for a target that is not in the index, or is several files.
+    `offset` first ones. Edges of other kinds than those `needed` may be missing. Raises UsageError for a target that is
+    not in the index, or is several files.
     """
     if not 1 <= depth <= MAX_DEPTH:
         raise UsageError(
@@ -65,13 +71,13 @@ def related(
         definitions = _definitions_in(graph, path, member.strip(), place.start_line)
         if definitions:
             name = definitions[0].symbol.qualified_name
-            return _around_symbols(graph, name, definitions, _Reach(depth, limit, offset))
+            return _around_symbols(graph, name, definitions, _Reach(depth, limit, offset, frozenset(needed)))
         if mark:
             raise _not_here(graph, f"@@{member.strip()}")
     definitions = [] if path or "/" in name else _definitions(graph, name)
     if not (is_symbol or path or definitions):
         path = only_path(target, modules(name, graph.resolver.language_of))
-    reach = _Reach(depth, limit, offset)
+    reach = _Reach(depth, limit, offset, frozenset(needed))
     if path:
         return _around_document(graph, path, reach)
     if not definitions:
@@ -85,6 +91,7 @@ class _Reach(NamedTuple):
     depth: int
     limit: int
     offset: int
+    needed: AbstractSet[str]  # kinds
 
     @property
     def n_wanted(self) -> int:
@@ -175,7 +182,7 @@ def _around_document(graph: ResolvedGraph, path: str, reach: _Reach) -> RelatedR
     is_whole = True
     for step in range(1, reach.depth + 1):
         new_edges = [*_imports(graph, front, step), *_imported_by(graph, front, step)]
-        if step == 1:
+        if step == 1 and "references" in reach.needed:
             linked = {edge.path for edge in new_edges if edge.kind == "imported by"}
             new_edges += _references(graph, path, linked)
         edges += [edge for edge in new_edges if step == 1 or edge.path not in seen]
@@ -196,10 +203,12 @@ def _lost_importers(graph: ResolvedGraph, path: str) -> Iterator[Related]:
     stem = path.rpartition("/")[2].partition(".")[0]
     names = {stem, path.rpartition("/")[0].rpartition("/")[2]} if may_go_unnamed(path) else {stem}
     own = family(graph.resolver.language_of.get(path, ""))
-    for use in graph.imports():
-        parts = re.split(r"[./\\\-]|::", use.reference.name)
-        is_alike = not names.isdisjoint(parts) and family(graph.resolver.language_of.get(use.path, "")) == own
-        if is_alike and use.path != path and graph.is_unfollowed(use.reference.name, use.path):
+
+    def is_alike(form: ImportForm) -> bool:
+        return family(form.language) == own and not names.isdisjoint(re.split(r"[./\\\-]|::", form.name))
+
+    for use in graph.imports_with(names, is_alike):
+        if use.path != path and graph.is_unfollowed(use.reference.name, use.path):
             yield edge_of(use, "imported by", UseTargets(certainty="by-name", unfollowed=use.reference.name))
 
 
@@ -211,34 +220,9 @@ def _imports(graph: ResolvedGraph, front: Iterable[str], step: int) -> Iterator[
 
 
 def _imported_by(graph: ResolvedGraph, front: Sequence[str], step: int) -> Iterator[Related]:
-    targets = set(front)
-    may_mean = _Filter(graph, front)
-    for use in graph.imports():
-        name = use.reference.name
-        if may_mean(name) and targets.intersection(graph.resolve(name, use.path)):
-            yield Related(use.path, "imported by", use.reference.line, name, use.reference.container, step)
-
-
-class _Filter:
-    """A cheap test for every import of the project: False if its name cannot lead to one of some documents."""
-
-    def __init__(self, graph: ResolvedGraph, front: Sequence[str]) -> None:
-        self._graph = graph
-        self._front = front
-        self._names = {
-            symbol.name
-            for path in front
-            if graph.resolver.language_of.get(path) in NAMED_IMPORTS
-            for symbol in graph.symbols_of(path)
-        }
-        self._answers: dict[str, bool] = {}
-
-    def __call__(self, name: str) -> bool:
-        if name not in self._answers:
-            names = {re.split(r"[.\\]|::", one)[-1] for one in written_out(name)}
-            may_mean = self._graph.resolver.may_mean
-            self._answers[name] = bool(names & self._names) or any(may_mean(name, path) for path in self._front)
-        return self._answers[name]
+    for use in graph.imports_leading_to(front):
+        reference = use.reference
+        yield Related(use.path, "imported by", reference.line, reference.name, reference.container, step)
 
 
 def _references(graph: ResolvedGraph, path: str, importers: set[str]) -> list[Related]:
@@ -269,7 +253,7 @@ def edge_of(use: NameUse, kind: Kind, targets: UseTargets, step: int = 1, likely
 
 
 def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSymbol], reach: _Reach) -> RelatedResult:
-    edges = list(_calls(graph, definitions))
+    edges = list(_calls(graph, definitions)) if "calls" in reach.needed else []
     front = {_Place(item.path, item.symbol.qualified_name) for item in definitions}
     seen = set(front)
     is_whole = True
