@@ -79,3 +79,43 @@ def test_a_question_in_an_open_project_reads_the_rows_of_its_answer(
             taken.append(n_steps)
     assert found[0] == found[1] > 0
     assert taken[1] - taken[0] <= 50, f"{taken[1] - taken[0]} steps for {2 * (MANY - FEW)} files more"
+
+
+def test_a_second_map_of_the_same_files_reads_none_of_them(
+    projects: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = []
+    for folder in projects:
+        with counting(monkeypatch) as steps, Engine.open(folder) as engine:
+            first = engine.map()
+            before = steps.n_steps
+            assert engine.map() == first
+            assert first.files and first.n_files > FEW
+            taken.append(steps.n_steps - before)
+    assert taken[1] - taken[0] < 2 * (MANY - FEW)  # less than a step for each file more
+
+
+def test_after_a_change_the_imports_of_one_file_are_read(
+    projects: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few, many = (steps_after_a_change(folder, monkeypatch) for folder in projects)
+    # The numbers and languages of all documents are read again, and the row of no import of theirs.
+    assert many - few <= 45 * 2 * (MANY - FEW), f"{(many - few) / 2 / (MANY - FEW)} steps for each file more"
+
+
+def steps_after_a_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Return the steps of SQLite of a question behind a change, which finds it."""
+    text = "from shop.core import shared as late\n\n\ndef late_user():\n    return late()\n"
+    with counting(monkeypatch) as steps, Engine.open(folder) as engine:
+        ask(engine, "@@shared")
+        for change in (text, "", text):  # an import that came, went and came again
+            (folder / "shop" / "late.py").write_text(change)
+            engine.index()
+            before = steps.n_steps
+            edges = engine.related("@@shared").edges
+            n_steps = steps.n_steps - before
+            assert ("shop/late.py" in {edge.path for edge in edges}) == bool(change)
+        (folder / "shop" / "late.py").unlink()
+        engine.index()
+        assert "shop/late.py" not in {edge.path for edge in engine.related("@@shared").edges}
+    return n_steps
