@@ -34,9 +34,19 @@ distinct files, they are copied again into other folders, with empty lines at th
 {shared}Each figure is the median of {n} runs, in milliseconds: by the clock, and after the slash of processor time
 (all processes). "Process" is a whole command `fathom search`, from its start to its end. "Open" is a search in a
 program that has the project open. In "one changed" one file was changed just before, and the search finds the change;
-in "folder renamed" a folder of {n_renamed} files at most got another name. "Exponent" is that of n in a fit of the
-clock's time to the number n of files: 1 means that twice the files take twice the time.
+in "folder renamed" a folder of {n_renamed} files at most got another name. "First" of a question about connections is
+the first question in a program that has just opened the project, "again" the same one once more; each is asked once.
+"Exponent" is that of n in a fit of the clock's time to the number n of files: 1 means that twice the files take twice
+the time.
 """
+_CONNECTIONS: dict[str, Callable[[Engine, str, str], object]] = {
+    "who calls": lambda engine, name, path: engine.search(f"who calls {name}"),
+    "what imports": lambda engine, name, path: engine.search(f"what imports {path}"),
+    "@@name": lambda engine, name, path: engine.search(f"@@{name}"),
+    "related of a symbol": lambda engine, name, path: engine.related(f"@@{name}"),
+    "related of a line": lambda engine, name, path: engine.related(f"{path}:{_LINE}"),
+    "map": lambda engine, name, path: engine.map(),
+}
 _MEASURES = (
     "process, nothing changed",
     "process, one changed",
@@ -44,7 +54,9 @@ _MEASURES = (
     "open, first search",
     "open, look with nothing changed",
     "open, one changed",
+    *(f"open, {kind}, {when}" for kind in _CONNECTIONS for when in ("first", "again")),
 )
+_LINE = 20
 _N_RENAMED = 20  # files in the folder that is renamed
 
 
@@ -155,6 +167,7 @@ def _open_costs(root: Path, n_runs: int) -> Costs:
     for _ in range(n_runs):
         with Engine.open(str(root)) as engine:
             costs["open, first search"].append(_timed(lambda: engine.search(_QUESTION)))
+    costs |= _connection_costs(root)
     with Engine.open(str(root)) as engine:
         for _ in range(n_runs):
             costs["open, look with nothing changed"].append(_timed(engine.current.refresh, rest=engine))
@@ -162,6 +175,29 @@ def _open_costs(root: Path, n_runs: int) -> Costs:
             word = _change(root)
             costs["open, one changed"].append(_timed(partial(_find, engine, word), rest=engine))
     return costs
+
+
+def _connection_costs(root: Path) -> Costs:
+    """Measure questions about the first function that is called in several files, and its file; each once."""
+    costs: Costs = {}
+    with Engine.open(str(root)) as engine:
+        name, path = _used_function(engine)
+    for kind, ask in _CONNECTIONS.items():
+        with Engine.open(str(root)) as engine:
+            for when in ("first", "again"):
+                costs[f"open, {kind}, {when}"] = [_timed(partial(ask, engine, name, path))]
+    return costs
+
+
+def _used_function(engine: Engine) -> tuple[str, str]:
+    """Return the name and the path of a function with callers in other files."""
+    catalog = engine.opened.catalog
+    for path in sorted(path for path, language in catalog.languages().items() if language == "python"):
+        for symbol in catalog.symbols_of(path):
+            users = {user for user, _ in catalog.references(symbol.name)}
+            if symbol.kind == "function" and 3 <= len(users) <= 30:
+                return symbol.name, path
+    raise SystemExit("no function of this tree has callers in other files")
 
 
 def _find(engine: Engine, word: str) -> None:
