@@ -36,13 +36,23 @@ distinct files, they are copied again into other folders, with empty lines at th
 (all processes). "Process" is a whole command `fathom search`, from its start to its end. "Open" is a search in a
 program that has the project open. In "one changed" one file was changed just before, and the search finds the change;
 in "folder renamed" a folder of {n_renamed} files at most got another name. The expressions are `{with_word}` and
-`{without_word}`; ripgrep, where it is installed, counts their matches in the same files. "Exponent" is that of n in a
-fit of the clock's time to the number n of files: 1 means that twice the files take twice the time.
+`{without_word}`; ripgrep, where it is installed, counts their matches in the same files. "First" of a question about
+connections is the first question in a program that has just opened the project, "again" the same one once more; each is
+asked once. "Exponent" is that of n in a fit of the clock's time to the number n of files: 1 means that twice the files
+take twice the time.
 """
 # By what is measured: here, and beside it.
 _EXPRESSIONS = {
     ("open, expression with a word", "ripgrep, the same"): r"def _parse_\w+query",
     ("open, expression without a word", "ripgrep, the same without a word"): r"[A-Z]{6}\d\b",
+}
+_CONNECTIONS: dict[str, Callable[[Engine, str, str], object]] = {
+    "who calls": lambda engine, name, path: engine.search(f"who calls {name}"),
+    "what imports": lambda engine, name, path: engine.search(f"what imports {path}"),
+    "@@name": lambda engine, name, path: engine.search(f"@@{name}"),
+    "related of a symbol": lambda engine, name, path: engine.related(f"@@{name}"),
+    "related of a line": lambda engine, name, path: engine.related(f"{path}:{_LINE}"),
+    "map": lambda engine, name, path: engine.map(),
 }
 _MEASURES = (
     "process, nothing changed",
@@ -52,7 +62,9 @@ _MEASURES = (
     "open, look with nothing changed",
     "open, one changed",
     *(name for names in _EXPRESSIONS for name in names),
+    *(f"open, {kind}, {when}" for kind in _CONNECTIONS for when in ("first", "again")),
 )
+_LINE = 20
 _N_RENAMED = 20  # files in the folder that is renamed
 
 
@@ -172,6 +184,7 @@ def _open_costs(root: Path, n_runs: int) -> Costs:
     for _ in range(n_runs):
         with Engine.open(str(root)) as engine:
             costs["open, first search"].append(_timed(lambda: engine.search(_QUESTION)))
+    costs |= _connection_costs(root)
     with Engine.open(str(root)) as engine:
         for _ in range(n_runs):
             costs["open, look with nothing changed"].append(_timed(engine.current.refresh, rest=engine))
@@ -189,6 +202,29 @@ def _open_costs(root: Path, n_runs: int) -> Costs:
 def _ripgrep(expression: str, root: Path) -> None:
     """Count the matches; it ends with 1 where there are none."""
     subprocess.run(["rg", "--count-matches", expression, "."], cwd=root, check=False, stdout=subprocess.DEVNULL)
+
+
+def _connection_costs(root: Path) -> Costs:
+    """Measure questions about the first function that is called in several files, and its file; each once."""
+    costs: Costs = {}
+    with Engine.open(str(root)) as engine:
+        name, path = _used_function(engine)
+    for kind, ask in _CONNECTIONS.items():
+        with Engine.open(str(root)) as engine:
+            for when in ("first", "again"):
+                costs[f"open, {kind}, {when}"] = [_timed(partial(ask, engine, name, path))]
+    return costs
+
+
+def _used_function(engine: Engine) -> tuple[str, str]:
+    """Return the name and the path of a function with callers in other files."""
+    catalog = engine.opened.catalog
+    for path in sorted(path for path, language in catalog.languages().items() if language == "python"):
+        for symbol in catalog.symbols_of(path):
+            users = {user for user, _ in catalog.references(symbol.name)}
+            if symbol.kind == "function" and 3 <= len(users) <= 30:
+                return symbol.name, path
+    raise SystemExit("no function of this tree has callers in other files")
 
 
 def _find(engine: Engine, word: str) -> None:

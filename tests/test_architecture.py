@@ -63,6 +63,7 @@ OF_VALUES = {
     *(
         "__future__",
         "base64",
+        "array",
         "bisect",
         "codecs",
         "collections",

@@ -169,6 +169,7 @@ OURS = {
     "codefathom.stores.catalog.conditions_sql",
     "codefathom.stores.catalog.foreign",
     "codefathom.stores.catalog.readers",
+    "codefathom.stores.catalog.import_table",
     "codefathom.stores.catalog.records",
     "codefathom.stores.catalog.schema",
     "codefathom.stores.catalog.soundness",

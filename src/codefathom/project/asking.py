@@ -151,7 +151,7 @@ def symbols(index: CurrentIndex, question: Question) -> SomeSymbols:
 
 def map_parts(index: CurrentIndex, question: Question) -> MapParts:
     """Return the parts of a map, the most central first; hits of the question fulfil its filter."""
-    from codefathom.search.graph.project_map import MapRequest, map_parts
+    from codefathom.search.graph.project_map import MOST_KEPT, MapRequest, map_parts, usual_parts
 
     check_texts(*question.files, *question.folders)
     look = Question(question.text, where=question.where, limit=_MAP_HITS, level="chunk")
@@ -160,7 +160,10 @@ def map_parts(index: CurrentIndex, question: Question) -> MapParts:
     # What does not answer the question draws nothing into the map.
     hits = result.hits if result and not result.unanswerable else ()
     with reading(index.believed(), whole=True) as opened:
-        parts = map_parts(opened.catalog, MapRequest(hits, question.files, question.folders))
+        request = MapRequest(hits, question.files, question.folders)
+        is_usual = not any(request) and not question.as_parts and not question.offset
+        is_short = (USUAL_MAP_TOKENS if question.max_tokens is None else question.max_tokens) <= MOST_KEPT
+        parts = usual_parts(opened.catalog) if is_usual and is_short else map_parts(opened.catalog, request)
     return parts._replace(verdict=of_several([result])) if result else parts
 
 

@@ -47,6 +47,11 @@ class EdgeChoice(NamedTuple):
         is_kind = not self.kinds or _KIND_OF[edge.kind] in self.kinds
         return is_kind or ("tests" in self.kinds and not is_onward and has_tests(edge.path))
 
+    @property
+    def has_calls(self) -> bool:
+        """True if what a symbol calls may be shown."""
+        return self.direction != "callers" and (not self.kinds or "calls" in self.kinds)
+
 
 def checked(choice: EdgeChoice) -> EdgeChoice:
     """Return a choice that somebody has written. Raises UsageError for a word that is none of those there are."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
@@ -11,7 +10,7 @@ from codefathom.facts.reasons import COMMON_NAMES, SENTENCE, Note
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
 from codefathom.search.graph.related import edge_of, is_likely, limitations, sureness, unfollowed_notes
 from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse
-from codefathom.types import Related
+from codefathom.types import Reference, Related
 
 Change: TypeAlias = Literal["added", "removed", "changed"]
 
@@ -131,7 +130,7 @@ class _Walk:
         self._graph = graph
         self.touches: dict[tuple[str, str, int, str, ChangedSymbol], Touch] = {}
         self.common_names: set[str] = set()
-        self._importers: dict[str, list[Related]] | None = None
+        self._importers: dict[str, Sequence[Related]] = {}
 
     def add(self, touch: Touch) -> None:
         """Keep an edge, if it is the first of its place and origin."""
@@ -172,16 +171,17 @@ class _Walk:
 
     def _imports_of(self, path: str) -> Sequence[Related]:
         """Return the imports that mean a file; `symbol` is what they take from it."""
-        if self._importers is None:
-            self._importers = defaultdict(list)
-            for importer, item in self._graph.imports():
-                language = self._graph.resolver.language_of.get(importer, "")
-                names = [binding.original for binding in bindings_of(item, language)] or [EVERY]
-                for target in self._graph.resolve(item.name, importer):
-                    for name in names:
-                        edge = Related(importer, "imported by", item.line, item.name, name)
-                        self._importers[target].append(edge)
-        return self._importers.get(path, ())
+        if path not in self._importers:
+            self._importers[path] = [
+                Related(importer, "imported by", item.line, item.name, name)
+                for importer, item in self._graph.importers(path)
+                for name in self._originals(importer, item)
+            ]
+        return self._importers[path]
+
+    def _originals(self, path: str, item: Reference) -> Sequence[str]:
+        language = self._graph.resolver.language_of.get(path, "")
+        return [binding.original for binding in bindings_of(item, language)] or [EVERY]
 
 
 def in_order(touches: Iterable[Touch]) -> list[Related]:

@@ -36,6 +36,7 @@ _NEXT_SYMBOL = 0.7  # weight of each symbol of a file, relative to the one befor
 _NEIGHBOUR_WEIGHT, _STRANGER_WEIGHT = 0.5, 0.02
 _MIN_NAME_CHARS = 3
 _MOST_TOKENS = 1_000_000
+MOST_KEPT = 20_000  # parts of a map that asks for nothing; each has at least one token
 _LEAST_TRUST = 0.01  # of a project whose hits are most likely no answer, so that it keeps a place
 _SIGNATURE_CHARS = 120
 _LIMITATIONS = (Note(MAP_RANKED, {"count": MAX_DEFINING_FILES}),)
@@ -137,6 +138,15 @@ def map_parts(catalog: SearchCatalog, request: MapRequest) -> MapParts:
     ranks = ranked(_start(symbols, preference), _links(graph, symbols), followed)
     order = sorted(_inside(symbols, request.folders), key=lambda path: (-ranks.files[path], path))
     return MapParts(tuple(_parts(order, symbols, graph.resolver.language_of, ranks)), len(order))
+
+
+def usual_parts(catalog: SearchCatalog) -> MapParts:
+    """Return the first `MOST_KEPT` parts of a map that asks for nothing; they are made once a generation."""
+    return catalog.kept(_usual_parts)
+
+
+def _usual_parts(catalog: SearchCatalog, _: MapParts | None) -> MapParts:
+    return map_parts(catalog, MapRequest()).first(MOST_KEPT)
 
 
 def fitted(query: str, content: MapParts, max_tokens: int, count: Callable[[str], int]) -> ProjectMap:

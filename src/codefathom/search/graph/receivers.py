@@ -23,7 +23,7 @@ from codefathom.search.graph.reference_graph import (
     joined,
     owner_name,
 )
-from codefathom.types import TYPE_KINDS, FoundSymbol, Symbol
+from codefathom.types import TYPE_KINDS, Symbol
 
 _SELF = frozenset({"self", "this", "cls", "Self", "static", "$this"})
 # The word for the type above; `super` is a module in Rust, and in the others perhaps a variable.
@@ -55,7 +55,7 @@ class Receivers:
         self._graph = graph
         # Of many uses each asks the same about the same.
         self._declared = lru_cache(_MOST_KEPT_FILES)(self._read)
-        self._types_named = cache(self._find_types)
+        self._types_named = cache(graph.types_named)
         self._types_above = cache(self._find_types_above)
         self._members_below = cache(self._group_members)
         self._fitting = cache(self._fit)
@@ -179,9 +179,6 @@ class Receivers:
         return [item for item in self._graph.symbols_around(use) if item.kind not in TYPE_KINDS]
 
     # ---- types above one another
-
-    def _find_types(self, name: str) -> Sequence[FoundSymbol]:
-        return [item for item in self._graph.defined(name) if item.symbol.kind in TYPE_KINDS]
 
     def _find_types_above(self, name: str) -> frozenset[str]:
         """Return the names that the signature of a type mentions, those that these mention, and so on."""

@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 from codefathom.facts.languages import CODE
+from codefathom.search.graph.import_texts import ImportTexts
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.manifests import MAX_MANIFEST_CHARS, go_replacements, path_in
 from codefathom.search.graph.resolve import Resolver, family
 from codefathom.search.graph.workspaces import Workspaces
 from codefathom.search.graph.written_targets import dotted_name
+from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
-from codefathom.types import FoundSymbol, Reference, Symbol
+from codefathom.types import TYPE_KINDS, FoundSymbol, Reference, Symbol
 
 # A name that more files define does not tell which file a use belongs to.
 MAX_DEFINING_FILES = 3
@@ -163,17 +165,64 @@ class ReferenceGraph:
         self._defined: dict[str, Sequence[FoundSymbol]] = {}
         self._definitions: dict[tuple[str, str], Definitions] = {}
         self._defining: dict[tuple[str, str], Sequence[str]] = {}
-        documents = [(item.path, item.language) for item in catalog.documents()]
-        paths = [path for path, _ in documents]
-        self.resolver = Resolver(documents, _go_modules(catalog, paths), Workspaces(paths, partial(_manifest, catalog)))
+        self._resolve = cache(self._find_documents)
+        self._importers: dict[str, Mapping[str, Sequence[NameUse]]] = {}  # by family of languages
+        self.resolver = catalog.kept(_resolver)
+
+    def resolve(self, name: str, path: str) -> tuple[str, ...]:
+        """Return the documents that an import means."""
+        return self._resolve(name, path)
 
     def imports_of(self, path: str) -> Iterator[Reference]:
         """Yield the imports of one document."""
         return (item for item in self.references_of(path) if item.kind == "import")
 
-    def imports(self) -> Iterator[NameUse]:
-        """Yield every import of the project."""
-        return (NameUse(*item) for item in self.catalog.imports())
+    def imports(self, forms: Collection[ImportForm] | None = None) -> Iterator[NameUse]:
+        """Yield the imports of the project that say one of these, or all."""
+        return (NameUse(*item) for item in self.catalog.imports(forms))
+
+    def imports_with(self, words: Iterable[str], is_wanted: Callable[[ImportForm], object]) -> Iterator[NameUse]:
+        """Yield the imports that contain one of some words, and for which a function is true."""
+        forms = {form for word in words for form in self._import_texts.with_word(word) if is_wanted(form)}
+        return self.imports(forms)
+
+    def imports_leading_to(
+        self, paths: Sequence[str], is_wanted: Callable[[ImportForm], object] = lambda form: True
+    ) -> Iterator[NameUse]:
+        """Yield the imports that mean one of some documents, as far as their text tells that they could."""
+        targets = set(paths)
+        names = {
+            symbol.name
+            for path in paths
+            if self.resolver.language_of.get(path) in NAMED_IMPORTS
+            for symbol in self.symbols_of(path)
+        }
+        forms = [form for form in self._import_texts.leading_to(paths, names) if is_wanted(form)]
+        for use in self.imports(forms):
+            if not targets.isdisjoint(self.resolve(use.reference.name, use.path)):
+                yield use
+
+    def importers(self, path: str) -> list[NameUse]:
+        """Return the imports that mean a document, in order, also those whose text cannot tell."""
+        if not self.resolver.is_meant_silently(path):
+            return list(self.imports_leading_to([path]))
+        own = family(self.resolver.language_of[path])
+        if own not in self._importers:
+            self._importers[own] = self._importers_in(own)
+        others = self.imports_leading_to([path], lambda form: family(form.language) != own)
+        return sorted((*others, *self._importers[own].get(path, ())), key=lambda use: use.path)
+
+    def _importers_in(self, own: str) -> Mapping[str, Sequence[NameUse]]:
+        """Return the imports of a family of languages by each document that they mean."""
+        importers: dict[str, list[NameUse]] = defaultdict(list)
+        for use in self.imports([form for form in self.catalog.import_forms() if family(form.language) == own]):
+            for target in self.resolve(use.reference.name, use.path):
+                importers[target].append(use)
+        return importers
+
+    @property
+    def _import_texts(self) -> ImportTexts:
+        return self.catalog.kept(_import_texts)
 
     def uses(self, name: str) -> Iterator[NameUse]:
         """Yield the calls and type uses of a name."""
@@ -184,6 +233,11 @@ class ReferenceGraph:
         if name not in self._defined:
             self._defined[name] = [item for item in self.catalog.symbols_named(name) if item.symbol.name == name]
         return self._defined[name]
+
+    def types_named(self, name: str) -> Sequence[FoundSymbol]:
+        """Return the types of exactly this name; of a usual name they are a few of its definitions."""
+        symbols = self.catalog.symbols_named(name, kinds=TYPE_KINDS)
+        return [item for item in symbols if item.symbol.name == name]
 
     def definitions(self, name: str, language: str) -> Definitions:
         """Return the definitions of exactly this name in languages of one family."""
@@ -225,7 +279,7 @@ class ReferenceGraph:
             )
         return not self._mentions[path].isdisjoint(((None, name), (container, name)))
 
-    def resolve(self, name: str, path: str) -> tuple[str, ...]:
+    def _find_documents(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents an import means: by its path, else as the one place where that name is defined."""
         documents = self.resolver.resolve(name, path)
         if documents or "/" in name or self.resolver.language_of.get(path) not in NAMED_IMPORTS:
@@ -257,7 +311,7 @@ class ReferenceGraph:
 
     def unseen_languages(self) -> list[str]:
         """Return the languages of code in the project of which no use was seen in any file."""
-        return sorted(CODE.intersection(self.resolver.language_of.values()) - self.catalog.languages_with_uses())
+        return self.catalog.kept(_unseen_languages)
 
 
 def _is_in(item: FoundSymbol, dotted: str) -> bool:
@@ -266,6 +320,20 @@ def _is_in(item: FoundSymbol, dotted: str) -> bool:
     packages = dotted[: -len(qualified)].lower().split(".")[1:][-2:]
     folders = item.path.lower().split("/")[:-1]
     return dotted.endswith(qualified) and (not packages or any(package in folders for package in packages))
+
+
+def _resolver(catalog: SearchCatalog, _: Resolver | None) -> Resolver:
+    languages = catalog.languages()
+    workspaces = Workspaces(languages, partial(_manifest, catalog))
+    return Resolver(languages.items(), _go_modules(catalog, languages), workspaces)
+
+
+def _import_texts(catalog: SearchCatalog, _: ImportTexts | None) -> ImportTexts:
+    return ImportTexts(catalog.import_forms(), catalog.kept(_resolver))
+
+
+def _unseen_languages(catalog: SearchCatalog, _: list[str] | None) -> list[str]:
+    return sorted(CODE.intersection(catalog.languages().values()) - catalog.languages_with_uses())
 
 
 def _manifest(catalog: SearchCatalog, path: str) -> str:

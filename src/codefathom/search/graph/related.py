@@ -21,10 +21,8 @@ from codefathom.question.extents import USUAL_DEPTH, limit_of
 from codefathom.question.question import Question
 from codefathom.search.graph.compiler_graph import CompilerGraph
 from codefathom.search.graph.edge_list import EdgeChoice, checked, order
-from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.reference_graph import (
     MAX_DEFINING_FILES,
-    NAMED_IMPORTS,
     Definitions,
     NameUse,
     outward,
@@ -32,6 +30,7 @@ from codefathom.search.graph.reference_graph import (
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
 from codefathom.search.graph.written_targets import dotted_name, modules
+from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.path_spelling import paths_named
 from codefathom.text.written_place import place_of
@@ -211,10 +210,12 @@ def _lost_importers(graph: ResolvedGraph, path: str) -> Iterator[Related]:
     stem = path.rpartition("/")[2].partition(".")[0]
     names = {stem, path.rpartition("/")[0].rpartition("/")[2]} if may_go_unnamed(path) else {stem}
     own = family(graph.resolver.language_of.get(path, ""))
-    for use in graph.imports():
-        parts = re.split(r"[./\\\-]|::", use.reference.name)
-        is_alike = not names.isdisjoint(parts) and family(graph.resolver.language_of.get(use.path, "")) == own
-        if is_alike and use.path != path and graph.is_unfollowed(use.reference.name, use.path):
+
+    def is_alike(form: ImportForm) -> bool:
+        return family(form.language) == own and not names.isdisjoint(re.split(r"[./\\\-]|::", form.name))
+
+    for use in graph.imports_with(names, is_alike):
+        if use.path != path and graph.is_unfollowed(use.reference.name, use.path):
             yield edge_of(use, "imported by", UseTargets(certainty="by-name", unfollowed=use))
 
 
@@ -227,36 +228,10 @@ def _imports(graph: CompilerGraph, front: Iterable[str], step: int) -> Iterator[
 
 
 def _imported_by(graph: CompilerGraph, front: Sequence[str], step: int) -> Iterator[Related]:
-    targets = set(front)
-    may_mean = _Filter(graph, front)
-    for use in graph.imports():
-        name = use.reference.name
-        if may_mean(name) and targets.intersection(graph.resolve(name, use.path)):
-            place = (use.reference.line, name, use.reference.container)
-            certainty = graph.certainty_of_import(name, use.path)
-            yield Related(use.path, "imported by", *place, step, certainty=certainty)
-
-
-class _Filter:
-    """A cheap test for every import of the project: False if its name cannot lead to one of some documents."""
-
-    def __init__(self, graph: ResolvedGraph, front: Sequence[str]) -> None:
-        self._graph = graph
-        self._front = front
-        self._names = {
-            symbol.name
-            for path in front
-            if graph.resolver.language_of.get(path) in NAMED_IMPORTS
-            for symbol in graph.symbols_of(path)
-        }
-        self._answers: dict[str, bool] = {}
-
-    def __call__(self, name: str) -> bool:
-        if name not in self._answers:
-            names = {re.split(r"[.\\]|::", one)[-1] for one in written_out(name)}
-            may_mean = self._graph.resolver.may_mean
-            self._answers[name] = bool(names & self._names) or any(may_mean(name, path) for path in self._front)
-        return self._answers[name]
+    for use in graph.imports_leading_to(front):
+        place = (use.reference.line, use.reference.name, use.reference.container)
+        certainty = graph.certainty_of_import(use.reference.name, use.path)
+        yield Related(use.path, "imported by", *place, step, certainty=certainty)
 
 
 def _references(graph: ResolvedGraph, path: str, importers: set[str]) -> list[Related]:
@@ -290,7 +265,7 @@ def edge_of(use: NameUse, kind: Kind, targets: UseTargets, step: int = 1, likely
 
 
 def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSymbol], reach: _Reach) -> RelatedResult:
-    edges = list(_calls(graph, definitions))
+    edges = list(_calls(graph, definitions)) if reach.choice.has_calls else []
     front = {_Place(item.path, item.symbol.qualified_name) for item in definitions}
     seen = set(front)
     is_whole = True

@@ -16,6 +16,10 @@ def family(language: str) -> str:
     return (LANGUAGES[language].family or language) if language in LANGUAGES else language
 
 
+# Here `super::x`, or a folder above, means a file whose name does not stand in the import.
+_BY_PLACE_ALONE = frozenset({"rust", "hcl"})
+
+
 class Resolver:
     """The paths of a project, arranged for finding files by the end of their path."""
 
@@ -70,10 +74,21 @@ class Resolver:
         """Return True if an import name could lead to the target; cheap, so that few names must be resolved."""
         folder, _, file_name = target.rpartition("/")
         stem = file_name.partition(".")[0]
-        plain = _plain(name)
-        if may_go_unnamed(target) or not stem or self._workspaces.names(name):
+        written = plain(name)
+        if may_go_unnamed(target) or not stem or self.is_of_package(name):
             return True
-        return _plain(stem) in plain or (bool(folder) and _plain(folder.rpartition("/")[2]) in plain)
+        return plain(stem) in written or (bool(folder) and plain(folder.rpartition("/")[2]) in written)
+
+    def is_of_package(self, name: str) -> bool:
+        """Return True if an import names a package of the project, so that its file may be called anything."""
+        return self._workspaces.names(name)
+
+    def is_meant_silently(self, target: str) -> bool:
+        """Return True if imports of its own language can mean a document though `may_mean` does not see it."""
+        language = self.language_of.get(target, "")
+        if language == "go":
+            return target.rpartition("/")[0] in self._go_modules.values()
+        return language in _BY_PLACE_ALONE or self._workspaces.is_entry(target)
 
     def nearest(self, paths: Iterable[str], path: str) -> str:
         """Return `path` itself, else the one with most folders in common; of equals the shortest, then the first."""
@@ -138,7 +153,8 @@ class Resolver:
         return family(self.language_of[path]) == own and not path.endswith("_test.go")
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """Return a name in small letters, without the signs that join its words."""
     return name.lower().replace("_", "").replace("-", "")
 
 

@@ -23,7 +23,9 @@ from codefathom.search.graph.reference_graph import (
     owner_of,
     path_of,
 )
+from codefathom.search.graph.renamed_imports import renamed_imports
 from codefathom.search.graph.resolve import family
+from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.types import TYPE_KINDS, Certainty, FoundSymbol
 
@@ -91,8 +93,6 @@ class ResolvedGraph(ReferenceGraph):
         super().__init__(catalog)
         self._sources: dict[str, dict[str, list[_Source]]] = {}
         self._resolved: dict[str, Sequence[ResolvedUse]] = {}
-        self._aliases: dict[str, set[str]] | None = None
-        self._default_imports: list[tuple[str, str, str]] = []  # path, name of the import, name in the file
         self._receivers = Receivers(self)
         # Of many uses each asks the same about the same.
         self._name_at_source = cache(self._find_name_at_source)
@@ -127,27 +127,24 @@ class ResolvedGraph(ReferenceGraph):
         """
         names = {name, *self._other_names(name)}
         has_name = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names)))})(?!\w)").search
-        for use in self.imports():
-            item = use.reference
-            if has_name(item.name) or (item.qualifier and has_name(item.qualifier)):
-                language = self.resolver.language_of.get(use.path, "")
-                bound = [binding for binding in bindings_of(item, language) if names.intersection(binding)]
-                for targets in [self._imported(use, binding.local, name) for binding in bound][:1]:
-                    if targets.definitions:
-                        yield ResolvedUse(use, targets)
+        for use in self.imports_with(names, lambda form: has_name(form.name) or has_name(form.qualifier)):
+            language = self.resolver.language_of.get(use.path, "")
+            bound = [binding for binding in bindings_of(use.reference, language) if names.intersection(binding)]
+            for targets in [self._imported(use, binding.local, name) for binding in bound][:1]:
+                if targets.definitions:
+                    yield ResolvedUse(use, targets)
         if not name.startswith("_"):
             yield from self._imports_of_all(name)
 
     def _imports_of_all(self, name: str) -> Iterator[ResolvedUse]:
         """Yield the imports of all names of a module that is known to have a name, itself or from others."""
-        for use in self.imports():
+        for use in self.imports(list(filter(_is_of_all, self.catalog.import_forms()))):
             language = family(self.resolver.language_of.get(use.path, ""))
-            if use.reference.qualifier == EVERY and language in _WHOLE_MODULES:
-                scope = _Scope("", name, language, self.definitions(name, language))
-                documents = frozenset(self.resolve(use.reference.name, use.path)) if scope.symbols else frozenset()
-                definitions = self._in_package(scope, None, documents) if documents else NO_DEFINITIONS
-                if any(not owner_of(item) for item in definitions.items):
-                    yield ResolvedUse(use, UseTargets(definitions))
+            scope = _Scope("", name, language, self.definitions(name, language))
+            documents = frozenset(self.resolve(use.reference.name, use.path)) if scope.symbols else frozenset()
+            definitions = self._in_package(scope, None, documents) if documents else NO_DEFINITIONS
+            if any(not owner_of(item) for item in definitions.items):
+                yield ResolvedUse(use, UseTargets(definitions))
 
     def _imported(self, use: NameUse, local: str, name: str) -> UseTargets:
         language = family(self.resolver.language_of.get(use.path, ""))
@@ -373,25 +370,13 @@ class ResolvedGraph(ReferenceGraph):
 
     def _other_names(self, name: str) -> Sequence[str]:
         """Return the names that files of the project give to a name when they import it or pass it on."""
-        if self._aliases is None:
-            self._aliases = self._read_aliases()
+        aliases = self.catalog.kept(renamed_imports).names
         names = {name, *self._exported_as(name)}
         front = set(names)
         for _ in range(_MOST_HOPS):
-            front = {alias for one in front for alias in self._aliases.get(one, ())} - names
+            front = {alias for one in front for alias in aliases.get(one, ())} - names
             names |= front
         return sorted(names - {name, DEFAULT})
-
-    def _read_aliases(self) -> dict[str, set[str]]:
-        aliases: dict[str, set[str]] = defaultdict(set)
-        for path, item in self.imports():
-            if item.qualifier or " as " in item.name or "=>" in item.name:
-                for binding in bindings_of(item, self.resolver.language_of.get(path, "")):
-                    if binding.original == DEFAULT:
-                        self._default_imports.append((path, item.name, binding.local))
-                    elif EVERY not in binding and binding.local != binding.original:
-                        aliases[binding.original].add(binding.local)
-        return aliases
 
     def _exported_as(self, name: str) -> Iterator[str]:
         """Yield the other names that the scripts which define a name give to it, also those of default imports."""
@@ -401,17 +386,24 @@ class ResolvedGraph(ReferenceGraph):
             yield from (exported for exported, own in names.items() if own == name != exported != DEFAULT)
         passing = {path for path, names in exports.items() if names.get(DEFAULT) == name}
         for _ in range(_MOST_HOPS if passing else 0):
-            users = [(path, local) for path, item, local in self._default_imports if self._means(item, path, passing)]
+            users = list(self._default_imports(passing))
             yield from (local for _, local in users)
             # `export { default } from './a'` passes it on as it is.
             passing = {path for path, local in users if local == DEFAULT} - passing
             if not passing:
                 break
 
-    def _means(self, name: str, path: str, targets: set[str]) -> bool:
-        """Return True if an import leads to one of some files."""
-        is_possible = any(self.resolver.may_mean(name, target) for target in targets)
-        return is_possible and not targets.isdisjoint(self.resolve(name, path))
+    def _default_imports(self, targets: set[str]) -> Iterator[tuple[str, str]]:
+        """Yield the files that import what some files export by default, each with the name that it has there."""
+        bound = self.catalog.kept(renamed_imports).bound
+        defaults = {form for form, own in bound.items() if any(one.original == DEFAULT for one in own)}
+        for path, item in self.imports_leading_to(sorted(targets), defaults.__contains__):
+            form = ImportForm(item.name, item.qualifier, self.resolver.language_of.get(path, ""))
+            yield from ((path, one.local) for one in bound.get(form, ()) if one.original == DEFAULT)
+
+
+def _is_of_all(form: ImportForm) -> bool:
+    return form.qualifier == EVERY and family(form.language) in _WHOLE_MODULES
 
 
 class _Scope(NamedTuple):

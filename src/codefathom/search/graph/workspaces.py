@@ -58,8 +58,10 @@ class Workspaces:
         """Take the paths of the project, and what returns the text of one."""
         self._text_of = text_of
         self._manifests: dict[str, list[str]] = defaultdict(list)
+        kinds: dict[str, str] = {}  # by file name
         for path in paths:
-            kind = _kind_of(path.rpartition("/")[2])
+            name = path.rpartition("/")[2]
+            kind = kinds[name] if name in kinds else kinds.setdefault(name, _kind_of(name))
             if kind and len(self._manifests[kind]) < _MOST_MANIFESTS:
                 self._manifests[kind].append(path)
         self._patterns_of: dict[str, list[tuple[str, Sequence[_Pattern]]]] = {}
@@ -103,6 +105,10 @@ class Workspaces:
             return True
         first = re.split(r"::|\.", name, maxsplit=1)[0]
         return first in self._crates_by_name or first in self._renamed_crates or first in self._first_folders
+
+    def is_entry(self, path: str) -> bool:
+        """Return True for a file that an import of the folder of a script package can mean."""
+        return "/" + path in self._entries
 
     # ---- JavaScript and TypeScript
 
@@ -202,6 +208,11 @@ class Workspaces:
             if package.name:
                 folders[package.name].append(folder)
         return dict(folders)
+
+    @cached_property
+    def _entries(self) -> frozenset[str]:
+        packages = self._script_packages.items()
+        return frozenset(file for folder, package in packages for file in _in_package(folder, package, ""))
 
     @cached_property
     def _script_dependencies(self) -> Mapping[str, str]:

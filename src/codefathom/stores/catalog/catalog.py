@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar, cast
 
 from codefathom.errors import LockedError
 from codefathom.facts.reasons import Note, Told, from_line, notes_of
 from codefathom.stores.base import Row
 from codefathom.stores.catalog import compiler_uses, foreign, soundness
 from codefathom.stores.catalog.conditions_sql import to_sql
+from codefathom.stores.catalog.import_table import ImportForm, ImportTable
 from codefathom.stores.catalog.records import (
     LONG,
     SHORT,
@@ -67,6 +69,12 @@ _MAX_PARAMETERS = 30_000  # SQLite takes at most 32 766 in one statement
 _MAX_IN_MEMORY = 4_000  # chunks in memory, about 8 MB
 _MEMBERS_AND_VALUES = ", ".join(f"'{kind}'" for kind in sorted(CALLABLE_KINDS | VALUE_KINDS))
 _PAGE = 2_000  # rows held at a time while views are built
+# CROSS JOIN: the rows of a document lie together, and its language is found by its number.
+_IMPORT_ROWS = (
+    "SELECT r.rowid, r.document_id, CAST(r.name AS TEXT), CAST(r.qualifier AS TEXT), d.language "
+    "FROM refs r CROSS JOIN documents d ON d.id = r.document_id WHERE r.kind = 'import'"
+)
+_Made = TypeVar("_Made")
 
 
 class Catalog:
@@ -82,7 +90,9 @@ class Catalog:
         self._documents: dict[str, StoredDocument] = {}  # by path
         self._documents_state = (-1, "")  # generation and stamps with which they were read
         self._paths: tuple[int, list[str]] = (-1, [])  # the generation in which they were read
-        self._paths_by_stem: tuple[int, PathsByStem] = (-1, {})  # as well
+        self._kept: dict[Callable[..., object], tuple[int, object]] = {}  # what was made, and of which generation
+        self._imports = ImportTable()
+        self._keeping = Lock()  # while the table of imports is brought up to date
 
     @classmethod
     def open(cls, place: File | str, *, read_only: bool = False) -> Catalog:
@@ -459,10 +469,23 @@ class Catalog:
 
     def paths_by_stem(self) -> PathsByStem:
         """Return the paths of all documents by their flat stems; they are read once a generation."""
-        generation = self.generation
-        if self._paths_by_stem[0] != generation:
-            self._paths_by_stem = (generation, by_stem(self.paths()))
-        return self._paths_by_stem[1]
+        return self.kept(_paths_by_stem)
+
+    def languages(self) -> dict[str, str]:
+        """Return the language of each document by its path, ordered by path."""
+        return dict(self._read("SELECT path, language FROM documents ORDER BY path"))
+
+    def kept(self, make: Callable[[Catalog, _Made | None], _Made]) -> _Made:
+        """Return what a function makes of the catalogue and of what it made before; it is called once a generation.
+
+        Two threads may call it at the same time, so it must not change what it made before.
+        """
+        generation = self.generation  # before all that is read: a later write is seen as one
+        before, made = cast(tuple[int, _Made | None], self._kept.get(make, (-1, None)))
+        if made is None or before != generation:
+            made = make(self, made)
+            self._kept[make] = (generation, made)
+        return made
 
     def text(self, path: str) -> str:
         """Return the text of a document; empty when there is none."""
@@ -491,12 +514,14 @@ class Catalog:
         condition, values = _of_symbols(query, path, kind)
         return int(self._read(f"SELECT count(*) {FROM_SYMBOLS} WHERE {condition}", values)[0][0])
 
-    def symbols_named(self, name: str) -> list[FoundSymbol]:
-        """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one."""
+    def symbols_named(self, name: str, *, kinds: Collection[str] = ()) -> list[FoundSymbol]:
+        """Return the symbols of exactly this name, in any case, of any kind or of one of some; a dotted name is the
+        end of the qualified one."""
+        of_kind = f"AND s.kind IN ({_marks(kinds)}) " if kinds else ""
         rows = self._read(
-            f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE s.name = ? "
+            f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE s.name = ? {of_kind}"
             "AND '.' || s.qualified_name LIKE ? ESCAPE '\\' ORDER BY d.path, s.start_line, s.end_line DESC",
-            (name.rpartition(".")[2], f"%.{_like(name)}" if "." in name else "%"),
+            (name.rpartition(".")[2], *kinds, f"%.{_like(name)}" if "." in name else "%"),
         )
         return self.soundness.symbols(rows)
 
@@ -546,9 +571,45 @@ class Catalog:
         """Return the imports in a document, in line order."""
         return [reference for _, reference in self._references("d.path = ? AND r.kind = 'import'", (path,))]
 
-    def imports(self) -> Iterator[tuple[str, Reference]]:
-        """Yield every import with the path of its document."""
-        yield from self._references("r.kind = 'import'")
+    def imports(self, forms: Collection[ImportForm] | None = None) -> Iterator[tuple[str, Reference]]:
+        """Yield the imports that say one of these, or all, with the path of their document, in order."""
+        if forms is None:
+            yield from self._references("r.kind = 'import'")
+            return
+        rows = self._import_table().rows(forms)
+        matches: list[tuple[Any, ...]] = []
+        for start in range(0, len(rows), _MAX_PARAMETERS):
+            part = rows[start : start + _MAX_PARAMETERS]
+            # A row may be another one by now, where another process has written meanwhile.
+            matches += self._read(
+                f"SELECT {CHECKED_REFERENCE}, CAST(d.path AS TEXT), CAST(r.line AS INTEGER), r.rowid "
+                f"{FROM_REFERENCES} WHERE r.rowid IN ({_marks(part)}) AND r.kind = 'import'",
+                part,
+            )
+        matches.sort(key=lambda row: row[-3:])
+        yield from self.soundness.references(row[:-3] for row in matches)
+
+    def import_forms(self) -> Collection[ImportForm]:
+        """Return all that imports say, each once; they are read once, then those of documents that changed."""
+        return self._import_table().forms
+
+    def _import_table(self) -> ImportTable:
+        generation = self.generation
+        with self._keeping:
+            if self._imports.generation != generation:
+                self._imports = self._updated(self._imports, generation)
+            return self._imports
+
+    def _updated(self, table: ImportTable, generation: int) -> ImportTable:
+        if table.generation < 0:
+            return table.updated(generation, frozenset(), self._read(_IMPORT_ROWS))
+        generations = dict(self._read("SELECT id, generation FROM documents"))
+        written = [document for document, own in generations.items() if own > table.generation]
+        rows: list[tuple[Any, ...]] = []
+        for start in range(0, len(written), _MAX_PARAMETERS):
+            part = written[start : start + _MAX_PARAMETERS]
+            rows += self._read(f"{_IMPORT_ROWS} AND r.document_id IN ({_marks(part)})", part)
+        return table.updated(generation, {*written, *(table.documents() - generations.keys())}, rows)
 
     def languages_with_uses(self) -> set[str]:
         """Return the languages of the documents in which calls or type uses were seen."""
@@ -644,6 +705,10 @@ class Catalog:
             parameters,
         )
         return self.soundness.references(rows)
+
+
+def _paths_by_stem(catalog: Catalog, _: PathsByStem | None) -> PathsByStem:
+    return by_stem(catalog.languages())
 
 
 _MAX_LIKE = 10_000  # characters of a name; SQLite takes 50,000 bytes, and a sign may be doubled

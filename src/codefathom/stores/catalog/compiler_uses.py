@@ -26,9 +26,12 @@ ROWS = (
 )
 IN_FILE = f"{ROWS} WHERE d.path = ? ORDER BY 2"
 OF_FILE = f"{ROWS} WHERE t.path = ? ORDER BY 1"
-CURRENT_PATHS = f"SELECT d.path FROM documents d {_CURRENT}"
+# CROSS JOIN: most projects have no row of a compiler, and then no document is looked at.
+CURRENT_PATHS = (
+    "SELECT d.path FROM compilers k CROSS JOIN documents d ON d.id = k.document_id AND d.fingerprint = k.fingerprint"
+)
 COUNTS = (
-    "SELECT k.tool, count(*), sum(k.fingerprint <> d.fingerprint) FROM compilers k JOIN documents d "
+    "SELECT k.tool, count(*), sum(k.fingerprint <> d.fingerprint) FROM compilers k CROSS JOIN documents d "
     "ON d.id = k.document_id GROUP BY 1 ORDER BY 2 DESC, 1"
 )
 

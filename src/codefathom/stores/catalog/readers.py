@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from codefathom.stores.base import Row
     from codefathom.stores.catalog.foreign import Comparison
+    from codefathom.stores.catalog.import_table import ImportForm
     from codefathom.stores.catalog.records import (
         Batch,
         CatalogChanges,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from codefathom.stores.catalog.writing import DocumentWriting
     from codefathom.text.file_stems import PathsByStem
     from codefathom.types import Chunk, Failure, FoundSymbol, Level, Reference, Symbol, Where
+
+_Made = TypeVar("_Made")
 
 
 class Documents(Protocol):
@@ -54,6 +57,10 @@ class Documents(Protocol):
 
     def paths_by_stem(self) -> PathsByStem:
         """Return the paths of all documents by their flat stems; they are read once a generation."""
+        ...
+
+    def languages(self) -> dict[str, str]:
+        """Return the language of each document by its path, ordered by path."""
         ...
 
     def document(self, path: str) -> StoredDocument | None:
@@ -121,8 +128,9 @@ class Symbols(Protocol):
         """Return symbols whose name is, begins with or contains `query`, in that order; then by path and line."""
         ...
 
-    def symbols_named(self, name: str) -> list[FoundSymbol]:
-        """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one."""
+    def symbols_named(self, name: str, *, kinds: Collection[str] = ()) -> list[FoundSymbol]:
+        """Return the symbols of exactly this name, in any case, of any kind or of one of some; a dotted name is the
+        end of the qualified one."""
         ...
 
     def definitions(self, name: str, *, limit: int) -> list[DefinitionPlace]:
@@ -158,8 +166,12 @@ class References(Protocol):
         """Return the imports in a document, in line order."""
         ...
 
-    def imports(self) -> Iterator[tuple[str, Reference]]:
-        """Yield every import with the path of its document."""
+    def imports(self, forms: Collection[ImportForm] | None = None) -> Iterator[tuple[str, Reference]]:
+        """Yield the imports that say one of these, or all, with the path of their document, in order."""
+        ...
+
+    def import_forms(self) -> Collection[ImportForm]:
+        """Return all that imports say, each once; they are read once, then those of documents that changed."""
         ...
 
     def languages_with_uses(self) -> set[str]:
@@ -185,6 +197,10 @@ class CompilerReferences(Protocol):
 
 class SearchCatalog(Documents, Chunks, Symbols, References, CompilerReferences, Protocol):
     """All that a search and the graph around a place read."""
+
+    def kept(self, make: Callable[[SearchCatalog, _Made | None], _Made]) -> _Made:
+        """Return what a function makes of the catalogue and of what it made before; it is called once a generation."""
+        ...
 
 
 class ViewSource(Protocol):

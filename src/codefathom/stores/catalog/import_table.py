@@ -1,0 +1,73 @@
+"""What the imports of a project say, each text once, with the rows that say it: a question reads the rows of few. Pure.
+
+A project has hundreds of thousands of imports, and most questions are about those that contain one name. So the texts
+alone are kept, and brought up to date with the documents that changed; a row is read, and compared with its checksum,
+where it is a part of an answer.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+
+class ImportForm(NamedTuple):
+    """An import as it is written, and the language of its document."""
+
+    name: str
+    qualifier: str
+    language: str
+
+
+class ImportTable:
+    """The imports of one generation of the catalogue. It is never changed, so that threads can share it."""
+
+    def __init__(
+        self,
+        generation: int = -1,
+        places: Mapping[ImportForm, array[int]] = MappingProxyType({}),
+    ) -> None:
+        """Take by form the numbers of row and document, row, document and so on."""
+        self.generation = generation
+        self._places = places
+
+    @property
+    def forms(self) -> Collection[ImportForm]:
+        """All that imports say, each once."""
+        return self._places.keys()
+
+    def rows(self, forms: Iterable[ImportForm]) -> list[int]:
+        """Return the numbers of the rows that say one of these, in no order."""
+        return [row for form in forms if form in self._places for row in self._places[form][::2]]
+
+    def documents(self) -> set[int]:
+        """Return the numbers of the documents that have imports."""
+        return set().union(*(places[1::2] for places in self._places.values()))
+
+    def updated(self, generation: int, changed: AbstractSet[int], rows: Iterable[tuple[Any, ...]]) -> ImportTable:
+        """Return the table of a later generation: without what some documents had before, and with these rows.
+
+        Of each row: its number, the number of its document, and the parts of its form.
+        """
+        kept = ((form, _without(changed, places)) for form, places in self._places.items())
+        result = {form: places for form, places in kept if places}
+        added: dict[tuple[Any, ...], array[int]] = {}  # a form is slow to make for each of very many rows
+        for row in rows:
+            form = row[2:]
+            if form not in added:
+                added[form] = array("q")
+            added[form].extend(row[:2])
+        for form, places in added.items():
+            written = ImportForm(*form)
+            result[written] = result[written] + places if written in result else places
+        return ImportTable(generation, result)
+
+
+def _without(documents: AbstractSet[int], places: array[int]) -> array[int]:
+    if documents.isdisjoint(places[1::2]):
+        return places
+    pairs = zip(places[::2], places[1::2], strict=True)
+    return array("q", (number for pair in pairs if pair[1] not in documents for number in pair))

@@ -1,0 +1,121 @@
+"""A question about connections reads the rows of its answer, however many files there are: steps are counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.e2e.test_counted_steps import Steps, counting, grow_older
+
+from codefathom import Engine
+
+FEW, MANY = 40, 160  # files beside those of the answer
+
+SHARED = "def shared():\n    return 1\n\n\ndef of_file():\n    return shared()\n"
+TARGETS = ("@@shared", "shop/core.py", "shop/core.py:2")
+SEARCHES = ("who calls shared", "what imports shop/core.py", "who imports shop.core")
+
+
+def project(folder: Path, n_files: int) -> Path:
+    """Write files that import one another and scripts with names of their own, and two that use one function."""
+    files = {
+        "shop/__init__.py": "",
+        "shop/core.py": SHARED,
+        "shop/user.py": "from shop.core import shared\n\n\ndef user():\n    return shared()\n",
+        "shop/again.py": "from shop.core import shared as own\n\n\ndef again():\n    return own()\n",
+    }
+    for number in range(n_files):
+        before = f"part{max(number - 1, 0)}"
+        files[f"other/part{number}.py"] = (
+            f"from other.{before} import run{number} as go\n\n\ndef run{number}():\n    return go()\n"
+        )
+        files[f"web/view{number}.ts"] = (
+            f"import {{ a as b{number} }} from './{before}'\nexport function v() {{ b() }}\n"
+        )
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    grow_older(folder)
+    with Engine.open(folder) as engine:
+        engine.index()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    few, many = (project(tmp_path_factory.mktemp(str(n)) / "project", n) for n in (FEW, MANY))
+    for folder in (few, many):  # what is loaded once in a process is loaded before it counts
+        with Engine.open(folder) as engine:
+            for question in (*TARGETS, *SEARCHES):
+                ask(engine, question)
+    return few, many
+
+
+def ask(engine: Engine, question: str) -> int:
+    """Return the number of edges, or of hits."""
+    if " " in question:
+        return len(engine.search(question).hits)
+    return len(engine.related(question).edges)
+
+
+def steps_of(engine: Engine, steps: Steps, question: str) -> tuple[int, int]:
+    """Return the number of edges or hits, and the steps of SQLite that they took."""
+    before = steps.n_steps
+    n = ask(engine, question)
+    return n, steps.n_steps - before
+
+
+@pytest.mark.parametrize("question", [*TARGETS, *SEARCHES])
+def test_a_question_in_an_open_project_reads_the_rows_of_its_answer(
+    projects: tuple[Path, Path], question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, taken = [], []
+    for folder in projects:
+        with counting(monkeypatch) as steps, Engine.open(folder) as engine:
+            ask(engine, "@@user")  # what is kept for all questions is made by the first one
+            ask(engine, "who calls again")
+            n, n_steps = steps_of(engine, steps, question)
+            found.append(n)
+            taken.append(n_steps)
+    assert found[0] == found[1] > 0
+    assert taken[1] - taken[0] <= 50, f"{taken[1] - taken[0]} steps for {2 * (MANY - FEW)} files more"
+
+
+def test_a_second_map_of_the_same_files_reads_none_of_them(
+    projects: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = []
+    for folder in projects:
+        with counting(monkeypatch) as steps, Engine.open(folder) as engine:
+            first = engine.map()
+            before = steps.n_steps
+            assert engine.map() == first
+            assert first.files and first.n_files > FEW
+            taken.append(steps.n_steps - before)
+    assert taken[1] - taken[0] < 2 * (MANY - FEW)  # less than a step for each file more
+
+
+def test_after_a_change_the_imports_of_one_file_are_read(
+    projects: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few, many = (steps_after_a_change(folder, monkeypatch) for folder in projects)
+    # The numbers and languages of all documents are read again, and the row of no import of theirs.
+    assert many - few <= 45 * 2 * (MANY - FEW), f"{(many - few) / 2 / (MANY - FEW)} steps for each file more"
+
+
+def steps_after_a_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Return the steps of SQLite of a question behind a change, which finds it."""
+    text = "from shop.core import shared as late\n\n\ndef late_user():\n    return late()\n"
+    with counting(monkeypatch) as steps, Engine.open(folder) as engine:
+        ask(engine, "@@shared")
+        for change in (text, "", text):  # an import that came, went and came again
+            (folder / "shop" / "late.py").write_text(change)
+            engine.index()
+            before = steps.n_steps
+            edges = engine.related("@@shared").edges
+            n_steps = steps.n_steps - before
+            assert ("shop/late.py" in {edge.path for edge in edges}) == bool(change)
+        (folder / "shop" / "late.py").unlink()
+        engine.index()
+        assert "shop/late.py" not in {edge.path for edge in engine.related("@@shared").edges}
+    return n_steps
