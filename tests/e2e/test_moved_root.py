@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.mcp_session import McpSession
 from tests.removing import remove_folder
+from tests.scip_files import index
 from tests.traps import Elsewhere
 
 from codefathom.askers.open_projects import Federation
@@ -80,6 +81,7 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "generation": lambda engine, _: engine.generation,
     "impact": lambda engine, _: engine.impact("HEAD"),
     "import_index": lambda engine, _: engine.import_index(iter(["{}"]), "index-json"),
+    "import_scip": lambda engine, out: engine.import_scip([written(out)]),
     "import_snapshot": lambda engine, out: engine.import_snapshot(str(out / "snapshot")),
     "index": lambda engine, _: engine.index(full=True),
     "index_events": lambda engine, _: list(engine.index_events()),
@@ -97,6 +99,7 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "refresh": lambda engine, _: engine.refresh(),
     "related": lambda engine, _: engine.related(PLACE),
     "remove_index": lambda engine, _: engine.remove_index(),
+    "remove_scip": lambda engine, _: engine.remove_scip(),
     "restore": lambda engine, out: engine.restore(str(out / "backup")),
     "search": lambda engine, _: engine.search(MARK),
     "secrets": lambda engine, _: engine.secrets(),
@@ -109,6 +112,15 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "watch": lambda engine, _: next(engine.watch(lambda: False)),
     "with_settings": lambda engine, _: engine.with_settings(engine.settings),
 }
+
+
+def written(folder: Path) -> str:
+    """Return the path of a SCIP index without documents."""
+    path = folder / "index.scip"
+    path.write_bytes(index([]))
+    return str(path)
+
+
 KINDS: dict[str, Callable[[Engine, Path], object]] = {  # that have no method of their own
     "parts of a map": lambda engine, _: result_of(engine, Question(kind="map", as_parts=True)),
     "lines": lambda engine, _: result_of(engine, Question(PLACE, "lines")),

@@ -1551,6 +1551,7 @@ export interface components {
         CompilerFilesOut: {
             /**
              * Tool
+             * @description name and version of the program
              * @example scip-typescript 0.4.0
              */
             tool: string;

@@ -109,7 +109,7 @@ class StatsOut(Out):
 class CompilerFilesOut(Out):
     """The files whose edges a compiler has written."""
 
-    tool: Sound = Field(examples=["scip-typescript 0.4.0"])
+    tool: Sound = Field(examples=["scip-typescript 0.4.0"], description="name and version of the program")
     n_files: int = Field(examples=[120])
     n_changed: int = Field(
         default=0, examples=[0], description="number of these files that have changed since: they have own edges"

@@ -20,9 +20,10 @@ _NO_DOCUMENT = 0
 _MOST_BYTES = 100_000_000  # of the uses between two files, unpacked
 
 _CURRENT = "JOIN compilers k ON k.document_id = d.id AND k.fingerprint = d.fingerprint"
-ROWS = (
-    "SELECT d.path, coalesce(t.path, ''), u.uses, u.checksum FROM compiler_uses u JOIN documents d "
-    f"ON d.id = u.document_id {_CURRENT} LEFT JOIN documents t ON t.id = u.target_id"
+ROWS = (  # whatever kinds of values a damaged file holds
+    "SELECT CAST(d.path AS TEXT), CAST(coalesce(t.path, '') AS TEXT), CAST(u.uses AS BLOB), u.checksum "
+    f"FROM compiler_uses u JOIN documents d ON d.id = u.document_id {_CURRENT} "
+    "LEFT JOIN documents t ON t.id = u.target_id"
 )
 IN_FILE = f"{ROWS} WHERE d.path = ? ORDER BY 2"
 OF_FILE = f"{ROWS} WHERE t.path = ? ORDER BY 1"

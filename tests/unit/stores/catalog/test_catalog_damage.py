@@ -10,7 +10,7 @@ import pytest
 
 from codefathom.errors import DamagedError, IndexingError
 from codefathom.stores.catalog.catalog import Catalog
-from codefathom.stores.catalog.records import Batch, DocumentRecord
+from codefathom.stores.catalog.records import Batch, CompilerRecord, CompilerUse, DocumentRecord
 from codefathom.types import Chunk, Document, ParsedDocument, Reference, Symbol
 
 
@@ -106,6 +106,22 @@ def test_a_reference_that_differs_is_not_shown(path: Path, damage: str) -> None:
     assert [path for path, _ in catalog.references("f1")] == ["b.py"]
     assert [use.name for use in catalog.references_of("a.py")] == ["os"]
     assert catalog.soundness.damaged_paths
+    catalog.close()
+
+
+@pytest.mark.parametrize("damage", ["uses = 'text'", "uses = 7", "uses = X''", "checksum = 'x'", "target_id = 2"])
+def test_a_use_of_a_compiler_that_differs_is_not_shown(path: Path, damage: str) -> None:
+    catalog = Catalog.open(str(path))
+    uses = {"a.py": frozenset({CompilerUse(4, "f1", "f1", "call")})}
+    catalog.put_compiler_uses([CompilerRecord("a.py", "print of a.py", "compiler 1", uses)])
+    assert [item.uses for item in catalog.compiler_uses_in("a.py")] == [tuple(uses["a.py"])]
+    assert catalog.soundness.check() == ""
+    catalog.close()
+    change(path, f"UPDATE compiler_uses SET {damage}")
+    catalog = Catalog.open(str(path))
+    assert catalog.compiler_uses_in("a.py") == []
+    assert catalog.soundness.damaged_paths == {"a.py"}
+    assert catalog.soundness.check()
     catalog.close()
 
 
