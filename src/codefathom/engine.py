@@ -249,9 +249,9 @@ class Engine(Upkeep, SavedIndex):
         """
         return asking.kept_to(self.current, files)
 
-    def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-        """Return hits of an earlier search with what is true now of their files; see `Hit.stale`."""
-        return self.opened.marked(hits)
+    def marked(self, hits: tuple[Hit, ...], generation: int) -> tuple[Hit, ...]:
+        """Return hits of a search of this generation with what is true now of their files; see `Hit.stale`."""
+        return self.opened.marked(hits, generation)
 
     def symbols(
         self, query: str = "", *, path: str = "", kind: str = "", limit: int = USUAL_LIMIT["symbols"], offset: int = 0

@@ -91,7 +91,7 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "lacks_views": lambda engine, _: engine.lacks_views,
     "leaving": lambda engine, _: engine.leaving(),
     "map": lambda engine, _: engine.map(MARK),
-    "marked": lambda engine, _: engine.marked(()),
+    "marked": lambda engine, _: engine.marked((), 0),
     "n_symbols": lambda engine, _: engine.n_symbols(MARK),
     "notices": lambda engine, _: next(engine.notices(lambda: False)),
     "opened": lambda engine, _: engine.opened,

@@ -17,6 +17,8 @@ from tests.waiting import comes
 from codefathom.cli import main
 from codefathom.engine import Engine
 from codefathom.errors import SourceError, UsageError
+from codefathom.project import asking
+from codefathom.project.opening import OpenedProject
 
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
 PATH = "shop/pricing.py"
@@ -121,6 +123,27 @@ def test_a_kept_text_is_what_it_is(engine: Engine) -> None:
     engine.update(texts={"note.md": "what was agreed on\n"})
     shown = engine.files.lines("texts://note.md")
     assert (shown.text, shown.stale) == ("what was agreed on\n", False)
+
+
+def test_a_hit_of_before_is_no_hit_of_now_where_a_run_ends_meanwhile(
+    engine: Engine, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The text that was found is that of before; the catalogue that it is compared with is that of now."""
+    settings = engine.settings
+    engine = engine.with_settings(settings._replace(search=settings.search._replace(refresh="never")))
+    (shop / PATH).write_text(NEW)
+
+    def not_yet(_: OpenedProject) -> bool:
+        with Engine.open(str(shop)) as other:
+            assert other.index().changed == (PATH,)
+        return False
+
+    monkeypatch.setattr(asking, "made_meanwhile", not_yet)  # a run that ends in the moment after this was looked at
+    hits = engine.search("total_cents").hits
+    assert [hit.stale for hit in hits if hit.chunk.path == PATH] == [True]
+    assert {hit.stale for hit in hits if hit.chunk.path != PATH} <= {False}
+    monkeypatch.undo()
+    assert not engine.search("total_cents").hits[0].stale
 
 
 def test_an_agent_reads_the_bytes_of_now(shop: Path) -> None:

@@ -75,11 +75,13 @@ def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: 
         index.take_in(question.files, on_file)
     stale = index.refresh()
     with reading(index.believed()) as opened:
+        generation = opened.catalog.generation  # before anything is read of it
         result = search_index(request, opened.sources)
         if made_meanwhile(opened):
+            generation = opened.catalog.generation
             result = search_index(request, opened.sources)
         notes = (*index.take_notes(), *state_of(opened))
-        hits = _with_places(opened.marked(_as_in_files(result.hits, opened)), opened)
+        hits = _with_places(opened.marked(_as_in_files(result.hits, opened), generation), opened)
         _tell(hits, on_file)
         hits, has_marks = _shown_to_agents(hits, opened) if question.for_agent else (hits, False)
         settings = index.settings
@@ -89,7 +91,7 @@ def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: 
             level=request.level,
             mode=result.mode,
             confidence=result.confidence,
-            generation=opened.catalog.generation,
+            generation=generation,
             problems=(*result.problems, *notes),
             stale=stale,
             advice=result.suggestion,

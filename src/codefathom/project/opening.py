@@ -112,12 +112,16 @@ class OpenedProject:
         other.place = replace(self.place, settings=settings)
         return other
 
-    def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-        """Say of each hit whether its file still is as it was indexed; unchanged files are not read for that."""
+    def marked(self, hits: tuple[Hit, ...], generation: int) -> tuple[Hit, ...]:
+        """Say of each hit whether its file still is as it was indexed; unchanged files are not read for that.
+
+        The hits were found when the catalogue had this generation: what was written since is another text.
+        """
         documents = self.catalog.documents_at({hit.chunk.path for hit in hits})
         recipe = self._current(self._recipe)
         originals = Originals(origin_of(recipe.tree, recipe.rules, self.catalog))
         same = {document.path for document in documents if originals.of(document).state == "same"}
+        same -= self.catalog.written_after(same, generation)  # after all that was read
         return tuple(hit if hit.chunk.path in same else replace(hit, stale=True) for hit in hits)
 
     def remember(self) -> bool:

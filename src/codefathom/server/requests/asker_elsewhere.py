@@ -237,7 +237,7 @@ class ProjectElsewhere(AskerElsewhere):
             is_usual = self._settings_of(engine) == engine.settings
             result = self.state.cache.get_or_make(key, look, keep=is_kept) if is_usual else look()
             # Also where nothing is known to have changed: a change of this moment is taken in some seconds later.
-            hits = engine.marked(result.hits)
+            hits = engine.marked(result.hits, result.generation)
             return replace(result, stale=stale, hits=hits, problems=(*result.problems, *refused))
 
     def _taken_in(self, files: tuple[str, ...]) -> tuple[Note, ...]:

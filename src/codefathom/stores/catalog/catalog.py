@@ -462,6 +462,13 @@ class Catalog:
             documents.update((row[1], _document(row)) for row in rows)
         return [documents[path] for path in paths if path in documents]
 
+    def written_after(self, paths: Collection[str], generation: int) -> set[str]:
+        """Return those of these few paths whose documents were written after a generation."""
+        if self.generation == generation:
+            return set()
+        condition = f"path IN ({_marks(paths)}) AND generation > ?"
+        return {row[0] for row in self._read(f"SELECT path FROM documents WHERE {condition}", (*paths, generation))}
+
     def document(self, path: str) -> StoredDocument | None:
         """Return one document, or None when it is not in the catalogue."""
         rows = self._read(f"SELECT {_DOCUMENT} FROM documents d WHERE d.path = ?", (path,))
