@@ -105,6 +105,8 @@ def roots(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 @pytest.fixture(scope="module")
 def askers(roots: tuple[str, str]) -> Iterator[dict[str, Asker]]:
     one, two = (Engine.open(root, is_root=True) for root in roots)
+    for engine in (one, two):  # lists of files and texts are those of the index, which other questions make first
+        engine.index()
     piped = PipedAsker(roots[0])
     places = (os.path.join(one.root, "shop"),)
     yield {
