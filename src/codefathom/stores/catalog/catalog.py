@@ -89,7 +89,6 @@ class Catalog:
         self._chunks_generation = -1  # in which they were read
         self._documents: dict[str, StoredDocument] = {}  # by path
         self._documents_state = (-1, "")  # generation and stamps with which they were read
-        self._paths: tuple[int, list[str]] = (-1, [])  # the generation in which they were read
         self._kept: dict[Callable[..., object], tuple[int, object]] = {}  # what was made, and of which generation
         self._imports = ImportTable()
         self._keeping = Lock()  # while the table of imports is brought up to date
@@ -445,10 +444,7 @@ class Catalog:
 
     def paths(self) -> list[str]:
         """Return the paths of all documents, in order; they are read once a generation."""
-        generation = self.generation
-        if self._paths[0] != generation:
-            self._paths = (generation, [row[0] for row in self._read("SELECT path FROM documents ORDER BY path")])
-        return self._paths[1]
+        return self.kept(_paths)
 
     def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
         """Return the documents of these few paths that are there, in no order; each is read once, until it changes."""
@@ -714,8 +710,12 @@ class Catalog:
         return self.soundness.references(rows)
 
 
+def _paths(catalog: Catalog, _: list[str] | None) -> list[str]:
+    return [row[0] for row in catalog._read("SELECT path FROM documents ORDER BY path")]
+
+
 def _paths_by_stem(catalog: Catalog, _: PathsByStem | None) -> PathsByStem:
-    return by_stem(catalog.languages())
+    return by_stem(catalog.paths())
 
 
 _MAX_LIKE = 10_000  # characters of a name; SQLite takes 50,000 bytes, and a sign may be doubled
