@@ -119,9 +119,7 @@ def check_next(text: str, sources: Sequence[Source], now: Mapping[str, str], sta
     pieces: list[_Piece] = []
     for n, cited in enumerate(looked_up.cited):
         if cited.start >= start:
-            n_before = n + 1
-            missing = _all_missing(text[: cited.end], looked_up.cited[:n_before], looked_up.held[:n_before], now)[n]
-            pieces.append(_written(cited, looked_up.results[n], missing))
+            pieces.append(_written(cited, looked_up.results[n], _missing_before(n, text, looked_up, now)))
     return _joined(text, start, [*pieces, *_marks(text, sources, start, len(text) + is_last)])
 
 
@@ -132,12 +130,12 @@ def cited_spans(text: str, sources: Sequence[Source]) -> list[tuple[int, int]]:
 
 def late_problems(text: str, sources: Sequence[Source], now: Mapping[str, str]) -> tuple[Dropped, ...]:
     """Return the citations of a text that hold as `check_next` sees them, and not with the code quoted after them."""
-    all_cited, _, held = _looked_up(text, sources, now)
+    looked_up = _looked_up(text, sources, now)
     problems = []
-    for n, missing in enumerate(_all_missing(text, all_cited, held, now)):
-        cited = all_cited[n]
-        if missing and held[n] and not _all_missing(text[: cited.end], all_cited[: n + 1], held[: n + 1], now)[n]:
-            problems.append(Dropped(cited.places[0].text, Note(say.QUOTE_NOT_THERE, {"line": repr(missing)})))
+    for n, missing in enumerate(_all_missing(text, looked_up.cited, looked_up.held, now)):
+        if missing and looked_up.held[n] and not _missing_before(n, text, looked_up, now):
+            cited = looked_up.cited[n].places[0].text
+            problems.append(Dropped(cited, Note(say.QUOTE_NOT_THERE, {"line": repr(missing)})))
     return tuple(problems)
 
 
@@ -380,7 +378,18 @@ def _all_missing(
     text: str, all_cited: Sequence[_Cited], held: Sequence[Sequence[Citation]], now: Mapping[str, str]
 ) -> list[str]:
     """Return for each citation the first line quoted next to it that is not in the cited lines, "" if all are."""
-    quotes = _quotes(text)
+    return _missing_of(_quotes(text), text, all_cited, held, now)
+
+
+def _missing_of(
+    quotes: Sequence[_Quote],
+    text: str,
+    all_cited: Sequence[_Cited],
+    held: Sequence[Sequence[Citation]],
+    now: Mapping[str, str],
+) -> list[str]:
+    if not quotes:
+        return [""] * len(all_cited)
     near = [[quote for quote in quotes if _belongs(quote, cited, text)] for cited in all_cited]
     taken = {quote for group in near for quote in group}
     for quote in quotes:
@@ -395,6 +404,22 @@ def _all_missing(
             if _is_meant(quote, all_cited[index], text):
                 near[index].append(quote)
     return [_missing(group, places, now) for group, places in zip(near, held, strict=True)]
+
+
+def _missing_before(n: int, text: str, looked_up: _LookedUp, now: Mapping[str, str]) -> str:
+    """Return the first line quoted next to citation `n`, before its end, that is not in the cited lines, "" if all are.
+
+    Only citations near to it are looked at: others share no quotation with it.
+    """
+    cited = looked_up.cited[n]
+    quotes = [quote for quote in _quotes(text[: cited.end]) if _is_near(quote, cited)]
+    first = next(m for m, other in enumerate(looked_up.cited) if m == n or any(_is_near(one, other) for one in quotes))
+    some, held = looked_up.cited[first : n + 1], looked_up.held[first : n + 1]
+    return _missing_of(quotes, text[: cited.end], some, held, now)[-1]
+
+
+def _is_near(quote: _Quote, cited: _Cited) -> bool:
+    return max(cited.start - quote.end, quote.start - cited.end) <= max(_MAX_BETWEEN, _MAX_TO_FENCE)
 
 
 def _between(quote: _Quote, cited: _Cited, text: str) -> str:

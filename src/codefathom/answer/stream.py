@@ -33,6 +33,7 @@ _OPEN = re.compile(
 )
 _PROSE = re.compile(r"\b(?!(?:sources?|lines?|and)\b)[^\W\d]{2,}[ \t]+(?!(?:sources?|lines?|and)\b)[^\W\d]{2,}\b(?!\Z)")
 _MAX_OPEN = 320  # characters
+_GROWTH = 50  # a block is checked again when it has grown by this part of it
 
 
 class CheckedStream:
@@ -47,6 +48,7 @@ class CheckedStream:
         self._now = now
         self._waiting = ""  # the present block
         self._n_shown = 0  # characters of it
+        self._n_looked_at = 0  # characters of it
         self._citations: dict[Citation, None] = {}
         self._dropped: list[Dropped] = []
         self._text: list[str] = []
@@ -55,15 +57,24 @@ class CheckedStream:
         self._named = re.compile(rf"\b(?:{bare})`?[:,]?{_LINES}\Z", re.IGNORECASE) if bare else None
 
     def feed(self, text: str) -> Iterator[str]:
-        """Take a piece and yield what can be shown now, checked."""
+        """Take a piece and yield what can be shown now, checked.
+
+        Each check reads the whole block, so that a long one is checked every few words: its time grows with its length.
+        """
         self._waiting += text
         yield from self._whole(is_last=False)
-        yield from self._taken(self._decided())
+        if len(self._waiting) - self._n_looked_at > len(self._waiting) // _GROWTH:
+            yield from self._looked_at()
 
     def finish(self) -> Iterator[str]:
         """Yield the remaining text, checked."""
+        yield from self._looked_at()
         yield from self._whole(is_last=True)
         yield from self._ended(len(self._waiting), is_last=True)
+
+    def _looked_at(self) -> Iterator[str]:
+        self._n_looked_at = len(self._waiting)
+        yield from self._taken(self._decided())
 
     def _whole(self, is_last: bool) -> Iterator[str]:
         while (end := _end_of_block(self._waiting, is_last)) > 0:
@@ -97,6 +108,7 @@ class CheckedStream:
             yield self._shown(f"\n\n{not_found_mark(len(late))}")
         yield from self._taken(end, is_last=is_last)
         self._waiting, self._n_shown = self._waiting[end:], max(self._n_shown - end, 0)
+        self._n_looked_at = 0
 
     def _taken(self, end: int, *, is_last: bool = False) -> Iterator[str]:
         """Yield the block up to `end`, checked; blank lines before the first word are left out."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.counted import n_python_calls
 
 from codefathom.answer.answer_types import Citation, Source
 from codefathom.answer.claims import NOT_IN_SOURCES
@@ -92,6 +95,15 @@ def test_words_come_one_by_one() -> None:
         "[a.txt:2-2],",
         " ",
     ]
+
+
+@pytest.mark.parametrize("sentence", ["So it is [1:2]. ", "It says `two = (two)` there [1:1]. "])
+def test_the_work_grows_with_a_long_paragraph_and_not_with_its_square(sentence: str) -> None:
+    def streamed(n_sentences: int) -> int:
+        words = re.findall(r"\S+\s", sentence * n_sentences)
+        return n_python_calls(lambda: shown(words))
+
+    assert streamed(320) < 6 * streamed(80)
 
 
 def test_a_citation_behind_the_code_it_is_about_is_checked_with_it() -> None:
