@@ -205,7 +205,7 @@ def test_an_entry_of_codex_that_was_changed_stays(home: Path, run: Install) -> N
 
 
 @pytest.mark.parametrize("content", ["", "\n", " \t\n", "// none\n", "# none\n", "\ufeff"])
-@pytest.mark.parametrize("name", ["cursor", "codex", "claude", "vscode", "gemini"])
+@pytest.mark.parametrize("name", ["cursor", "codex", "claude", "vscode", "gemini", "zed", "opencode", "junie"])
 def test_an_empty_file_is_fine_and_comes_back(home: Path, run: Install, name: str, content: str) -> None:
     if content.startswith("#" if name != "codex" else "//"):
         return

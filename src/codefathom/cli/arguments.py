@@ -194,6 +194,8 @@ def _value(option: Option, raw: Any) -> Any:
     if isinstance(raw, bool):
         return raw
     name = option.names[-1]
+    if option.also and isinstance(raw, str):
+        raw = _chosen(option, raw)
     for text in raw if isinstance(raw, list) else [raw]:
         if not is_text(text) and name not in _OF_SYSTEM:
             raise UsageError(f"{name} cannot be {_cut(text)}: it is not valid UTF-8", hint="write it in UTF-8")
@@ -202,6 +204,12 @@ def _value(option: Option, raw: Any) -> Any:
     if isinstance(raw, list):
         return tuple(raw)
     return raw if option.kind is str else _number(option, raw)
+
+
+def _chosen(option: Option, text: str) -> str:
+    """Return the choice that a text means, however it is written: "Claude Code", "claude-code"."""
+    written = "".join(filter(str.isalnum, text)).lower()
+    return written if written in option.choices else option.also.get(written, text)
 
 
 def _number(option: Option, text: str) -> Any:

@@ -148,7 +148,7 @@ def explanation(option: Option, command: Command | None = None) -> str:
     is_operand = not option.names[0].startswith("-")
     notes = []
     if len(option.choices) > 1 and not all(choice in option.help for choice in option.choices):
-        notes.append(f"one of {', '.join(option.choices)}")
+        notes.append(f"one of: {', '.join(option.choices)}")
     if default := _default(option, command):
         notes.append(f"default: {default}")
     if option.required and not is_operand:

@@ -33,6 +33,7 @@ class Option(NamedTuple):
     high: float | None = None
     default: str = ""  # shown instead of that of the setting
     row: str = ""  # its name in the table of options of questions
+    also: Mapping[str, str] = {}  # choices by other names that people write, in small letters without signs
 
     @property
     def destination(self) -> str:
@@ -302,7 +303,37 @@ class Command(NamedTuple):
     examples: tuple[str, ...] = ()
 
 
-HOST_NAMES = ("claude", "codex", "cursor", "vscode", "gemini")
+HOST_NAMES = (
+    "claude",
+    "codex",
+    "cursor",
+    "vscode",
+    "gemini",
+    "zed",
+    "windsurf",
+    "opencode",
+    "cline",
+    "amp",
+    "junie",
+)
+_HOSTS_BY_OTHER_NAMES = {
+    "claudecode": "claude",
+    "openaicodex": "codex",
+    "codexcli": "codex",
+    "copilot": "vscode",
+    "githubcopilot": "vscode",
+    "code": "vscode",
+    "visualstudiocode": "vscode",
+    "geminicli": "gemini",
+    "googlegemini": "gemini",
+    "zededitor": "zed",
+    "ampcode": "amp",
+    "sourcegraphamp": "amp",
+    "jetbrains": "junie",
+    "jetbrainsjunie": "junie",
+    "intellij": "junie",
+    "pycharm": "junie",
+}
 SHELLS = ("bash", "zsh", "fish")
 FAIL_ON = ("never", "reached", "tests")
 PROJECT_ACTIONS = ("list", "add", "remove", "rename")
@@ -423,7 +454,13 @@ _QUERY = Option(
     repeat=True,
     required=True,
 )
-_HOST = Option(("host",), "the agent or editor; without it, all that fathom finds here", "HOST", choices=HOST_NAMES)
+_HOST = Option(
+    ("host",),
+    "the agent or editor; without it, all that fathom finds here",
+    "HOST",
+    choices=HOST_NAMES,
+    also=_HOSTS_BY_OTHER_NAMES,
+)
 _SETUP = (
     Option(
         ("--project",),

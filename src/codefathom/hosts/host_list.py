@@ -36,10 +36,14 @@ class Target(NamedTuple):
         """The whole path."""
         return "/".join([self.base, *self.parts])
 
+    def inner(self, *parts: str) -> Target:
+        """Return a place inside of this folder."""
+        return Target(self.base, (*self.parts, *parts))
+
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A program that starts MCP servers. The places for a project are relative to its root."""
+    """A program that starts MCP servers. The places for a project are relative to its root; () where there is none."""
 
     name: str
     title: str
@@ -47,13 +51,15 @@ class Host:
     project_settings: Parts
     project_skill: Parts
     is_toml: bool = False
-    has_type: bool = True  # an entry says "type": "stdio"
+    server_type: str = "stdio"  # what an entry calls a program that speaks on stdin and stdout; "": it does not say
     added: tuple[str, ...] = ()  # keys of an entry that the host itself writes, such as what a user has allowed
 
     def entry(self, command: str) -> Entry:
         """Return the settings of the server."""
-        entry: dict[str, object] = {"type": "stdio"} if self.has_type else {}
-        entry |= {"command": command, "args": ["mcp"]}
+        kind: dict[str, object] = {"type": self.server_type} if self.server_type else {}
+        if self.name == "opencode":
+            return {**kind, "command": [command, "mcp"], "enabled": True}
+        entry = {**kind, "command": command, "args": ["mcp"]}
         if self.name == "cursor":
             entry["args"] = ["mcp", "--source-dir", _OPEN_FOLDER]
         if self.name == "vscode":
@@ -90,12 +96,18 @@ HOSTS = (
         (".codex", "config.toml"),
         (".agents", *_SKILL),
         is_toml=True,
-        has_type=False,
+        server_type="",
         added=("tools",),
     ),
     Host("cursor", "Cursor", "mcpServers", (".cursor", "mcp.json"), (".cursor", *_SKILL)),
     Host("vscode", "VS Code", "servers", (".vscode", "mcp.json"), (".github", *_SKILL)),
-    Host("gemini", "Gemini CLI", "mcpServers", (".gemini", "settings.json"), (".gemini", *_SKILL), has_type=False),
+    Host("gemini", "Gemini CLI", "mcpServers", (".gemini", "settings.json"), (".gemini", *_SKILL), server_type=""),
+    Host("zed", "Zed", "context_servers", (".zed", "settings.json"), (), server_type=""),
+    Host("windsurf", "Windsurf", "mcpServers", (), (".windsurf", *_SKILL), server_type=""),
+    Host("opencode", "opencode", "mcp", ("opencode.json",), (".opencode", *_SKILL), server_type="local"),
+    Host("cline", "Cline", "mcpServers", (), (".cline", *_SKILL), added=("autoApprove", "disabled", "timeout")),
+    Host("amp", "Amp", "amp.mcpServers", (".amp", "settings.json"), (".agents", *_SKILL), server_type=""),
+    Host("junie", "Junie", "mcpServers", (".junie", "mcp", "mcp.json"), (".junie", *_SKILL), server_type=""),
 )
 
 
@@ -103,44 +115,101 @@ class HostPlaces(NamedTuple):
     """The files of a host for one user or one project; a host is there where one of `marks` is."""
 
     settings: Target
-    skill: Target
+    skill: Target | None  # None: the host reads no skills
     marks: tuple[Target, ...]
 
 
+def has_project_settings(host: Host) -> bool:
+    """Return True if a host reads settings of one project."""
+    return bool(host.project_settings)
+
+
 def project_places(host: Host, root: str) -> HostPlaces:
-    """Return the places in a project."""
-    settings, skill = Target(root, host.project_settings), Target(root, host.project_skill)
+    """Return the places in a project, for a host that has settings there."""
+    settings = Target(root, host.project_settings)
+    skill = Target(root, host.project_skill) if host.project_skill else None
     # Not `.github`, which says nothing of an editor, nor `.agents`, which several read.
-    folder = {"claude": ".claude", "vscode": ".vscode"}.get(host.name, host.project_settings[0])
+    folder = {"claude": ".claude", "opencode": ".opencode"}.get(host.name, host.project_settings[0])
     return HostPlaces(settings, skill, (settings, Target(root, (folder,))))
 
 
 def user_places(host: Host, around: Surroundings) -> HostPlaces:
     """Return the places of a user, wherever variables of the host move them."""
-    home = around.home
-    folder = Target(home, (f".{host.name}",))
-    if host.name == "vscode":
-        settings = Target(*_vscode_folder(around))
-        skill = Target(home, (".copilot", *_SKILL))
-        return HostPlaces(settings, skill, (settings._replace(parts=settings.parts[:-1]),))
-    if host.name == "claude":
-        own = around.variables.get("CLAUDE_CONFIG_DIR", "")
-        settings = Target(own or home, (".claude.json",))
-        skill = Target(own, _SKILL) if own else Target(home, (".claude", *_SKILL))
-        return HostPlaces(settings, skill, (settings, Target(own, ()) if own else folder))
-    if host.name == "codex":
-        own = around.variables.get("CODEX_HOME", "")
-        settings = Target(own, ("config.toml",)) if own else Target(home, (".codex", "config.toml"))
-        return HostPlaces(settings, Target(home, (".agents", *_SKILL)), (Target(own, ()) if own else folder,))
-    settings = Target(home, (f".{host.name}", host.project_settings[-1]))
-    return HostPlaces(settings, Target(home, (f".{host.name}", *_SKILL)), (folder,))
+    if host.name in _USER_PLACES:
+        return _USER_PLACES[host.name](around)
+    folder = f".{host.name}"
+    settings = Target(around.home, (folder, *host.project_settings[1:]))
+    return HostPlaces(settings, Target(around.home, (folder, *_SKILL)), (Target(around.home, (folder,)),))
 
 
-def _vscode_folder(around: Surroundings) -> tuple[str, Parts]:
-    end = ("Code", "User", "mcp.json")
-    if around.system == "darwin":
-        return around.home, ("Library", "Application Support", *end)
+def _vscode_places(around: Surroundings) -> HostPlaces:
+    folder = _vscode_folder(around)
+    return HostPlaces(folder.inner("mcp.json"), Target(around.home, (".copilot", *_SKILL)), (folder,))
+
+
+def _cline_places(around: Surroundings) -> HostPlaces:
+    folder = _vscode_folder(around).inner("globalStorage", "saoudrizwan.claude-dev")
+    settings = folder.inner("settings", "cline_mcp_settings.json")
+    return HostPlaces(settings, Target(around.home, (".cline", *_SKILL)), (folder,))
+
+
+def _claude_places(around: Surroundings) -> HostPlaces:
+    own = around.variables.get("CLAUDE_CONFIG_DIR", "")
+    settings = Target(own or around.home, (".claude.json",))
+    folder = Target(own, ()) if own else Target(around.home, (".claude",))
+    return HostPlaces(settings, folder.inner(*_SKILL), (settings, folder))
+
+
+def _codex_places(around: Surroundings) -> HostPlaces:
+    own = around.variables.get("CODEX_HOME", "")
+    folder = Target(own, ()) if own else Target(around.home, (".codex",))
+    return HostPlaces(folder.inner("config.toml"), Target(around.home, (".agents", *_SKILL)), (folder,))
+
+
+def _zed_places(around: Surroundings) -> HostPlaces:
     if around.system == "win32":
-        return around.variables.get("APPDATA") or around.home, end
+        folder = Target(around.variables.get("APPDATA") or around.home, ("Zed",))
+    else:
+        folder = _config_folder(around).inner("zed")
+    return HostPlaces(folder.inner("settings.json"), None, (folder,))
+
+
+def _windsurf_places(around: Surroundings) -> HostPlaces:
+    folder = Target(around.home, (".codeium", "windsurf"))
+    return HostPlaces(folder.inner("mcp_config.json"), folder.inner(*_SKILL), (folder,))
+
+
+def _opencode_places(around: Surroundings) -> HostPlaces:
+    folder = _config_folder(around).inner("opencode")
+    return HostPlaces(folder.inner("opencode.json"), folder.inner(*_SKILL), (folder,))
+
+
+def _amp_places(around: Surroundings) -> HostPlaces:
+    folder = Target(around.home, (".config", "amp"))
+    return HostPlaces(folder.inner("settings.json"), Target(around.home, (".config", "agents", *_SKILL)), (folder,))
+
+
+_USER_PLACES = {
+    "amp": _amp_places,
+    "claude": _claude_places,
+    "cline": _cline_places,
+    "codex": _codex_places,
+    "opencode": _opencode_places,
+    "vscode": _vscode_places,
+    "windsurf": _windsurf_places,
+    "zed": _zed_places,
+}
+
+
+def _config_folder(around: Surroundings) -> Target:
     own = around.variables.get("XDG_CONFIG_HOME", "")
-    return (own, end) if own else (around.home, (".config", *end))
+    return Target(own, ()) if own else Target(around.home, (".config",))
+
+
+def _vscode_folder(around: Surroundings) -> Target:
+    end = ("Code", "User")
+    if around.system == "darwin":
+        return Target(around.home, ("Library", "Application Support", *end))
+    if around.system == "win32":
+        return Target(around.variables.get("APPDATA") or around.home, end)
+    return _config_folder(around).inner(*end)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -44,18 +44,32 @@ def is_there(places: HostPlaces) -> bool:
 
 def setup_changes(host: Host, places: HostPlaces, command: str) -> list[FileChange]:
     """Return the changes that set the host up. Raises SourceError for a file that cannot be read or understood."""
-    return [_settings_change(host, places.settings, host.entry(command)), _skill_change(places.skill)]
+    skill = [_skill_change(places.skill)] if places.skill else []
+    return [_settings_change(host, places.settings, host.entry(command)), *skill]
 
 
-def removal_changes(host: Host, places: HostPlaces) -> list[FileChange]:
-    """Return the changes that take it back. Raises SourceError for a file that cannot be read or understood."""
+def removal_changes(host: Host, places: HostPlaces, others: Iterable[tuple[Host, HostPlaces]]) -> list[FileChange]:
+    """Return the changes that take it back. Raises SourceError for a file that cannot be read or understood.
+
+    A skill stays while one of the other hosts, which reads the same file, is set up.
+    """
+    settings = _settings_removal(host, places.settings)
+    if places.skill is None:
+        return [settings]
     skill = _read(places.skill)
-    stays = skill is not None and not is_own_skill(skill)
-    note = "the skill was changed, and stays" if stays else ""
-    return [
-        _settings_removal(host, places.settings),
-        FileChange(places.skill.path, skill, skill if stays else None, note),
-    ]
+    users = [other.title for other, its in others if its.skill == places.skill and _is_set_up(other, its.settings)]
+    note = f"the skill stays, because {users[0]} uses it, too" if users and skill is not None else ""
+    if skill is not None and not is_own_skill(skill):
+        note = "the skill was changed, and stays"
+    return [settings, FileChange(places.skill.path, skill, skill if note else None, note)]
+
+
+def _is_set_up(host: Host, target: Target) -> bool:
+    try:
+        before = _read(target)
+        return before is not None and _is_own(host.entry_in(_decoded(before)[1]))
+    except (SourceError, FormError):  # what cannot be understood may use it
+        return True
 
 
 def _settings_removal(host: Host, target: Target) -> FileChange:
@@ -78,7 +92,7 @@ def followed(places: HostPlaces) -> HostPlaces:
 
     A link that leads elsewhere stays what it is, so that the file is refused.
     """
-    return places._replace(settings=_followed(places.settings), skill=_followed(places.skill))
+    return places._replace(settings=_followed(places.settings), skill=places.skill and _followed(places.skill))
 
 
 def _followed(target: Target) -> Target:
@@ -135,6 +149,7 @@ def _settings_change(host: Host, target: Target, entry: Entry) -> FileChange:
 def _is_own(entry: object) -> bool:
     """Return True if an entry starts fathom, wherever it lies."""
     command = entry.get("command") if isinstance(entry, dict) else None
+    command = command[0] if isinstance(command, list) and command else command  # with its arguments behind it
     name = command.replace("\\", "/").rpartition("/")[2] if isinstance(command, str) else ""
     return name.lower().removesuffix(".exe") == "fathom"
 
@@ -145,7 +160,9 @@ def _is_changed(host: Host, entry: object) -> bool:
     What a host itself adds to it is no change of a person.
     """
     own = {key: value for key, value in entry.items() if key not in host.added} if isinstance(entry, dict) else {}
-    return {**own, "command": ""} != host.entry("")
+    command = own.get("command")
+    nowhere = ["", *command[1:]] if isinstance(command, list) else ""
+    return {**own, "command": nowhere} != host.entry("")
 
 
 def _skill_change(target: Target) -> FileChange:

@@ -13,7 +13,16 @@ from codefathom.cli.face import Face
 from codefathom.cli.options import InstallOptions
 from codefathom.config.user_places import home_folder
 from codefathom.errors import FathomError, UsageError
-from codefathom.hosts.host_list import HOSTS, SERVER, Host, HostPlaces, Surroundings, project_places, user_places
+from codefathom.hosts.host_list import (
+    HOSTS,
+    SERVER,
+    Host,
+    HostPlaces,
+    Surroundings,
+    has_project_settings,
+    project_places,
+    user_places,
+)
 from codefathom.hosts.plugin_files import PLUGIN_FOLDER, skill_text
 from codefathom.hosts.setup_changes import FileChange, followed, is_there, removal_changes, setup_changes, write
 from codefathom.shapes import to_json
@@ -60,7 +69,12 @@ def install(options: InstallOptions, face: Face) -> int:
 
 def uninstall(options: InstallOptions, face: Face) -> int:
     """Take back what `install` has written. Return 1 if there is nothing, or nothing was written."""
-    codes = _run(_hosts(options, face), removal_changes, options, face)
+    every = _hosts(options._replace(host=""), face)
+
+    def removal(host: Host, places: HostPlaces) -> Sequence[FileChange]:
+        return removal_changes(host, places, [other for other in every if other[0] is not host])
+
+    codes = _run(_hosts(options, face), removal, options, face)
     if codes == {_UNCHANGED}:
         face.note("nothing that `fathom install` writes was found")
     return _ERROR if _ERROR in codes else _NO_RESULT if _SUCCESS not in codes else _SUCCESS
@@ -82,7 +96,11 @@ def _hosts(options: InstallOptions, face: Face) -> list[_Chosen]:
             f"{root} is a home folder or the root of the disk, not a project",
             hint="change to the folder of a project, or leave --project out to set up your own user",
         )
-    return [(host, project_places(host, root)) for host in chosen]
+    if options.host and not has_project_settings(chosen[0]):
+        raise UsageError(
+            f"{chosen[0].title} has no settings for one project", hint="leave --project out to set up your own user"
+        )
+    return [(host, project_places(host, root)) for host in chosen if has_project_settings(host)]
 
 
 def _command(*, in_project: bool) -> str:
@@ -144,8 +162,8 @@ def _carry_out(plan: _Plan, options: InstallOptions, face: Face) -> int:
     if not options.yes and face.answer(f"write this for {title}? [y/N] ").strip().lower() not in {"y", "yes"}:
         face.note(f"{title}: nothing was written")
         return _NO_RESULT
-    for change, target in zip(plan.changes, (plan.places.settings, plan.places.skill), strict=True):
-        if change.kind:
+    for change, target in zip(plan.changes, (plan.places.settings, plan.places.skill), strict=False):
+        if change.kind and target:
             write(change, target)
     face.note(f"{title}: written; restart it to see the change")
     return _SUCCESS
@@ -198,7 +216,7 @@ def _print(hosts: Sequence[_Chosen], options: InstallOptions, face: Face) -> int
         face.write(f"{face.style.strong(host.title)}: in {show_name(places.settings.path)}\n\n")
         face.write(f"{host.created(host.entry(command))}\n")
     face.write(f"{face.style.strong('Skill')}: the same for all, in\n\n")
-    face.write("".join(f"  {show_name(places.skill.path)}\n" for _, places in hosts))
+    face.write("".join(f"  {show_name(places.skill.path)}\n" for _, places in hosts if places.skill))
     face.write(f"\n{skill_text().decode()}\n")
     title = face.style.strong("Agent Plugin")
     face.write(f"{title}: the skill in a folder that several agents load, {show_name(PLUGIN_FOLDER)}\n")
