@@ -142,6 +142,7 @@ class ImpactOptions(NamedTuple):
     limit: int = USUAL_LIMIT["impact"]
     tests_only: bool = False
     fail_on: str = "never"
+    format: str = "text"
     max_tokens: int = 0
     offset: int = 0
 
@@ -336,6 +337,7 @@ _HOSTS_BY_OTHER_NAMES = {
 }
 SHELLS = ("bash", "zsh", "fish")
 FAIL_ON = ("never", "reached", "tests")
+IMPACT_FORMATS = ("text", "markdown")
 PROJECT_ACTIONS = ("list", "add", "remove", "rename")
 STORE_ACTIONS = ("verify", "move", "remove", "test", "list", "init")
 EXPORT_FORMATS = ("index-json", "jsonl", "faiss")
@@ -639,6 +641,7 @@ COMMANDS = (
                 "WHAT",
                 choices=FAIL_ON,
             ),
+            Option(("--format",), "markdown: for a comment on a pull request", "FORMAT", choices=IMPACT_FORMATS),
             _MAX_TOKENS,
             _OFFSET,
             _REVISION,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from codefathom.cli.asked_questions import impact_question
+from codefathom.cli.display.impact_markdown import impact_markdown
 from codefathom.cli.display.output import Style
 from codefathom.cli.display.render import related_text
 from codefathom.cli.extra_documents import documents
@@ -48,7 +49,8 @@ def _diff(change: str, face: Face) -> str | None:
 
 def _write(impact: Impact, options: ImpactOptions, face: Face) -> None:
     """Write what has room; the text form tells on stderr, in full, what is not seen."""
-    listed = impact if face.common.json else replace(impact, unseen=(), n_unseen=0)
+    is_whole = face.common.json or options.format == "markdown"
+    listed = impact if is_whole else replace(impact, unseen=(), n_unseen=0)
     if options.tests_only and not face.common.json:
         listed = replace(listed, changes=(), n_changes=0, reached=(), n_reached=0)
 
@@ -58,6 +60,8 @@ def _write(impact: Impact, options: ImpactOptions, face: Face) -> None:
         if face.common.json:
             return to_json(impact_shape(listed, n))
         part = first_items(listed, n)
+        if options.format == "markdown":
+            return impact_markdown(part, rest=left_out(listed, part), tests_only=options.tests_only)
         if options.tests_only:
             return "".join(f"{show_name(test.path)}\n" for test in part.tests)
         return "".join(f"{line}\n" for line in _lines(part, style))
