@@ -147,6 +147,17 @@ HAS_WORDS = _kind("has_words", "has the words {words}")
 NOT_FOLLOWED = _kind("not_followed", "1 import of a package of this name could not be followed")
 NOT_FOLLOWED_TIMES = _kind("not_followed_times", "{count} imports of a package of this name could not be followed")
 
+STANDS_ELSEWHERE = _kind(
+    "stands_elsewhere",
+    "the name also stands in 1 more file where it is most likely no use: "
+    "in a comment or a text, as another name, or in another language",
+)
+STANDS_ELSEWHERE_TIMES = _kind(
+    "stands_elsewhere_times",
+    "the name also stands in {count} more files where it is most likely no use: "
+    "in a comment or a text, as another name, or in another language",
+)
+
 
 def not_followed(count: int) -> tuple[Note, ...]:
     """Return how many imports could not be followed, where there are some."""

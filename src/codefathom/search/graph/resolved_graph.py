@@ -30,7 +30,7 @@ from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.types import TYPE_KINDS, Certainty, FoundSymbol
 
 # Here a plain name is one of the file, of an import or of the language: nothing else of the project can be meant.
-_PLAIN_NAMES_ARE_BOUND = frozenset({"python", "javascript", "go"})
+PLAIN_NAMES_ARE_BOUND = frozenset({"python", "javascript", "go"})
 # Files of one folder see one another's names.
 _SHARED_FOLDERS = frozenset({"go", "java", "csharp", "swift", "dart"})
 # A plain name may be a member of the class around it.
@@ -167,6 +167,11 @@ class ResolvedGraph(ReferenceGraph):
             name = next(filter(None, own), name if original == DEFAULT else original)
         return name
 
+    def is_foreign_name(self, path: str, local: str) -> bool:
+        """Return True if a name of a file is that of an import which is known to lead outside of the project."""
+        sources = self._sources_of(path).get(local, ())
+        return any(sources) and not any(source.documents or source.is_open for source in sources)
+
     # ---- a name alone
 
     def _plain(self, scope: _Scope, use: NameUse) -> UseTargets:
@@ -183,13 +188,13 @@ class ResolvedGraph(ReferenceGraph):
             definitions = joined(each)
             return UseTargets(definitions) if definitions else self._unknown(scope, bound)
         everything = {path for source in sources.get(EVERY, ()) for path in source.documents}
-        if scope.language not in _PLAIN_NAMES_ARE_BOUND and not sources:
+        if scope.language not in PLAIN_NAMES_ARE_BOUND and not sources:
             everything |= {path for item in self.imports_of(scope.path) for path in self.resolve(item.name, scope.path)}
         package = _package(scope.path) if scope.language in _SHARED_FOLDERS else None
         near = self._in_package(scope.anywhere(), package, frozenset(everything))
         if near:
             return UseTargets(near)
-        if scope.language in _PLAIN_NAMES_ARE_BOUND:
+        if scope.language in PLAIN_NAMES_ARE_BOUND:
             return self._unknown(scope, sources.get(EVERY, ()))
         return scope.plain()
 
@@ -261,7 +266,7 @@ class ResolvedGraph(ReferenceGraph):
             return UseTargets(here)
         if not owned:
             owned = scope.outer().by(_stem_of).get(owner, NO_DEFINITIONS)
-        if owned and scope.language not in _PLAIN_NAMES_ARE_BOUND:
+        if owned and scope.language not in PLAIN_NAMES_ARE_BOUND:
             return UseTargets(owned, "exact" if len(owned.paths) == 1 else "by-name")
         is_type = owner[:1].isupper() and scope.language in _TYPES_HAVE_CAPITALS
         if owner in _STANDARD or (scope.language == "rust" and owner in _RUST_TYPES):
@@ -472,7 +477,7 @@ def _is_plain(item: FoundSymbol, language: str) -> bool:
 
 def _is_outer(item: FoundSymbol, language: str) -> bool:
     """Return True if a definition can be imported by its name."""
-    bound = language in _PLAIN_NAMES_ARE_BOUND or language in _FUNCTIONS_ARE_NO_MEMBERS
+    bound = language in PLAIN_NAMES_ARE_BOUND or language in _FUNCTIONS_ARE_NO_MEMBERS
     return item.symbol.kind != "method" or not bound
 
 
