@@ -13,6 +13,7 @@ from codefathom.search.graph.exports import DEFAULT, exported_names
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
 from codefathom.search.graph.receivers import Receivers
 from codefathom.search.graph.reference_graph import (
+    MAX_DEFINING_FILES,
     NO_DEFINITIONS,
     Definitions,
     NameUse,
@@ -32,7 +33,7 @@ from codefathom.types import TYPE_KINDS, Certainty, FoundSymbol
 # Here a plain name is one of the file, of an import or of the language: nothing else of the project can be meant.
 PLAIN_NAMES_ARE_BOUND = frozenset({"python", "javascript", "go"})
 # Files of one folder see one another's names.
-_SHARED_FOLDERS = frozenset({"go", "java", "csharp", "swift", "dart"})
+SHARED_FOLDERS = frozenset({"go", "java", "csharp", "swift", "dart"})
 # A plain name may be a member of the class around it.
 _OWN_MEMBERS = frozenset({"java", "csharp", "c", "swift", "ruby", "dart"})
 # A function that stands in no class is not called on a value.
@@ -190,7 +191,7 @@ class ResolvedGraph(ReferenceGraph):
         everything = {path for source in sources.get(EVERY, ()) for path in source.documents}
         if scope.language not in PLAIN_NAMES_ARE_BOUND and not sources:
             everything |= {path for item in self.imports_of(scope.path) for path in self.resolve(item.name, scope.path)}
-        package = _package(scope.path) if scope.language in _SHARED_FOLDERS else None
+        package = _package(scope.path) if scope.language in SHARED_FOLDERS else None
         near = self._in_package(scope.anywhere(), package, frozenset(everything))
         if near:
             return UseTargets(near)
@@ -230,7 +231,14 @@ class ResolvedGraph(ReferenceGraph):
         targets = self._named(scope, use)
         if targets.certainty == "exact":
             return targets
-        return targets._replace(definitions=self._receivers.possible(targets.definitions, use))
+        definitions = self._receivers.possible(targets.definitions, use)
+        if (
+            use.reference.kind == "type"
+            and use.reference.name.islower()
+            and len(definitions.paths) > MAX_DEFINING_FILES
+        ):
+            return UseTargets()  # a value behind something imported: so usual a name tells nothing
+        return targets._replace(definitions=definitions)
 
     def _named(self, scope: _Scope, use: NameUse) -> UseTargets:
         """Return the definitions that the names before a name lead to; else those of any value."""
@@ -385,8 +393,8 @@ class ResolvedGraph(ReferenceGraph):
 
     def _exported_as(self, name: str) -> Iterator[str]:
         """Yield the other names that the scripts which define a name give to it, also those of default imports."""
-        paths = sorted(map(str, self.definitions(name, "javascript").paths))
-        exports = {path: self._exports(path) for path in paths[:_MOST_EXPORTING_FILES]}
+        paths = sorted(map(str, self.definitions(name, "javascript").paths))[:_MOST_EXPORTING_FILES]
+        exports = {path: self._exports(path) for path in (*paths, *(self._importing(name) if paths else ()))}
         for names in exports.values():
             yield from (exported for exported, own in names.items() if own == name != exported != DEFAULT)
         passing = {path for path, names in exports.items() if names.get(DEFAULT) == name}
@@ -397,6 +405,15 @@ class ResolvedGraph(ReferenceGraph):
             passing = {path for path, local in users if local == DEFAULT} - passing
             if not passing:
                 break
+
+    def _importing(self, name: str) -> Sequence[str]:
+        """Return scripts that import a name, and may pass it on under another one; first those made for that."""
+
+        def has_name(form: ImportForm) -> bool:
+            return form.language in _SCRIPTS and name in form.qualifier.split(", ")
+
+        paths = {use.path for use in self.imports_with([name], has_name)}
+        return sorted(paths, key=lambda path: (not may_go_unnamed(path), path))[:_MOST_EXPORTING_FILES]
 
     def _default_imports(self, targets: set[str]) -> Iterator[tuple[str, str]]:
         """Yield the files that import what some files export by default, each with the name that it has there."""

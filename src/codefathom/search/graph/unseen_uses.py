@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
@@ -16,9 +18,10 @@ from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.search.graph.reference_graph import MAX_DEFINING_FILES
 from codefathom.search.graph.resolve import family
-from codefathom.search.graph.resolved_graph import PLAIN_NAMES_ARE_BOUND, ResolvedGraph
+from codefathom.search.graph.resolved_graph import PLAIN_NAMES_ARE_BOUND, SHARED_FOLDERS, ResolvedGraph
+from codefathom.stores.catalog.records import CheckedText
 from codefathom.text.code_only import code_only
-from codefathom.types import VALUE_KINDS, FoundSymbol, Related
+from codefathom.types import VALUE_KINDS, FoundSymbol, Related, Symbol
 
 FilesWith: TypeAlias = Callable[[str], Sequence[str] | None]  # a word → paths in order; None: nobody can tell
 
@@ -26,7 +29,10 @@ _MOST_TEXTS = 1_000  # that are read for one answer
 _MOST_EDGES = 1_000
 _MIN_NAME_CHARS = 3
 _WORD = re.compile(r"\w")
-_BEFORE = re.compile(r"([\w$]*)[\])}>]?\s*(\?\.|!\.|&\.|\.|->|::|\\)\s*$")
+_BEFORE = re.compile(r"((?:[\w$]+(?:\.|::|->))*[\w$]*)[\])}>]?\s*(?:\?\.|!\.|&\.|\.|->|::|\\)\s*$")
+_MOST_BEFORE = 200  # characters before a name
+# Of a value of these languages the type is often known, so that a member can be known to be another one.
+_KNOWS_OTHERS = frozenset({"python", "java", "go", "javascript"})
 
 
 class UnseenUses(NamedTuple):
@@ -54,54 +60,60 @@ def unseen_uses(
     own = {item.path for item in graph.defined(name)}
     if len(name) < _MIN_NAME_CHARS or not _WORD.search(name) or len(own) > MAX_DEFINING_FILES:
         return UnseenUses()
-    paths = files_with(name)
-    others = [path for path in paths or () if path not in listed and path not in own]
+    others = [path for path in files_with(name) or () if path not in listed and path not in own]
+    texts = _Texts(graph, name, own)
     languages = {family(item.language) for item in definitions}
     edges: list[Related] = []
     for document in graph.catalog.texts(others[:_MOST_TEXTS]):
-        if family(graph.resolver.language_of.get(document.path, "")) in languages and len(edges) < _MOST_EDGES:
-            edges += _uses_in(graph, name, document.path, document.text)
+        if texts.family_of(document.path) in languages and len(edges) < _MOST_EDGES:
+            edges += texts.uses_in(document)
     return UnseenUses(tuple(edges), len(others) - len({edge.path for edge in edges}))
 
 
-def _uses_in(graph: ResolvedGraph, name: str, path: str, text: str) -> Iterator[Related]:
-    """Yield the places in a file at which a name can mean a definition of another file, one of each symbol around."""
-    language = graph.resolver.language_of.get(path, "")
-    n_definitions = max(len(graph.definitions(name, family(language)).names), 1)
-    is_bound = family(language) in PLAIN_NAMES_ARE_BOUND
-    others = {_last(use.reference.qualifier) for use in graph.uses(name) if use.path == path}
-    code = code_only(text, language)
-    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-    seen: set[str] = set()
-    for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", code):
-        before = _BEFORE.search(code, max(0, match.start() - 200), match.start())
-        owner = before[1] if before else ""
-        if (is_bound and not before) or owner in others or graph.is_foreign_name(path, owner):
-            continue
-        line = bisect_right(starts, match.start())
-        around = _symbol_around(graph, path, line)
-        if around not in seen:
-            seen.add(around)
-            yield Related(
-                path,
-                "called by" if code[match.end() :][:1] == "(" else "references",
-                line,
-                name,
-                around,
-                likely=False,
-                certainty="by-name",
-                n_definitions=n_definitions,
-            )
+class _Texts:
+    """The texts of files in which a name stands, and what is known of it there."""
+
+    def __init__(self, graph: ResolvedGraph, name: str, own: AbstractSet[str]) -> None:
+        self._graph, self._name = graph, name
+        self._places = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        self._folders = {path.rpartition("/")[0] for path in own}
+        self._foreign: dict[str, set[str]] = defaultdict(set)  # what stands before the name where it is another one
+        for use in graph.uses(name):
+            if self.family_of(use.path) in _KNOWS_OTHERS and not graph.targets(use).definitions:
+                self._foreign[use.path].add(use.reference.qualifier.rpartition(".")[2].strip("?"))
+
+    def family_of(self, path: str) -> str:
+        """Return the family of the language of a file."""
+        return family(self._graph.resolver.language_of.get(path, ""))
+
+    def uses_in(self, document: CheckedText) -> Iterator[Related]:
+        """Yield the places at which the name can mean a definition of another file, one of each symbol around."""
+        path, own = document.path, self.family_of(document.path)
+        code = code_only(document.text, self._graph.resolver.language_of.get(path, ""))
+        starts = [0, *accumulate(len(line) + 1 for line in code.split("\n"))]
+        n_definitions = max(len(self._graph.definitions(self._name, own).names), 1)
+        seen: set[str] = set()
+        for match in self._places.finditer(code):
+            line = bisect_right(starts, match.start())
+            around = _symbol_around(self._graph.symbols_of(path), line)
+            if around not in seen and self._is_possible(
+                path, code[max(0, match.start() - _MOST_BEFORE) : match.start()]
+            ):
+                seen.add(around)
+                edge = Related(path, "called by" if code[match.end() :][:1] == "(" else "references", line, self._name)
+                yield replace(edge, symbol=around, likely=False, certainty="by-name", n_definitions=n_definitions)
+
+    def _is_possible(self, path: str, before: str) -> bool:
+        """Return False where the name is known to be another one, by the text before it."""
+        chain = _BEFORE.search(before)
+        if chain is None:
+            is_near = path.rpartition("/")[0] in self._folders and self.family_of(path) in SHARED_FOLDERS
+            is_bound = self.family_of(path) in PLAIN_NAMES_ARE_BOUND and not is_near
+            return not is_bound and "" not in self._foreign[path]
+        parts = re.split(r"\W+", chain[1])
+        return parts[-1] not in self._foreign[path] and not self._graph.is_foreign_name(path, parts[0])
 
 
-def _last(qualifier: str) -> str:
-    return qualifier.rpartition(".")[2].strip("?")
-
-
-def _symbol_around(graph: ResolvedGraph, path: str, line: int) -> str:
-    around = [
-        item
-        for item in graph.symbols_of(path)
-        if item.kind not in VALUE_KINDS and item.start_line <= line <= item.end_line
-    ]
+def _symbol_around(symbols: Iterable[Symbol], line: int) -> str:
+    around = [item for item in symbols if item.start_line <= line <= item.end_line and item.kind not in VALUE_KINDS]
     return around[-1].qualified_name if around else ""
