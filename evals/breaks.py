@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from codefathom import Engine
+from codefathom.answer.tokens import counter
 from codefathom.mcp.session_projects import SessionProjects, SessionStart
 from codefathom.mcp.tool_calls import ToolCalls
 from evals.benchmark import HERE

@@ -193,11 +193,21 @@ class ResolvedGraph(ReferenceGraph):
             everything |= {path for item in self.imports_of(scope.path) for path in self.resolve(item.name, scope.path)}
         package = _package(scope.path) if scope.language in SHARED_FOLDERS else None
         near = self._in_package(scope.anywhere(), package, frozenset(everything))
+        near = near or self._in_modules(scope)
         if near:
             return UseTargets(near)
         if scope.language in PLAIN_NAMES_ARE_BOUND:
             return self._unknown(scope, sources.get(EVERY, ()))
         return scope.plain()
+
+    def _in_modules(self, scope: _Scope) -> Definitions:
+        """Return what stands outside of types in the module of a file of Swift, else in the modules that it imports."""
+        if scope.language != "swift":
+            return NO_DEFINITIONS
+        outside = scope.symbols.by(owner_of).get("", NO_DEFINITIONS)
+        imported = {path for item in self.imports_of(scope.path) for path in self.resolve(item.name, scope.path)}
+        own = outside.of(frozenset(self.resolver.of_module(scope.path)), path_of)
+        return own or outside.of(imported, path_of)
 
     def _unknown(self, scope: _Scope, sources: Sequence[_Source]) -> UseTargets:
         """Return all definitions of a name whose import is lost somewhere; none where it leads out of the project."""
