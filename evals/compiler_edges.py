@@ -34,7 +34,7 @@ from evals.report import table, write_section
 
 _MIN_NAME_CHARS = 3  # as `related` has it
 _MOST_EDGES = 100_000
-_MOST_NAMES = 400  # that are exported, and a quarter as many members, of one repository
+_MOST_NAMES = 200  # that are exported, and a quarter as many members, of one repository
 _USES = ("called by", "references", "imported by")
 UsesIn: TypeAlias = Callable[[str], Sequence[CompilerUses]]
 Place: TypeAlias = tuple[str, str]  # path and qualified name of a definition

@@ -32,11 +32,13 @@ CASES: Mapping[str, tuple[Mapping[str, str], str, set[str], set[str]]] = {
             "src/bill.ts": "export class Bill { grandSum = 1 }\n",
             "src/late.ts": "export function late(thing: any) { return thing?.grandSum }\n",
             "src/shown.ts": "export function shown(thing: any) { return `${thing.grandSum}` }\n",
+            "src/apart.ts": "export function apart(thing: any) {\n  const { other, grandSum: sum } = thing\n}\n",
+            "src/local.ts": "export function local(grandSum: number) { return { grandSum } }\n",
             "src/note.ts": "/* grandSum */ export const note = 'grandSum'\n",
         },
         "Bill.grandSum",
-        {"src/late.ts late", "src/shown.ts shown"},
-        {"src/note.ts"},
+        {"src/late.ts late", "src/shown.ts shown", "src/apart.ts apart"},
+        {"src/note.ts", "src/local.ts"},
     ),
     "rust": (
         {

@@ -30,7 +30,10 @@ _MOST_EDGES = 1_000
 _MIN_NAME_CHARS = 3
 _WORD = re.compile(r"\w")
 _BEFORE = re.compile(r"((?:[\w$]+(?:\.|::|->))*[\w$]*)[\])}>]?\s*(?:\?\.|!\.|&\.|\.|->|::|\\)\s*$")
-_MOST_BEFORE = 200  # characters before a name
+_MOST_AROUND = 200  # characters before and after a name
+# `const { name, other } = value` of scripts takes a member of a value.
+_OPENED = re.compile(r"[{,]\s*$")
+_TAKEN_APART = re.compile(r"[^{}();]*\}\s*=(?![=>])")
 # Of a value of these languages the type is often known, so that a member can be known to be another one.
 _KNOWS_OTHERS = frozenset({"python", "java", "go", "javascript"})
 
@@ -96,22 +99,24 @@ class _Texts:
         for match in self._places.finditer(code):
             line = bisect_right(starts, match.start())
             around = _symbol_around(self._graph.symbols_of(path), line)
-            if around not in seen and self._is_possible(
-                path, code[max(0, match.start() - _MOST_BEFORE) : match.start()]
-            ):
+            if around not in seen and self._is_possible(path, code, match):
                 seen.add(around)
                 edge = Related(path, "called by" if code[match.end() :][:1] == "(" else "references", line, self._name)
                 yield replace(edge, symbol=around, likely=False, certainty="by-name", n_definitions=n_definitions)
 
-    def _is_possible(self, path: str, before: str) -> bool:
-        """Return False where the name is known to be another one, by the text before it."""
+    def _is_possible(self, path: str, code: str, match: re.Match[str]) -> bool:
+        """Return False where the name is known to be another one, by the text around it."""
+        before = code[max(0, match.start() - _MOST_AROUND) : match.start()]
         chain = _BEFORE.search(before)
-        if chain is None:
-            is_near = path.rpartition("/")[0] in self._folders and self.family_of(path) in SHARED_FOLDERS
-            is_bound = self.family_of(path) in PLAIN_NAMES_ARE_BOUND and not is_near
-            return not is_bound and "" not in self._foreign[path]
-        parts = re.split(r"\W+", chain[1])
-        return parts[-1] not in self._foreign[path] and not self._graph.is_foreign_name(path, parts[0])
+        if chain is not None:
+            parts = re.split(r"\W+", chain[1])
+            return parts[-1] not in self._foreign[path] and not self._graph.is_foreign_name(path, parts[0])
+        own = self.family_of(path)
+        is_near = path.rpartition("/")[0] in self._folders and own in SHARED_FOLDERS
+        if own in PLAIN_NAMES_ARE_BOUND and not is_near:
+            is_opened = own == "javascript" and _OPENED.search(before) is not None
+            return is_opened and _TAKEN_APART.match(code, match.end(), match.end() + _MOST_AROUND) is not None
+        return "" not in self._foreign[path]
 
 
 def _symbol_around(symbols: Iterable[Symbol], line: int) -> str:
