@@ -17,7 +17,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from codefathom import Engine
 from codefathom.answer.tokens import counter
@@ -25,6 +25,7 @@ from codefathom.mcp.session_projects import SessionProjects, SessionStart
 from codefathom.mcp.tool_calls import ToolCalls
 from evals.benchmark import HERE
 from evals.edges import indexed
+from evals.metrics import mean
 from evals.report import table, write_section
 
 TABLE = HERE / "breaks.tsv"
@@ -57,6 +58,14 @@ class Answer(NamedTuple):
         return right / len(task.files), right / len(files) if files else 0.0
 
 
+class Result(NamedTuple):
+    """A task, and what both tools answer."""
+
+    task: Task
+    ours: Answer
+    theirs: Answer
+
+
 def main() -> int:
     """Put the tasks to both tools, and print a table or write it into a page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -72,14 +81,14 @@ def main() -> int:
         with indexed(root) as engine:
             for task in (task for task in tasks if task.repository == repository):
                 ours, theirs = _of_tool(engine, root, task), _of_ripgrep(root, task)
-                results.append((task, ours, theirs))
+                results.append(Result(task, ours, theirs))
                 for title, files in (("missing", task.files - ours.files), ("too much", ours.files - task.files)):
                     for path in sorted(files - {task.definition}):
                         print(title, task.repository, task.target, path, file=sys.stderr)
     text = table(HEAD, [*map(_row, results), _mean(results)])
     print(text)
     if options.page:
-        write_section(Path(options.page), "make bench-breaks", text)
+        write_section(Path(options.page), "make bench-graph (what breaks)", text)
     return 0
 
 
@@ -87,8 +96,10 @@ def read_table(file: Path) -> list[Task]:
     """Read the tasks."""
     with file.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
-    names = ("repository", "revision", "target", "definition")
-    return [Task(*(row[name] for name in names), frozenset(row["files"].split())) for row in rows]
+    return [
+        Task(row["repository"], row["revision"], row["target"], row["definition"], frozenset(row["files"].split()))
+        for row in rows
+    ]
 
 
 def _of_tool(engine: Engine, root: Path, task: Task) -> Answer:
@@ -114,23 +125,21 @@ def _of_ripgrep(root: Path, task: Task) -> Answer:
     return Answer(frozenset(text.splitlines()), _COUNT(text))
 
 
-_Result: TypeAlias = tuple[Task, Answer, Answer]
-
-
-def _row(result: _Result) -> tuple[str, ...]:
-    task = result[0]
+def _row(result: Result) -> tuple[str, ...]:
+    task = result.task
     return (task.repository, f"`{task.target}`", str(len(task.files)), *_cells([result]))
 
 
-def _cells(results: Sequence[_Result]) -> Iterator[str]:
-    for place in (1, 2):
-        scores = [result[place].scores(result[0]) for result in results]
-        yield from (f"{sum(score[which] for score in scores) / len(scores):.2f}" for which in (0, 1))
-        yield f"{sum(result[place].n_tokens for result in results) / len(results):,.0f}"
+def _cells(results: Sequence[Result]) -> Iterator[str]:
+    for answers in ([result.ours for result in results], [result.theirs for result in results]):
+        scores = [answer.scores(result.task) for answer, result in zip(answers, results, strict=True)]
+        yield from (f"{mean(score[which] for score in scores):.2f}" for which in (0, 1))
+        yield f"{mean(answer.n_tokens for answer in answers):,.0f}"
 
 
-def _mean(results: Sequence[_Result]) -> tuple[str, ...]:
-    return ("mean of all", "", f"{sum(len(result[0].files) for result in results)} in all", *_cells(results))
+def _mean(results: Sequence[Result]) -> tuple[str, ...]:
+    n_files = sum(len(result.task.files) for result in results)
+    return ("mean of all", "", f"{n_files} in all", *_cells(results))
 
 
 if __name__ == "__main__":

@@ -67,13 +67,14 @@ def main() -> int:
     text = table(HEAD, [_row(language, own) for language, own in sorted(counts.items())])
     print(text)
     if options.page:
-        write_section(Path(options.page), "make bench-names", text)
+        write_section(Path(options.page), "make bench-graph (names)", text)
     return 0
 
 
 def _row(language: str, counts: Sequence[Counts]) -> tuple[str, ...]:
     n_files = max(sum(one.n_files for one in counts), 1)
-    shares = [sum(one[place] for one in counts) / n_files for place in (3, 4, 5)]
+    sums = (sum(one.n_listed for one in counts), sum(one.n_told for one in counts), sum(one.n_exact for one in counts))
+    shares = [one / n_files for one in sums]
     numbers = (len(counts), sum(one.n_names for one in counts), n_files)
     return (language, *map(str, numbers), *(f"{share:.3f}" for share in shares))
 

@@ -21,10 +21,11 @@ CASES: Mapping[str, tuple[Mapping[str, str], str, set[str], set[str]]] = {
             "shown.py": 'def shown(thing):\n    return f"{thing.grand_sum}"\n',
             "note.py": "# grand_sum is in the bill\ndef note():\n    return 'grand_sum'\n",
             "local.py": "def local():\n    grand_sum = 3\n    return grand_sum\n",
+            "patched.py": "def patched(m):\n    # m.set('grand_sum')\n    m.patch('shop.bill.Bill.grand_sum', 1)\n",
             "README.md": "See `grand_sum`.\n",
         },
         "Bill.grand_sum",
-        {"late.py late", "shown.py shown"},
+        {"late.py late", "shown.py shown", "patched.py patched"},
         {"note.py", "local.py", "README.md"},
     ),
     "typescript": (

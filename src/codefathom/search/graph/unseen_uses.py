@@ -79,6 +79,8 @@ class _Texts:
     def __init__(self, graph: ResolvedGraph, name: str, own: AbstractSet[str]) -> None:
         self._graph, self._name = graph, name
         self._places = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        # `setattr(thing, "name", …)`, `patch("a.b.name")`: a text that is the name, as an argument.
+        self._quoted = re.compile(rf"""[(,\[]\s*(["'`])(?:[\w$]+[.:]+)*({re.escape(name)})\1""")
         self._folders = {path.rpartition("/")[0] for path in own}
         self._foreign: dict[str, set[str]] = defaultdict(set)  # what stands before the name where it is another one
         for use in graph.uses(name):
@@ -96,13 +98,17 @@ class _Texts:
         starts = [0, *accumulate(len(line) + 1 for line in code.split("\n"))]
         n_definitions = max(len(self._graph.definitions(self._name, own).names), 1)
         seen: set[str] = set()
-        for match in self._places.finditer(code):
-            line = bisect_right(starts, match.start())
+        places = [match.start() for match in self._places.finditer(code) if self._is_possible(path, code, match)]
+        quoted = self._quoted.finditer(document.text)
+        places += [match.start(2) for match in quoted if not code[match.start()].isspace()]  # else in a comment
+        for place in sorted(places):
+            line = bisect_right(starts, place)
             around = _symbol_around(self._graph.symbols_of(path), line)
-            if around not in seen and self._is_possible(path, code, match):
+            if around not in seen:
                 seen.add(around)
-                edge = Related(path, "called by" if code[match.end() :][:1] == "(" else "references", line, self._name)
-                yield replace(edge, symbol=around, likely=False, certainty="by-name", n_definitions=n_definitions)
+                is_call = code.startswith("(", place + len(self._name))
+                edge = Related(path, "called by" if is_call else "references", line, self._name, around)
+                yield replace(edge, likely=False, certainty="by-name", n_definitions=n_definitions)
 
     def _is_possible(self, path: str, code: str, match: re.Match[str]) -> bool:
         """Return False where the name is known to be another one, by the text around it."""
