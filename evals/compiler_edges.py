@@ -26,7 +26,7 @@ from typing import NamedTuple, TypeAlias
 
 from codefathom import Engine
 from codefathom.errors import UsageError
-from codefathom.facts.reasons import STANDS_ELSEWHERE, STANDS_ELSEWHERE_TIMES, notes_inside
+from codefathom.facts.reasons import n_standing_elsewhere
 from codefathom.stores.catalog.records import CompilerUses
 from codefathom.types import Related, RelatedResult
 from evals.edges import indexed
@@ -34,7 +34,6 @@ from evals.report import table, write_section
 
 _MIN_NAME_CHARS = 3  # as `related` has it
 _MOST_EDGES = 100_000
-_MOST_NAMES = 200  # that are exported, and a quarter as many members, of one repository
 _USES = ("called by", "references", "imported by")
 UsesIn: TypeAlias = Callable[[str], Sequence[CompilerUses]]
 Place: TypeAlias = tuple[str, str]  # path and qualified name of a definition
@@ -90,6 +89,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--indexes", type=Path, required=True, help="folder with repositories and their indexes")
     parser.add_argument("--only", default="", help="names of repositories, with commas between them")
+    parser.add_argument(
+        "--names", type=int, default=60, help="exported names of a repository; a quarter as many members"
+    )
     parser.add_argument("--examples", type=int, default=0, help="pairs of each kind to print for each repository")
     parser.add_argument("--page", default="", help="page to write into")
     options = parser.parse_args()
@@ -98,7 +100,7 @@ def main() -> int:
     for path in sorted(options.indexes.glob("*.scip")):
         if path.with_suffix("").is_dir() and (not only or path.stem in only):
             with indexed(path.with_suffix("")) as engine:
-                measured.append(compared(engine, path, options.examples))
+                measured.append(compared(engine, path, options.names, options.examples))
             print(*measured[-1].row(), file=sys.stderr)
     text = table(HEAD, [item.row() for item in measured])
     print(text)
@@ -107,14 +109,14 @@ def main() -> int:
     return 0
 
 
-def compared(engine: Engine, scip: Path, n_examples: int = 0) -> Measured:
+def compared(engine: Engine, scip: Path, n_names: int, n_examples: int = 0) -> Measured:
     """Import an index, and compare what it says with what `related` lists without it."""
     report = engine.import_scip([str(scip)])
     catalog = engine.opened.catalog
     files = catalog.compiler_paths()
     written = _of_compiler(catalog.compiler_uses_in, files)
     beside = {pair: lines for pair, lines in written.items() if pair[1] != pair[0][0]}
-    places = _drawn({place for place, _ in beside})
+    places = _drawn({place for place, _ in beside}, n_names)
     truth = {pair: lines for pair, lines in beside.items() if pair[0] in places}
     told = _told(catalog.compiler_uses_in, files)
     engine.remove_scip()
@@ -128,17 +130,17 @@ def compared(engine: Engine, scip: Path, n_examples: int = 0) -> Measured:
     for title, pairs in (*groups, ("wrong", wrong)):
         for pair in sorted(pairs)[:n_examples]:
             print(title, *pair, (truth.get(pair) or exact.get(pair) or [])[:3], file=sys.stderr)
-    counted = frozenset(place for place, answer in answers.items() if _counts(answer))
+    counted = frozenset(place for place, answer in answers.items() if n_standing_elsewhere(answer.notes))
     sets = (frozenset(truth), frozenset(exact), frozenset(named), frozenset(listed), counted, wrong)
     return Measured(scip.stem, ", ".join(report.tools), len(files), *sets)
 
 
-def _drawn(places: set[Place]) -> set[Place]:
+def _drawn(places: set[Place], n_names: int) -> set[Place]:
     """Return some definitions, always the same ones of the same."""
     chance = random.Random(1)
     members = sorted(place for place in places if "." in place[1])
     exported = sorted(places.difference(members))
-    n_exported, n_members = min(len(exported), _MOST_NAMES), min(len(members), _MOST_NAMES // 4)
+    n_exported, n_members = min(len(exported), n_names), min(len(members), n_names // 4)
     return {*chance.sample(exported, n_exported), *chance.sample(members, n_members)}
 
 
@@ -166,10 +168,6 @@ def _answer(engine: Engine, place: Place) -> RelatedResult | None:
 def _uses(answer: RelatedResult, path: str, files: frozenset[str]) -> list[Related]:
     """Return the uses in the other files that the compiler has read."""
     return [edge for edge in answer.edges if edge.kind in _USES and edge.path != path and edge.path in files]
-
-
-def _counts(answer: RelatedResult) -> bool:
-    return any(note.kind in (STANDS_ELSEWHERE, STANDS_ELSEWHERE_TIMES) for note in notes_inside(answer.notes))
 
 
 def _pairs(edges: Sequence[tuple[Place, Related]], is_wanted: Callable[[Related], bool]) -> Pairs:

@@ -22,7 +22,7 @@ from tree_sitter import Node, Parser
 
 from codefathom import Engine
 from codefathom.facts.languages import CODE
-from codefathom.facts.reasons import STANDS_ELSEWHERE, STANDS_ELSEWHERE_TIMES, notes_inside
+from codefathom.facts.reasons import n_standing_elsewhere
 from codefathom.parse.machine_code import load_language
 from codefathom.types import CALLABLE_KINDS, TYPE_KINDS, FoundSymbol
 from evals.edges import indexed
@@ -88,8 +88,7 @@ def _counted(engine: Engine, repository: str, n_examples: int) -> Iterator[tuple
             files = places[name] - {symbol.path}
             answer = engine.related(f"@{symbol.path}:{symbol.symbol.name_line}", limit=_MOST_EDGES, direction="callers")
             listed = {edge.path for edge in answer.edges}
-            counted = [note for note in notes_inside(answer.notes) if note.kind in _COUNTED]
-            n_more = sum(int(str(note.values.get("count", 1))) for note in counted)
+            n_more = n_standing_elsewhere(answer.notes)
             missing = files - listed
             n_files, n_listed = n_files + len(files), n_listed + len(files & listed)
             n_told += len(files) if n_more >= len(missing) else len(files & listed)
@@ -98,9 +97,6 @@ def _counted(engine: Engine, repository: str, n_examples: int) -> Iterator[tuple
                 print("not listed", "counted" if n_more else "not told", language, name, path, file=sys.stderr)
         if n_files:
             yield language, Counts(repository, len(symbols), n_files, n_listed, n_told, n_exact)
-
-
-_COUNTED = (STANDS_ELSEWHERE, STANDS_ELSEWHERE_TIMES)
 
 
 def _names(engine: Engine, repository: str) -> Mapping[str, Mapping[str, FoundSymbol]]:

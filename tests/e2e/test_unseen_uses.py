@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from codefathom import Engine
-from codefathom.facts import reasons as say
-from codefathom.facts.reasons import notes_inside
-from codefathom.types import RelatedResult
+from codefathom.facts.reasons import n_standing_elsewhere
 
 # A definition of a name, files with uses that no pattern of the language sees, and files with other things so called.
 CASES: Mapping[str, tuple[Mapping[str, str], str, set[str], set[str]]] = {
@@ -88,11 +86,6 @@ def make_engine(tmp_path: Path) -> Callable[[Mapping[str, str]], Engine]:
     return make
 
 
-def counted(result: RelatedResult) -> int:
-    kinds = (say.STANDS_ELSEWHERE, say.STANDS_ELSEWHERE_TIMES)
-    return sum(int(str(note.values.get("count", 1))) for note in notes_inside(result.notes) if note.kind in kinds)
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_a_file_with_the_name_is_listed_or_counted(
     make_engine: Callable[[Mapping[str, str]], Engine], case: str
@@ -101,7 +94,7 @@ def test_a_file_with_the_name_is_listed_or_counted(
     with make_engine(files) as engine:
         result = engine.related(f"@@{target}", direction="callers")
     assert {f"{edge.path} {edge.symbol}" for edge in result.edges} == listed
-    assert counted(result) == len(others)
+    assert n_standing_elsewhere(result.notes) == len(others)
     assert str(len(others)) in result.completeness
 
 
@@ -114,7 +107,7 @@ def test_what_is_imported_from_elsewhere_is_no_use(make_engine: Callable[[Mappin
     with make_engine(files) as engine:
         result = engine.related("@@dumps")
     assert result.edges == ()
-    assert counted(result) == 2
+    assert n_standing_elsewhere(result.notes) == 2
 
 
 def test_a_name_of_many_definitions_tells_nothing(make_engine: Callable[[Mapping[str, str]], Engine]) -> None:
@@ -122,4 +115,4 @@ def test_a_name_of_many_definitions_tells_nothing(make_engine: Callable[[Mapping
     with make_engine({**files, "late.py": "def late(thing):\n    return [thing.mend_it]\n"}) as engine:
         result = engine.related("@@Part1.mend_it")
     assert result.edges == ()
-    assert counted(result) == 0
+    assert n_standing_elsewhere(result.notes) == 0

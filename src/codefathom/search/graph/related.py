@@ -294,7 +294,7 @@ def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSy
     edges += unseen.edges
     places = sorted(f"{item.path}:{item.symbol.name_line}" for item in definitions)
     several = _choices(places) if places[1:] else ()
-    notes = (*unfollowed_notes(edges), *unseen.notes)
+    notes = (*unfollowed_notes(edges), *say.stands_elsewhere(unseen.n_files))
     whole = RelatedResult("@@" + target, tuple(edges), several, rest=Rest(0, is_whole), notes=notes)
     return _result(graph, whole, reach)
 

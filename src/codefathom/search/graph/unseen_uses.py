@@ -14,8 +14,6 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
-from codefathom.facts import reasons as say
-from codefathom.facts.reasons import Note
 from codefathom.search.graph.reference_graph import MAX_DEFINING_FILES
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import PLAIN_NAMES_ARE_BOUND, SHARED_FOLDERS, ResolvedGraph
@@ -43,13 +41,6 @@ class UnseenUses(NamedTuple):
 
     edges: tuple[Related, ...] = ()
     n_files: int = 0
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """The number in words; nothing for none."""
-        if self.n_files == 1:
-            return (Note(say.STANDS_ELSEWHERE),)
-        return (Note(say.STANDS_ELSEWHERE_TIMES, {"count": self.n_files}),) if self.n_files else ()
 
 
 def unseen_uses(
