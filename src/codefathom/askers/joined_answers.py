@@ -229,6 +229,7 @@ def all_related(results: Sequence[RelatedResult], limit: int = MOST_ITEMS, offse
     edges = tuple(edge for result in results for edge in result.edges)
     n_behind = max(len(edges) - offset - limit, 0)
     rest = Rest(sum(result.rest.n for result in results) + n_behind, all(result.rest.is_exact for result in results))
+    notes = [note for result in results for note in result.notes]
     return replace(
         results[0],
         edges=edges[offset : offset + limit],
@@ -236,7 +237,7 @@ def all_related(results: Sequence[RelatedResult], limit: int = MOST_ITEMS, offse
         limitations=tuple(dict.fromkeys(note for result in results for note in result.limitations)),
         offset=offset,
         rest=rest,
-        notes=say.not_followed(say.n_not_followed(note for result in results for note in result.notes)),
+        notes=(*say.not_followed(say.n_not_followed(notes)), *say.stands_elsewhere(say.n_standing_elsewhere(notes))),
     )
 
 

@@ -147,6 +147,17 @@ HAS_WORDS = _kind("has_words", "has the words {words}")
 NOT_FOLLOWED = _kind("not_followed", "1 import of a package of this name could not be followed")
 NOT_FOLLOWED_TIMES = _kind("not_followed_times", "{count} imports of a package of this name could not be followed")
 
+STANDS_ELSEWHERE = _kind(
+    "stands_elsewhere",
+    "the name also stands in 1 more file where it is most likely no use: "
+    "in a comment or a text, as another name, or in another language",
+)
+STANDS_ELSEWHERE_TIMES = _kind(
+    "stands_elsewhere_times",
+    "the name also stands in {count} more files where it is most likely no use: "
+    "in a comment or a text, as another name, or in another language",
+)
+
 
 def not_followed(count: int) -> tuple[Note, ...]:
     """Return how many imports could not be followed, where there are some."""
@@ -155,10 +166,25 @@ def not_followed(count: int) -> tuple[Note, ...]:
     return (Note(NOT_FOLLOWED_TIMES, {"count": count}),) if count else ()
 
 
+def stands_elsewhere(count: int) -> tuple[Note, ...]:
+    """Return in how many files a name stands where it is most likely no use, where there are some."""
+    if count == 1:
+        return (Note(STANDS_ELSEWHERE),)
+    return (Note(STANDS_ELSEWHERE_TIMES, {"count": count}),) if count else ()
+
+
 def n_not_followed(notes: Iterable[Note]) -> int:
     """Return the number of imports that could not be followed, as some notes say."""
-    counted = [note for note in notes_inside(notes) if note.kind in (NOT_FOLLOWED, NOT_FOLLOWED_TIMES)]
-    return sum(int(str(note.values.get("count", 1))) for note in counted)
+    return _counted(notes, NOT_FOLLOWED, NOT_FOLLOWED_TIMES)
+
+
+def n_standing_elsewhere(notes: Iterable[Note]) -> int:
+    """Return the number of files in which a name stands and is most likely no use, as some notes say."""
+    return _counted(notes, STANDS_ELSEWHERE, STANDS_ELSEWHERE_TIMES)
+
+
+def _counted(notes: Iterable[Note], *kinds: str) -> int:
+    return sum(int(str(note.values.get("count", 1))) for note in notes_inside(notes) if note.kind in kinds)
 
 
 # ---- why a search was planned as it was

@@ -64,6 +64,18 @@ def bound_names(node: Node, data: bytes) -> str:
     return _of_script(node, data) if node.type == "string" else ""
 
 
+def names_of_modules(name: str, names: str) -> list[str]:
+    """Return the names under which a file has whole modules by an import, which says `name` and gives it `names`.
+
+    In a script they are marked; else each name in small letters can be that of a module.
+    """
+    whole = [part.removeprefix("* as ") for part in names.split(", ") if part.startswith("* as ")]
+    if whole or names.startswith(("{", "*")) or re.search(r"[/'\"]", name):
+        return whole
+    last = names or name.rpartition(".")[2]
+    return [last] if last.islower() and last.replace(".", "_").isidentifier() else []
+
+
 def _of_script(node: Node, data: bytes) -> str:
     statement: Node | None = node
     for _ in range(_UP):

@@ -35,7 +35,7 @@ from codefathom.parse.lost_definitions import Head, has_heads, heads_of, note, w
 from codefathom.parse.macros import LANGUAGES as WITH_MACROS
 from codefathom.parse.macros import without_macros
 from codefathom.parse.outline import Definition, DefinitionSource, symbols_of
-from codefathom.parse.qualifiers import bound_names, qualifier
+from codefathom.parse.qualifiers import bound_names, names_of_modules, qualifier
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.types import VALUE_KINDS, Break, Document, ParsedDocument, Reference, Symbol
 from codefathom.versions import PARSER_VERSION
@@ -340,8 +340,11 @@ def _values(
     trees: Sequence[_Tree], data: bytes, seen: set[int], imports: Iterable[_Use], own: set[bytes]
 ) -> Iterator[_Use]:
     """Yield the uses of names as values or before a dot: of those that are imported or defined here, or have a capital
-    as types, constants and their members do."""
+    as types, constants and their members do; also of what stands behind a module."""
+    imports = list(imports)
     imported = {word for use in imports for word in _WORD.findall(f"{use.name} {use.qualifier}".encode())}
+    modules = {name for use in imports for name in names_of_modules(use.name, use.qualifier)}
+    before = tuple(f"{name}.".encode() for name in modules)
     statements = sorted((node.start_byte, node.end_byte) for node in _captured(trees, "reference.import"))
     nodes = (
         node
@@ -349,11 +352,14 @@ def _values(
         if _CAPITAL.match(name := data[node.start_byte : min(node.end_byte, node.start_byte + _MAX_NAME_BYTES)])
         or name in imported
         or name in own
+        or data.endswith(before, 0, node.start_byte)
     )
     for use in _uses(nodes, data, seen):
         place = bisect_right(statements, (use.place, sys.maxsize)) - 1
-        is_other = use.qualifier and not (_CAPITAL.match(use.name.encode()) or use.name.encode() in imported)
-        if not is_other and (place < 0 or statements[place][1] <= use.place):
+        is_named = _CAPITAL.match(use.name.encode()) or use.name.encode() in imported
+        if (not use.qualifier or is_named or use.qualifier in modules) and (
+            place < 0 or statements[place][1] <= use.place
+        ):
             yield use
 
 

@@ -233,7 +233,7 @@ def _related(index: CurrentIndex, question: Question) -> Iterator[RelatedResult]
     limit_of(question)  # it is checked before anything is looked up
     index.refresh()
     with reading(index.believed(), whole=True) as opened:
-        result = connections(opened.catalog, question)
+        result = connections(opened.catalog, question, opened.files_with)
     yield result
 
 

@@ -89,7 +89,7 @@ class OpenedAsker:
         return SomeSymbols(symbols, len(symbols))
 
     def _related(self, question: Question) -> RelatedResult:
-        return connections(self._opened.catalog, question)
+        return connections(self._opened.catalog, question, self._opened.files_with)
 
     def _indexed(self, path: str) -> str | None:
         return self._lines.text(path) or None

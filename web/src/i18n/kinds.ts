@@ -24,6 +24,8 @@ export const ENGLISH = {
   has_words: "has the words {words}",
   not_followed: "1 import of a package of this name could not be followed",
   not_followed_times: "{count} imports of a package of this name could not be followed",
+  stands_elsewhere: "the name also stands in 1 more file where it is most likely no use: in a comment or a text, as another name, or in another language",
+  stands_elsewhere_times: "the name also stands in {count} more files where it is most likely no use: in a comment or a text, as another name, or in another language",
   members: "it asks for members of {owner}: other places are left out",
   defined_here: "{name} is defined here; definitions come first",
   names_module: "it names a module; its file comes first",

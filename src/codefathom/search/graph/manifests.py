@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from posixpath import normpath
 from typing import TypeAlias
 
@@ -25,6 +26,10 @@ _COMMENT = re.compile(r'("(?:\\.|[^"\\])*+(?:"|\\?\Z))|//[^\n]*|/\*(?:[^*]|\*(?!
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*+(?:"|\\?\Z))|,(?=\s*[}\]])', re.DOTALL)
 _DEPENDENCIES = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
 _ENTRIES = ("source", "types", "typings", "module", "main", "browser")
+# One that is named as a dependency, `.target(name: "A")`, is a target by itself, too.
+_SWIFT_TARGET = re.compile(r"\.(target|executableTarget|testTarget|macro|plugin)\s*\(")
+_SWIFT_PART = re.compile(r'[()\[\]]|"(?:\\.|[^"\\])*+"?|[^()\[\]"]++')
+_MOST_SWIFT_TARGETS, _MOST_SWIFT_CHARS = 500, 5_000  # of one manifest; of one target
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
 
 
@@ -185,6 +190,32 @@ def dart_package(text: str) -> str:
     """Return the name in a pubspec.yaml."""
     match = re.search(r"^name:[ \t]*['\"]?([\w.-]{1,200})", text[:MAX_MANIFEST_CHARS], re.MULTILINE)
     return match[1] if match else ""
+
+
+def swift_targets(text: str) -> Mapping[str, Sequence[str]]:
+    """Return the folders in which the files of each target of a Package.swift can lie, the likelier first."""
+    text = _COMMENT.sub(lambda match: match[1] or "", text[:MAX_MANIFEST_CHARS])
+    folders: dict[str, Sequence[str]] = {}
+    for match in islice(_SWIFT_TARGET.finditer(text), _MOST_SWIFT_TARGETS):
+        arguments = _own_arguments(text[match.end() : match.end() + _MOST_SWIFT_CHARS])
+        name, path = (re.search(rf'\b{word}\s*:\s*"([^"\\]{{1,200}})"', arguments) for word in ("name", "path"))
+        if name and path:
+            folders[name[1]] = (path[1],)
+        elif name:
+            usual = ("Tests",) if match[1] == "testTarget" else ("Sources", "Source", "src", "srcs")
+            folders.setdefault(name[1], tuple(f"{folder}/{name[1]}" for folder in usual))
+    return folders
+
+
+def _own_arguments(text: str) -> str:
+    """Return the text up to the end of a call, without what stands in brackets there."""
+    depth, parts = 1, []
+    for match in _SWIFT_PART.finditer(text):
+        depth += (match[0] in "([") - (match[0] in ")]")
+        if depth == 0:
+            break
+        parts += [match[0]] if depth == 1 else []
+    return "".join(parts)
 
 
 def go_replacements(text: str) -> Mapping[str, str]:

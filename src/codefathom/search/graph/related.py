@@ -29,6 +29,7 @@ from codefathom.search.graph.reference_graph import (
 )
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
+from codefathom.search.graph.unseen_uses import FilesWith, UnseenUses, unseen_uses
 from codefathom.search.graph.written_targets import dotted_name, modules
 from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
@@ -45,12 +46,15 @@ Kind = Literal["called by", "imported by", "references", "calls", "imports"]
 EVERY_EDGE = EdgeChoice()
 
 
-def connections(catalog: SearchCatalog, question: Question) -> RelatedResult:
-    """Return the edges that a question of the kind `related` asks for. Raises UsageError, as `related`."""
+def connections(catalog: SearchCatalog, question: Question, files_with: FilesWith) -> RelatedResult:
+    """Return the edges that a question of the kind `related` asks for. Raises UsageError, as `related`.
+
+    Files with a name in which no use of it is seen are among them, or are counted.
+    """
     depth = USUAL_DEPTH["related"] if question.depth is None else question.depth
     choice = EdgeChoice(question.direction, question.edge_kinds)
-    limit, offset = limit_of(question), question.offset
-    return related(catalog, question.text, depth=depth, limit=limit, offset=offset, choice=choice)
+    reach = _Reach(depth, limit_of(question), question.offset, choice, files_with)
+    return _related(catalog, question.text, reach)
 
 
 def related(
@@ -68,12 +72,16 @@ def related(
     `offset` first ones that are chosen. What could not be seen is told of all edges, also where few are chosen. Raises
     UsageError for a target that is not in the index, or is several files, and for a choice that there is not.
     """
-    if not 1 <= depth <= MAX_DEPTH:
+    return _related(catalog, target, _Reach(depth, limit, offset, choice))
+
+
+def _related(catalog: SearchCatalog, target: str, reach: _Reach) -> RelatedResult:
+    if not 1 <= reach.depth <= MAX_DEPTH:
         raise UsageError(
-            f"the depth must be from 1 to {MAX_DEPTH}, not {depth}", hint="start with 1, the nearest edges"
+            f"the depth must be from 1 to {MAX_DEPTH}, not {reach.depth}", hint="start with 1, the nearest edges"
         )
+    checked(reach.choice)
     graph = CompilerGraph(catalog)
-    reach = _Reach(depth, limit, offset, checked(choice))
     name = target.removeprefix("@@")
     is_symbol = target.startswith("@@")
     written = target.removeprefix("@")
@@ -104,6 +112,7 @@ class _Reach(NamedTuple):
     limit: int
     offset: int
     choice: EdgeChoice
+    files_with: FilesWith | None = None  # None: files without seen uses are not looked for
 
     @property
     def n_wanted(self) -> int:
@@ -278,9 +287,14 @@ def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSy
         if not front or reach.is_full(edges):
             break
     edges += _importers(graph, definitions, filter(reach.choice.has, edges))
+    unseen = UnseenUses()
+    if reach.files_with is not None and reach.choice.direction != "callees":
+        using = {edge.path for edge in edges if edge.kind not in ("calls", "imports")}
+        unseen = unseen_uses(graph, definitions, using, reach.files_with)
+    edges += unseen.edges
     places = sorted(f"{item.path}:{item.symbol.name_line}" for item in definitions)
     several = _choices(places) if places[1:] else ()
-    notes = unfollowed_notes(edges)
+    notes = (*unfollowed_notes(edges), *say.stands_elsewhere(unseen.n_files))
     whole = RelatedResult("@@" + target, tuple(edges), several, rest=Rest(0, is_whole), notes=notes)
     return _result(graph, whole, reach)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 from codefathom.facts.languages import LANGUAGES
 from codefathom.facts.paths import may_go_unnamed
@@ -48,6 +49,8 @@ class Resolver:
         language = self.language_of.get(path, "")
         if language == "go":
             return tuple(self._first(self._go_packages(name, path), path))
+        if language == "swift":
+            return self._swift_module(name, path)
         documents: dict[str, None] = {}
         for one in written_out(name):
             own = self._workspaces.candidates(plain_name(one), language, path)
@@ -57,6 +60,30 @@ class Resolver:
             elif place is not None and place[1:] != path:
                 documents[place[1:]] = None
         return tuple(documents)
+
+    def of_module(self, path: str) -> tuple[str, ...]:
+        """Return the documents of the Swift target around a document, itself among them; none without a target."""
+        return next((self._swift_files[folder] for folder in _upward(path) if folder in self._swift_files), ())
+
+    def _swift_module(self, name: str, path: str) -> tuple[str, ...]:
+        """Return the documents of the target of a name; of several packages with one, of the nearest."""
+        folders = self._workspaces.swift_folders.get(name.partition(".")[0], ())
+        files = {self._swift_files[folder][0]: folder for folder in folders if folder in self._swift_files}
+        if not files or path in self._swift_files[folder := files[self.nearest(files, path)]]:
+            return ()
+        return self._swift_files[folder]
+
+    @cached_property
+    def _swift_files(self) -> Mapping[str, tuple[str, ...]]:
+        """The documents of each Swift target, by its folder; a target in the folder of another one has its own."""
+        folders = {folder for places in self._workspaces.swift_folders.values() for folder in places}
+        files: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(self.language_of) if folders else ():
+            if self.language_of[path] == "swift":
+                around = next((folder for folder in _upward(path) if folder in folders), None)
+                if around is not None:
+                    files[around].append(path)
+        return {folder: tuple(own) for folder, own in files.items()}
 
     def _is_other_package(self, name: str, language: str, path: str) -> bool:
         """Return True for a package of others by its name, which a folder here may have, too."""
@@ -156,6 +183,13 @@ class Resolver:
 def plain(name: str) -> str:
     """Return a name in small letters, without the signs that join its words."""
     return name.lower().replace("_", "").replace("-", "")
+
+
+def _upward(path: str) -> Iterator[str]:
+    """Yield the folders around a file, the innermost first."""
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 def _shared(one: list[str], other: list[str]) -> int:

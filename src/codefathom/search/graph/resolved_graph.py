@@ -13,6 +13,7 @@ from codefathom.search.graph.exports import DEFAULT, exported_names
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
 from codefathom.search.graph.receivers import Receivers
 from codefathom.search.graph.reference_graph import (
+    MAX_DEFINING_FILES,
     NO_DEFINITIONS,
     Definitions,
     NameUse,
@@ -30,9 +31,9 @@ from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.types import TYPE_KINDS, Certainty, FoundSymbol
 
 # Here a plain name is one of the file, of an import or of the language: nothing else of the project can be meant.
-_PLAIN_NAMES_ARE_BOUND = frozenset({"python", "javascript", "go"})
+PLAIN_NAMES_ARE_BOUND = frozenset({"python", "javascript", "go"})
 # Files of one folder see one another's names.
-_SHARED_FOLDERS = frozenset({"go", "java", "csharp", "swift", "dart"})
+SHARED_FOLDERS = frozenset({"go", "java", "csharp", "swift", "dart"})
 # A plain name may be a member of the class around it.
 _OWN_MEMBERS = frozenset({"java", "csharp", "c", "swift", "ruby", "dart"})
 # A function that stands in no class is not called on a value.
@@ -167,6 +168,11 @@ class ResolvedGraph(ReferenceGraph):
             name = next(filter(None, own), name if original == DEFAULT else original)
         return name
 
+    def is_foreign_name(self, path: str, local: str) -> bool:
+        """Return True if a name of a file is that of an import which is known to lead outside of the project."""
+        sources = self._sources_of(path).get(local, ())
+        return any(sources) and not any(source.documents or source.is_open for source in sources)
+
     # ---- a name alone
 
     def _plain(self, scope: _Scope, use: NameUse) -> UseTargets:
@@ -183,15 +189,25 @@ class ResolvedGraph(ReferenceGraph):
             definitions = joined(each)
             return UseTargets(definitions) if definitions else self._unknown(scope, bound)
         everything = {path for source in sources.get(EVERY, ()) for path in source.documents}
-        if scope.language not in _PLAIN_NAMES_ARE_BOUND and not sources:
+        if scope.language not in PLAIN_NAMES_ARE_BOUND and not sources:
             everything |= {path for item in self.imports_of(scope.path) for path in self.resolve(item.name, scope.path)}
-        package = _package(scope.path) if scope.language in _SHARED_FOLDERS else None
+        package = _package(scope.path) if scope.language in SHARED_FOLDERS else None
         near = self._in_package(scope.anywhere(), package, frozenset(everything))
+        near = near or self._in_modules(scope)
         if near:
             return UseTargets(near)
-        if scope.language in _PLAIN_NAMES_ARE_BOUND:
+        if scope.language in PLAIN_NAMES_ARE_BOUND:
             return self._unknown(scope, sources.get(EVERY, ()))
         return scope.plain()
+
+    def _in_modules(self, scope: _Scope) -> Definitions:
+        """Return what stands outside of types in the module of a file of Swift, else in the modules that it imports."""
+        if scope.language != "swift":
+            return NO_DEFINITIONS
+        outside = scope.symbols.by(owner_of).get("", NO_DEFINITIONS)
+        imported = {path for item in self.imports_of(scope.path) for path in self.resolve(item.name, scope.path)}
+        own = outside.of(frozenset(self.resolver.of_module(scope.path)), path_of)
+        return own or outside.of(imported, path_of)
 
     def _unknown(self, scope: _Scope, sources: Sequence[_Source]) -> UseTargets:
         """Return all definitions of a name whose import is lost somewhere; none where it leads out of the project."""
@@ -225,7 +241,14 @@ class ResolvedGraph(ReferenceGraph):
         targets = self._named(scope, use)
         if targets.certainty == "exact":
             return targets
-        return targets._replace(definitions=self._receivers.possible(targets.definitions, use))
+        definitions = self._receivers.possible(targets.definitions, use)
+        if (
+            use.reference.kind == "type"
+            and use.reference.name.islower()
+            and len(definitions.paths) > MAX_DEFINING_FILES
+        ):
+            return UseTargets()  # a value behind something imported: so usual a name tells nothing
+        return targets._replace(definitions=definitions)
 
     def _named(self, scope: _Scope, use: NameUse) -> UseTargets:
         """Return the definitions that the names before a name lead to; else those of any value."""
@@ -261,7 +284,7 @@ class ResolvedGraph(ReferenceGraph):
             return UseTargets(here)
         if not owned:
             owned = scope.outer().by(_stem_of).get(owner, NO_DEFINITIONS)
-        if owned and scope.language not in _PLAIN_NAMES_ARE_BOUND:
+        if owned and scope.language not in PLAIN_NAMES_ARE_BOUND:
             return UseTargets(owned, "exact" if len(owned.paths) == 1 else "by-name")
         is_type = owner[:1].isupper() and scope.language in _TYPES_HAVE_CAPITALS
         if owner in _STANDARD or (scope.language == "rust" and owner in _RUST_TYPES):
@@ -380,8 +403,8 @@ class ResolvedGraph(ReferenceGraph):
 
     def _exported_as(self, name: str) -> Iterator[str]:
         """Yield the other names that the scripts which define a name give to it, also those of default imports."""
-        paths = sorted(map(str, self.definitions(name, "javascript").paths))
-        exports = {path: self._exports(path) for path in paths[:_MOST_EXPORTING_FILES]}
+        paths = sorted(map(str, self.definitions(name, "javascript").paths))[:_MOST_EXPORTING_FILES]
+        exports = {path: self._exports(path) for path in (*paths, *(self._importing(name) if paths else ()))}
         for names in exports.values():
             yield from (exported for exported, own in names.items() if own == name != exported != DEFAULT)
         passing = {path for path, names in exports.items() if names.get(DEFAULT) == name}
@@ -392,6 +415,15 @@ class ResolvedGraph(ReferenceGraph):
             passing = {path for path, local in users if local == DEFAULT} - passing
             if not passing:
                 break
+
+    def _importing(self, name: str) -> Sequence[str]:
+        """Return scripts that import a name, and may pass it on under another one; first those made for that."""
+
+        def has_name(form: ImportForm) -> bool:
+            return form.language in _SCRIPTS and name in form.qualifier.split(", ")
+
+        paths = {use.path for use in self.imports_with([name], has_name)}
+        return sorted(paths, key=lambda path: (not may_go_unnamed(path), path))[:_MOST_EXPORTING_FILES]
 
     def _default_imports(self, targets: set[str]) -> Iterator[tuple[str, str]]:
         """Yield the files that import what some files export by default, each with the name that it has there."""
@@ -472,7 +504,7 @@ def _is_plain(item: FoundSymbol, language: str) -> bool:
 
 def _is_outer(item: FoundSymbol, language: str) -> bool:
     """Return True if a definition can be imported by its name."""
-    bound = language in _PLAIN_NAMES_ARE_BOUND or language in _FUNCTIONS_ARE_NO_MEMBERS
+    bound = language in PLAIN_NAMES_ARE_BOUND or language in _FUNCTIONS_ARE_NO_MEMBERS
     return item.symbol.kind != "method" or not bound
 
 

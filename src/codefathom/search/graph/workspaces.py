@@ -28,6 +28,7 @@ from codefathom.search.graph.manifests import (
     script_package,
     script_paths,
     setup_cfg,
+    swift_targets,
 )
 
 _SCRIPTS = frozenset({"javascript", "jsx", "typescript", "tsx", "vue", "svelte"})
@@ -96,7 +97,9 @@ class Workspaces:
             )
         if language in _JVM:
             return name.removeprefix("import ").strip().partition(".")[0] in standard_libraries.JVM
-        return language in _BY_WHOLE_NAME or (language == "swift" and name in standard_libraries.SWIFT)
+        if language == "swift":
+            return name in standard_libraries.SWIFT or bool(self.swift_folders)
+        return language in _BY_WHOLE_NAME
 
     def names(self, name: str) -> bool:
         """Return True if an import begins with the name of a package here, so that its file may be called anything."""
@@ -104,7 +107,12 @@ class Workspaces:
         if name[:1] == "#" or package in self._scripts_by_name or name in self._whole_paths:
             return True
         first = re.split(r"::|\.", name, maxsplit=1)[0]
-        return first in self._crates_by_name or first in self._renamed_crates or first in self._first_folders
+        return (
+            first in self.swift_folders
+            or first in self._crates_by_name
+            or first in self._renamed_crates
+            or first in self._first_folders
+        )
 
     def is_entry(self, path: str) -> bool:
         """Return True for a file that an import of the folder of a script package can mean."""
@@ -283,6 +291,18 @@ class Workspaces:
     def _crate_dependencies(self) -> frozenset[str]:
         return frozenset().union(*(manifest.dependencies for manifest in self._crates.values()))
 
+    # ---- Swift
+
+    @cached_property
+    def swift_folders(self) -> Mapping[str, Sequence[str]]:
+        """The folders in which the files of a target of each name can lie, by all Package.swift files."""
+        folders: dict[str, list[str]] = defaultdict(list)
+        for path in self._manifests["package.swift"]:
+            for name, places in swift_targets(self._text_of(path)).items():
+                own = (path_in(_folder(path), place) for place in places)
+                folders[name] += [folder for folder in own if folder]
+        return dict(folders)
+
     # ---- Python, PHP, Dart
 
     def _python(self, name: str) -> Iterator[str]:
@@ -352,7 +372,15 @@ class Workspaces:
 def _kind_of(name: str) -> str:
     """Return the kind of a manifest by the name of the file; "" for another file."""
     lower = name.lower()
-    if lower in ("package.json", "cargo.toml", "pyproject.toml", "setup.cfg", "composer.json", "pubspec.yaml"):
+    if lower in (
+        "package.json",
+        "cargo.toml",
+        "pyproject.toml",
+        "setup.cfg",
+        "composer.json",
+        "pubspec.yaml",
+        "package.swift",
+    ):
         return lower
     if _CONFIGURATION.fullmatch(lower):
         return "tsconfig.json"

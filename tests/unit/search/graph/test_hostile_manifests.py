@@ -20,6 +20,7 @@ READERS: list[Callable[[str], object]] = [
     manifests.composer_folders,
     manifests.dart_package,
     manifests.go_replacements,
+    manifests.swift_targets,
 ]
 PIECES = [
     '"',
@@ -34,6 +35,8 @@ PIECES = [
     " \n",
     "replace a => b\n",
     "name: ",
+    ".target(",
+    '.target(name: "a", [',
     "a=1\n",
 ]
 

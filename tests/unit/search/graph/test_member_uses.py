@@ -30,6 +30,21 @@ TYPESCRIPT = {
     "other.ts": "import spin from './plain'\nexport function none() { spin() }\n",
     "plain.ts": "function still() {}\nexport default still\n",
 }
+NAMESPACES = {
+    "tests/rooms.ts": "export function dusty() {}\nexport const airy = 1\n",
+    "tests/use.ts": "import * as rooms from './rooms'\nexport function value() { run(rooms.dusty) }\n"
+    "export function item() { return { kind: rooms.airy } }\nexport function own(rooms: any) { run(rooms.dusty) }\n",
+    "tests/old.js": "const rooms = require('./rooms')\nfunction required() { run(rooms.dusty) }\n",
+    "house/rooms.py": "mood = None\n\ndef open_up(): pass\n",
+    "house/use.py": "from house import rooms\nimport house.rooms\n\ndef value():\n    return run(rooms.mood)\n\n"
+    "def whole():\n    house.rooms.mood = rooms.open_up\n",
+}
+PASSED_ON = {
+    "base.ts": "export function weave() {}\nexport function spare() {}\n",
+    "index.ts": "import { weave, spare } from './base'\nexport { weave as createCloth, spare as default }\n",
+    "use.ts": "import { createCloth } from '.'\nimport extra from './index'\n"
+    "export function renamed() { createCloth() }\nexport function whole() { extra() }\n",
+}
 COMMON = {
     "lib.js": "function mend() {}\nfunction patch() {}\nmodule.exports = { mend, fix: patch }\n",
     "main.js": "const { mend, fix } = require('./lib')\nfunction go() { mend(); fix() }\n",
@@ -106,6 +121,12 @@ C = {
         (TYPESCRIPT, "@@spin", {"use.ts whole", "far.ts barrel"}),
         (TYPESCRIPT, "@@still", {"other.ts none"}),
         (TYPESCRIPT, "@@kit", {"use.ts object"}),
+        (NAMESPACES, "@@dusty", {"use.ts value", "old.js required"}),
+        (NAMESPACES, "@@airy", {"use.ts item"}),
+        (NAMESPACES, "@@mood", {"use.py value", "use.py whole"}),
+        (NAMESPACES, "@@open_up", {"use.py whole"}),
+        (PASSED_ON, "@@weave", {"use.ts renamed"}),
+        (PASSED_ON, "@@spare", {"use.ts whole"}),
         (COMMON, "@@mend", {"main.js go"}),
         (COMMON, "@@patch", {"main.js go"}),
         (JAVA, "@@Grade", {"Sieve.java Sieve.a", "Sieve.java Sieve.b"}),

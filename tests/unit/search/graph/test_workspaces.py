@@ -76,6 +76,20 @@ PHP = {
     "lib/Pot.php": "<?php\nnamespace Acme\\Tea;\nclass Pot { public static function brew() {} }\n",
     "web/page.php": "<?php\nuse Acme\\Tea\\Pot;\nfunction go() { Pot::brew(); }\n",
 }
+SWIFT = {
+    "Package.swift": '// swift-tools-version:5.9\nimport PackageDescription\nlet package = Package(\n  name: "kiln",\n'
+    '  targets: [\n    // .target(name: "Old"),\n    .target(name: "Clay"),\n'
+    '    .target(name: "Glaze", dependencies: ["Clay", .product(name: "Log", package: "log")], path: "Code/Glaze"),\n'
+    '    .executableTarget(name: "kiln", dependencies: [.target(name: "Glaze")]),\n'
+    '    .testTarget(name: "ClayTests", dependencies: ["Clay"]),\n  ]\n)\n',
+    "Sources/Clay/Pot.swift": "public struct Pot {}\npublic func knead() {}\nfunc wedge() {}\n",
+    "Sources/Clay/Deep/Wheel.swift": "func spin() { wedge() }\n",
+    "Code/Glaze/Dip.swift": "import Clay\npublic func dip(_ pot: Pot) { knead() }\n",
+    "Code/Glaze/Old.swift": "import Log\nfunc plain() {}\n",
+    "Sources/kiln/Fire.swift": "import Glaze\nfunc wedge() {}\nfunc fire() { dip(1); wedge() }\n",
+    "Tests/ClayTests/PotTests.swift": "@testable import Clay\nfunc check() { knead() }\n",
+    "Other/Loose.swift": "func loose() { knead() }\n",
+}
 DART = {
     "kettle/pubspec.yaml": "name: hot_water\n",
     "kettle/lib/boil.dart": "void boil() {}\n",
@@ -119,6 +133,10 @@ ELIXIR = {
         (PYTHON_ROOTS, "@@water", {}),
         (PHP, "@@Pot.brew", {"page.php": EXACT}),
         (DART, "@@boil", {"main.dart": EXACT}),
+        (SWIFT, "@@knead", {"Dip.swift": EXACT, "PotTests.swift": EXACT, "Loose.swift": ("by-name", 1)}),
+        (SWIFT, "@@Pot", {"Dip.swift": EXACT}),
+        (SWIFT, "@@dip", {"Fire.swift": EXACT}),
+        (SWIFT, "@Sources/Clay/Pot.swift @@wedge", {"Wheel.swift": EXACT}),
         (MAVEN, "@@Clay.fire", {"Main.java": EXACT}),
         (DOTNET, "@@Wheel.Spin", {"Main.cs": EXACT}),
         (ELIXIR, "@@swarm", {"page.ex": EXACT}),
