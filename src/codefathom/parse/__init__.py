@@ -41,7 +41,8 @@ def _with_problems(parsed: ParsedDocument, problems: tuple[Note, ...]) -> Parsed
     """Return what a parser made after others gave up; without a grammar, definitions are known by their heads alone."""
     if not problems:
         return parsed
-    notes = lost_definitions.note(len(parsed.symbols)) if parsed.parser == text.PARSER else ()
+    n_heads = len(parsed.symbols) if parsed.parser == text.PARSER else 0
+    notes = [Note(READ_BY_HEAD, {"count": n_heads})] if n_heads else []  # without lines: all of them
     return replace(parsed, problems=(*problems, *parsed.problems, *notes))
 
 

@@ -95,9 +95,10 @@ def with_heads(symbols: Sequence[Symbol], heads: Sequence[Head], text: str) -> l
     return _nested([*symbols, *made], {id(symbol) for symbol in made}, lines)
 
 
-def note(n: int) -> tuple[Note, ...]:
-    """Return the problem of a document of which so many definitions are known by their heads alone; none of no such."""
-    return (Note(READ_BY_HEAD, {"count": n}),) if n else ()
+def note(heads: Iterable[Head]) -> tuple[Note, ...]:
+    """Return the problem of a document of which these definitions are known by their heads alone; none of no such."""
+    lines = tuple(str(head.line) for head in heads)
+    return (Note(READ_BY_HEAD, {"count": len(lines), "lines": lines}),) if lines else ()
 
 
 @lru_cache(maxsize=128)

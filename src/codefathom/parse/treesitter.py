@@ -152,7 +152,7 @@ def _parsed(document: Document, data: bytes, trees: Sequence[_Tree]) -> ParsedDo
         (
             *(problem for tree in trees for problem in _problems(tree.tree)),
             *_without_grammar(trees[0]),
-            *note(len(lost)),
+            *note(lost.values()),
         ),
     )
 
