@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from codefathom.facts.languages import marks_of, may_be_code
 from codefathom.facts.reasons import READ_BY_HEAD, Note
-from codefathom.parse import grammars, lost_definitions, notebook, text, treesitter
+from codefathom.parse import grammars, notebook, text, treesitter
 from codefathom.types import Document, ParsedDocument
 
 Parser = Callable[[Document], ParsedDocument | None]  # None: an unknown language; a parser never raises

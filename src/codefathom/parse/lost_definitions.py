@@ -24,6 +24,7 @@ _MAX_DOC_LINES = 40
 _MAX_READ_OF_LINE = 4 * MAX_SIGNATURE_CHARS  # spaces among them
 _MAX_AROUND = 50  # of what may lie around a definition, the innermost
 _MAX_OWNER_CHARS = 500
+_TAB_COLUMNS = 8
 _OWNERS = TYPE_KINDS | {"module"}
 _CLOSING = re.compile(
     r"(?:\}|end(?:[ \t]*(?:function|proc(?:edure)?|sub(?:routine)?|module|class|package|task|program|structure"
@@ -158,7 +159,9 @@ class _Depths:
 
 
 def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" \t"))
+    """Return the column of the first word; a tab reaches to the next column of eight, as in a terminal."""
+    before = line[: len(line) - len(line.lstrip(" \t"))]
+    return len(before.expandtabs(_TAB_COLUMNS)) if "\t" in before else len(before)
 
 
 def _symbol(head: Head, lines: Sequence[str], first: int, end: int) -> Symbol:
