@@ -300,7 +300,10 @@ def trace_shape(trace: Iterable[StageTrace]) -> list[dict[str, Any]]:
 
 def symbols_shape(query: str, symbols: Sequence[FoundSymbol], n_symbols: int, offset: int = 0) -> dict[str, Any]:
     """Return the JSON of `fathom symbols --json`, a page of `n_symbols` symbols."""
-    listed = [{"path": item.path, "language": item.language, **asdict(item.symbol)} for item in symbols]
+    listed = [
+        {"path": item.path, "language": item.language, **asdict(item.symbol), "by_head": item.by_head}
+        for item in symbols
+    ]
     rest = Rest(max(n_symbols - offset - len(listed), 0))
     return {"query": query, "symbols": listed, "n_symbols": n_symbols, **rest_shape(rest, offset, len(listed))}
 

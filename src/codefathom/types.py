@@ -509,6 +509,7 @@ class FoundSymbol:
     path: str
     language: str
     symbol: Symbol
+    by_head: bool = False  # known by its first line alone, where a grammar lost it: where it ends is a guess
 
 
 class SomeSymbols(NamedTuple):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from codefathom.compat.argument_names import TOOL_NAMES
 from codefathom.errors import FathomError
-from codefathom.facts.reasons import MOST_LIKELY_NOTHING
+from codefathom.facts.reasons import BY_HEAD, MOST_LIKELY_NOTHING
 from codefathom.providers.base import ToolSpec
 from codefathom.search.verdict import MAX_WEAK
 from codefathom.source.globs import translate
@@ -339,7 +339,8 @@ def _find_symbol(project: ToolProject, values: Mapping[str, Any], max_chars: int
 def _definition(item: FoundSymbol) -> str:
     symbol = item.symbol
     signature = f" — {symbol.signature[:200]}" if symbol.signature else ""
-    return f"{item.path}:{symbol.start_line}-{symbol.end_line} {symbol.kind} {symbol.qualified_name}{signature}"
+    mark = f" ({BY_HEAD})" if item.by_head else ""
+    return f"{item.path}:{symbol.start_line}-{symbol.end_line} {symbol.kind} {symbol.qualified_name}{signature}{mark}"
 
 
 def _related_files(project: ToolProject, values: Mapping[str, Any], max_chars: int) -> Observation:

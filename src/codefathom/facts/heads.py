@@ -102,6 +102,10 @@ CPP = _any_of(
     rf"^[ \t]*struct[ \t]+(?:[A-Z][A-Z0-9_]*[ \t]+)?(?P<struct2>{_TYPE_NAME}){_CPP_TAIL}",
     rf"^{_C_WORDS}(?:[\w:<>,]+[ \t*&]+)+(?P<owner>{_TYPE_NAME})::(?P<method>~?(?!operator\b)[A-Za-z_]\w*)"
     r"[ \t]*\([^;{}]{0,400}\)[ \t]*(?:const[ \t]*)?(?:noexcept[ \t]*)?\n?\{",
+    # Macros before the type and behind the parameters.
+    rf"^{_C_WORDS}(?![^\n(]{{0,200}}\boperator\b)(?:[\w:<>,]+[ \t*&]+)+"
+    rf"(?!__|_*[A-Z][A-Z\d_]*\b)(?P<function2>{_TYPE_NAME})"
+    r"[ \t]*\([^;{}]{0,400}\)[ \t]*(?:(?:const|noexcept|[A-Z][A-Z\d_]+)[ \t]*){1,5}\n?\{",
 )
 _SCRIPT_FORMS = (
     r"(?:async[ \t]+)?function(?:[ \t]*\*[ \t]*|[ \t]+)(?P<function>[\w$]+)(?=[ \t]*[(<])",
@@ -323,7 +327,7 @@ NIX = _START + _any_of(
     r"(?:mkDerivation|build\w+Package|buildGoModule|writeShellScriptBin|callPackage)\b",
 )
 TCL = _START + _any_of(
-    r"(?:proc|method)[ \t]+(?:::)?(?:(?P<owner>\w+(?:::\w+)*)::)?(?P<function>[\w?!.-]+)[ \t]+[{\w]",
+    r"(?:proc|method)[ \t]+(?:::)?(?:(?P<owner>\w+(?:::\w+)*)::)?(?P<function>[\w?!.-]+(?::[\w?!.-]+)*)[ \t]+[{\w]",
     r"oo::class[ \t]+create[ \t]+(?:::)?(?:\w+::)*(?P<class>\w+)",
     r"namespace[ \t]+eval[ \t]+(?:::)?(?P<module>\w+(?:::\w+)*)[ \t]*\{",
 )

@@ -412,7 +412,9 @@ NO_PURPOSE = _kind("no_purpose", "no purpose from the model: {error}")
 
 # ---- what of a document is not known as it should be
 SYNTAX_ERROR = _kind("syntax_error", "syntax error at line {line}")
+# `lines` are those of their names; without it all definitions of the file are meant.
 READ_BY_HEAD = _kind("read_by_head", "definitions read without syntax: {count}")
+BY_HEAD = "by its head"  # the mark of one of them in lists
 LACKS_GRAMMAR = _kind("lacks_grammar", "no grammar for {language}: {error}")
 TOO_LARGE_TO_PARSE = _kind("too_large_to_parse", "{count} bytes are too many to parse")
 REPEATS_ITSELF = _kind("repeats_itself", "repeats itself too much to be code")

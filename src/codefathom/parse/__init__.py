@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from codefathom.facts.languages import marks_of, may_be_code
 from codefathom.facts.reasons import READ_BY_HEAD, Note
-from codefathom.parse import grammars, lost_definitions, notebook, text, treesitter
+from codefathom.parse import grammars, notebook, text, treesitter
 from codefathom.types import Document, ParsedDocument
 
 Parser = Callable[[Document], ParsedDocument | None]  # None: an unknown language; a parser never raises
@@ -41,7 +41,8 @@ def _with_problems(parsed: ParsedDocument, problems: tuple[Note, ...]) -> Parsed
     """Return what a parser made after others gave up; without a grammar, definitions are known by their heads alone."""
     if not problems:
         return parsed
-    notes = lost_definitions.note(len(parsed.symbols)) if parsed.parser == text.PARSER else ()
+    n_heads = len(parsed.symbols) if parsed.parser == text.PARSER else 0
+    notes = [Note(READ_BY_HEAD, {"count": n_heads})] if n_heads else []  # without lines: all of them
     return replace(parsed, problems=(*problems, *parsed.problems, *notes))
 
 

@@ -24,6 +24,7 @@ _MAX_DOC_LINES = 40
 _MAX_READ_OF_LINE = 4 * MAX_SIGNATURE_CHARS  # spaces among them
 _MAX_AROUND = 50  # of what may lie around a definition, the innermost
 _MAX_OWNER_CHARS = 500
+_TAB_COLUMNS = 8
 _OWNERS = TYPE_KINDS | {"module"}
 _CLOSING = re.compile(
     r"(?:\}|end(?:[ \t]*(?:function|proc(?:edure)?|sub(?:routine)?|module|class|package|task|program|structure"
@@ -95,9 +96,10 @@ def with_heads(symbols: Sequence[Symbol], heads: Sequence[Head], text: str) -> l
     return _nested([*symbols, *made], {id(symbol) for symbol in made}, lines)
 
 
-def note(n: int) -> tuple[Note, ...]:
-    """Return the problem of a document of which so many definitions are known by their heads alone; none of no such."""
-    return (Note(READ_BY_HEAD, {"count": n}),) if n else ()
+def note(heads: Iterable[Head]) -> tuple[Note, ...]:
+    """Return the problem of a document of which these definitions are known by their heads alone; none of no such."""
+    lines = tuple(str(head.line) for head in heads)
+    return (Note(READ_BY_HEAD, {"count": len(lines), "lines": lines}),) if lines else ()
 
 
 @lru_cache(maxsize=128)
@@ -157,7 +159,9 @@ class _Depths:
 
 
 def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" \t"))
+    """Return the column of the first word; a tab reaches to the next column of eight, as in a terminal."""
+    before = line[: len(line) - len(line.lstrip(" \t"))]
+    return len(before.expandtabs(_TAB_COLUMNS)) if "\t" in before else len(before)
 
 
 def _symbol(head: Head, lines: Sequence[str], first: int, end: int) -> Symbol:

@@ -16,13 +16,14 @@ from urllib.parse import unquote
 
 from codefathom.facts.languages import marks_of
 from codefathom.parse.ci_jobs import ci_jobs
+from codefathom.parse.copybooks import copied_books
 from codefathom.parse.html_headings import html_headings
 from codefathom.parse.lost_definitions import heads_of, with_heads
 from codefathom.parse.marked_headings import HEADED, marked_headings
 from codefathom.source.document_places import marks
 from codefathom.types import SECTION_SEPARATOR, Break, Document, ParsedDocument, Reference, Symbol
 
-PARSER = "text/2"
+PARSER = "text/3"
 
 # Depth of a cut inside a section. Headings are cuts of their own nesting depth, which stays below these.
 _PARAGRAPH = 10
@@ -64,7 +65,8 @@ def parse(document: Document) -> ParsedDocument:
     breaks = _key_breaks(lines, opener) if opener else _paragraph_breaks(lines)
     symbols = with_heads((), heads_of(document.text, document.language), document.text)
     jobs = ci_jobs(document.path, lines) if document.language == "yaml" else ()
-    return ParsedDocument(document, (*symbols, *jobs), (), tuple(breaks), PARSER)
+    copies = copied_books(lines, symbols) if document.language == "cobol" else ()
+    return ParsedDocument(document, (*symbols, *jobs), tuple(copies), tuple(breaks), PARSER)
 
 
 def split(text: str) -> list[str]:

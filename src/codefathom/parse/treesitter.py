@@ -152,7 +152,7 @@ def _parsed(document: Document, data: bytes, trees: Sequence[_Tree]) -> ParsedDo
         (
             *(problem for tree in trees for problem in _problems(tree.tree)),
             *_without_grammar(trees[0]),
-            *note(len(lost)),
+            *note(lost.values()),
         ),
     )
 
@@ -181,10 +181,12 @@ def _width(text: str) -> int:
 
 def _is_code(node: Node | None) -> bool:
     """Return True if a node lies neither in a comment nor in a string, as far as the tree tells."""
+    row = node.start_point[0] if node is not None else 0
     for _ in range(_MAX_DEPTH):
         if node is None:
             break
-        if _NO_CODE_NODES.search(node.type):
+        # A regular expression that goes over lines with definitions is a division that the grammar of Perl misreads.
+        if _NO_CODE_NODES.search(node.type) and not ("regex" in node.type and node.end_point[0] > row):
             return False
         node = node.parent
     return True

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from codefathom.errors import UsageError
 from codefathom.facts.languages import is_extracted
+from codefathom.project.by_head import marked
 from codefathom.project.current_index import CurrentIndex, OnFile
 from codefathom.project.damage import damage_of, made_meanwhile, reading, state_of
 from codefathom.project.opening import OpenedProject, fusion
@@ -146,7 +147,7 @@ def symbols(index: CurrentIndex, question: Question) -> SomeSymbols:
 
             every = imports(opened.catalog, query, path)
             return SomeSymbols(tuple(every[offset : offset + limit]), len(every))
-        page = tuple(opened.catalog.symbols(query, path=path, kind=kind, limit=limit, offset=offset))
+        page = marked(opened.catalog, opened.catalog.symbols(query, path=path, kind=kind, limit=limit, offset=offset))
         is_all = not offset and len(page) < limit
         return SomeSymbols(page, len(page) if is_all else n_symbols(opened, query, path, kind))
 

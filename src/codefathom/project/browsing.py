@@ -10,6 +10,7 @@ from typing import NamedTuple
 from codefathom.errors import DamagedError, IndexingError, SourceError, UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, from_line
+from codefathom.project.by_head import marked
 from codefathom.project.originals import Lines
 from codefathom.search.filter.filter_options import folder_of, is_glob
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
@@ -101,7 +102,7 @@ class Files:
         file = self._find(path)
         symbols = self._catalog.symbols_of(path)
         self._refuse_damage(path)
-        return tuple(FoundSymbol(path, file.language, symbol) for symbol in symbols)
+        return marked(self._catalog, [FoundSymbol(path, file.language, symbol) for symbol in symbols])
 
     def _refuse_damage(self, path: str) -> None:
         if path in self._catalog.soundness.damaged_paths:

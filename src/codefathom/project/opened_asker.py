@@ -9,6 +9,7 @@ from codefathom.config.settings import Settings
 from codefathom.facts.languages import is_extracted
 from codefathom.index.plan import with_found_encoding
 from codefathom.project.browsing import Files
+from codefathom.project.by_head import marked
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.roles import masks_secrets
@@ -85,7 +86,8 @@ class OpenedAsker:
         return tuple(file for file in listed if file.path in inside)
 
     def _symbols(self, question: Question) -> SomeSymbols:
-        symbols = tuple(self._opened.catalog.symbols(question.text, limit=limit_of(question)))
+        catalog = self._opened.catalog
+        symbols = marked(catalog, catalog.symbols(question.text, limit=limit_of(question)))
         return SomeSymbols(symbols, len(symbols))
 
     def _related(self, question: Question) -> RelatedResult:

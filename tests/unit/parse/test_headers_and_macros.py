@@ -40,16 +40,25 @@ public:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("enum class Wood : int { Oak, Pine };\n", ["enum Wood"]),
-        ("enum struct Wood { Oak };\n", ["enum Wood"]),
+        ("enum class Wood : int { Oak, Pine };\n", ["enum Wood", "constant Wood.Oak", "constant Wood.Pine"]),
+        ("enum struct Wood { Oak };\n", ["enum Wood", "constant Wood.Oak"]),
         ("class Later;\nint fill(Later* later);\n", ["function fill"]),
         (
             "struct Shelf { virtual ~Shelf() = default; bool operator==(const Shelf&) const; };\n",
             ["struct Shelf", "method Shelf.~Shelf", "method Shelf.operator=="],
         ),
-        ("struct Shelf { int width = 0; int fill() { return width; } };\n", ["struct Shelf", "method Shelf.fill"]),
+        (
+            "struct Shelf { int width = 0; int fill() { return width; } };\n",
+            ["struct Shelf", "variable Shelf.width", "method Shelf.fill"],
+        ),
         ("inline int twice(const struct Point& p) { return 2; }\n", ["function twice"]),
-        (UNREAL, ["enum EShade", "class AShop", "method AShop.Open"]),
+        (
+            UNREAL,
+            [
+                *("enum EShade", "constant EShade.Light", "constant EShade.Dark"),
+                *("class AShop", "variable AShop.Width", "method AShop.Open"),
+            ],
+        ),
     ],
 )
 def test_a_header_of_cpp_is_read_as_cpp(text: str, expected: list[str]) -> None:

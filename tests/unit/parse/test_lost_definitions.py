@@ -68,6 +68,19 @@ LOST = [
         ["interface Reader 1-1", "function read 1-1", "class Shelf 2-2", "method Shelf.add 2-2"],
     ),
     (
+        "perl",
+        """
+        sub open {
+            $self->{n} //= $max - int rand $max / 2;
+        }
+        sub shut { 1 }
+        sub part {
+            return $n / 3;
+        }
+        """,
+        ["function open 1-7", "function shut 4-4", "function part 5-7"],
+    ),
+    (
         "sql",
         """
         CREATE PROCEDURE shop.close_day(IN day date)
@@ -289,3 +302,18 @@ ENDS = [
 @pytest.mark.parametrize(("language", "text", "expected"), ENDS)
 def test_a_definition_ends_where_it_is_closed(language: str, text: str, expected: list[str]) -> None:
     assert outline(parse_text(Document("a", language, text, "f1", len(text)))) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        (
+            "tcl",
+            "namespace eval shop {\n    proc open {n} {\n\tputs 1\n\tputs 2\n    }\n    proc shut {} {\n"
+            "\tputs 3\n    }\n}\n",
+            ["module shop 1-9", "function shop.open 2-5", "function shop.shut 6-8"],
+        ),
+    ],
+)
+def test_a_tab_reaches_to_the_next_column_of_eight(language: str, text: str, expected: list[str]) -> None:
+    assert outline(parse(Document(f"a.{language}", language, text, "f1", len(text)))) == expected

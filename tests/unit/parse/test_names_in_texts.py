@@ -37,11 +37,45 @@ GITLAB = (
     "stages:\n  - a\nvariables:\n  A: b\n"
     "unit test:\n  script:\n    - make\n.hidden:\n  script:\n    - a\ndeploy:\n  script:\n    - b\n"
 )
+AZURE = """\
+trigger: [main]
+jobs:
+- job: unit
+  steps:
+  - script: make test
+  - job_like: x
+- deployment: 'to shop'
+  environment: shop
+  # - job: no
+- template: more.yml
+- ${{ if eq(a, b) }}:
+  - job: nightly
+    steps: []
+"""
+STAGES = """\
+stages:
+  - stage: Build
+    jobs:
+      - job: pack
+        steps: []
+      - job: ${{ parameters.name }}
+  - stage: Ship
+    jobs:
+      - deployment: ship
+"""
 
 
 @pytest.mark.parametrize(
     ("path", "text", "jobs"),
     [
+        ("azure-pipelines.yml", AZURE, ["function unit 3-6", "function to shop 7-9", "function nightly 12-13"]),
+        (
+            ".azure-pipelines/build.yaml",
+            STAGES,
+            ["module Build 2-6", "function Build.pack 4-5", "module Ship 7-9", "function Ship.ship 9-9"],
+        ),
+        ("ci/azure-pipelines-nightly.yml", "jobs:\n- job: a\n", ["function a 2-2"]),
+        ("deploy/values.yml", AZURE, []),
         (".github/workflows/test.yml", WORKFLOW, ["function unit 5-7", "function deploy-all 8-9"]),
         ("shop/.forgejo/workflows/test.yaml", WORKFLOW, ["function unit 5-7", "function deploy-all 8-9"]),
         (".gitlab-ci.yml", GITLAB, ["function unit test 5-7", "function deploy 11-13"]),
@@ -72,3 +106,34 @@ SQL = [
 @pytest.mark.parametrize(("text", "name"), SQL)
 def test_procedures_and_functions_of_sql_are_symbols(text: str, name: str) -> None:
     assert name in {line.split()[1] for line in outline("day.sql", "sql", text)}
+
+
+COBOL = """\
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. SHOP.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01 WS-CUSTOMER.
+           COPY CUSTOMER.
+      *    COPY OLDONE.
+           copy 'books/order.cpy' replacing ==A== by ==B==.
+           COPY STOCK OF SHOPLIB.
+           EXEC SQL INCLUDE SQLCA END-EXEC.
+       PROCEDURE DIVISION.
+       MAIN-PART.
+           DISPLAY 'COPY FAILED'.
+           MOVE A TO COPY-COUNT.
+           COPY CUSTOMER.
+"""
+
+
+def test_a_copybook_is_an_import() -> None:
+    document = parse(Document("src/shop.cbl", "cobol", COBOL, "f1", len(COBOL)))
+    found = [(item.kind, item.name, item.line, item.container) for item in document.references]
+    assert found == [
+        ("import", "CUSTOMER", 6, "WS-CUSTOMER"),
+        ("import", "books/order.cpy", 8, "WS-CUSTOMER"),
+        ("import", "STOCK", 9, "WS-CUSTOMER"),
+        ("import", "SQLCA", 10, "WS-CUSTOMER"),
+        ("import", "CUSTOMER", 15, "MAIN-PART"),
+    ]

@@ -51,6 +51,8 @@ DEFINITIONS = {
         method Shop.Orders.Order.First 15-18
         method Shop.Orders.Order.+ 19-19
         enum Shop.Orders.Order.Color 20-20
+        constant Shop.Orders.Order.Color.Red 20-20
+        constant Shop.Orders.Order.Color.Green 20-20
         struct Shop.Orders.Point 22-22
         class Shop.Orders.Line 23-23
         struct Shop.Orders.Pair 24-24
@@ -156,6 +158,7 @@ DEFINITIONS = {
         constant HasPrice.Z 20-20
         method HasPrice.price 21-21
         enum Suit 23-23
+        constant Suit.Hearts 23-23
         method Suit.label 23-23
         function helper 24-24
         """,
@@ -213,6 +216,8 @@ DEFINITIONS = {
         class Registry 22-24
         method Registry.register 23-23
         enum Color 25-28
+        constant Color.RED 26-26
+        constant Color.GREEN 26-26
         method Color.dark 27-27
         class Marker 29-30
         method String.shout 31-31
@@ -262,6 +267,8 @@ DEFINITIONS = {
         method Order.run 11-11
         method Order.== 12-12
         enum Order.Kind 13-13
+        constant Order.Kind.a 13-13
+        constant Order.Kind.b 13-13
         class Order 15-17
         method Order.named 16-16
         struct Point 18-18
@@ -320,6 +327,8 @@ DEFINITIONS = {
         trait Functor 18-20
         method Functor.lift 19-19
         enum Color 21-22
+        constant Color.Red 22-22
+        constant Color.Green 22-22
         class intOrd 23-24
         method intOrd.compare 24-24
         method String.shout 26-26

@@ -57,6 +57,9 @@ SAMPLES = {
         variable _counter 12-12
         type Changed 14-14
         enum State 16-16
+        constant State.open 16-16
+        constant State.paid 16-16
+        constant State.sent 16-16
         trait Payable 18-21
         method Payable.isPaid 20-20
         class Priced 23-25
@@ -218,6 +221,8 @@ SAMPLES = {
         method Sums.add 27-29
         class Orders 32-72
         enum Orders.State 36-36
+        constant Orders.State.Open 36-36
+        constant Orders.State.Paid 36-36
         struct Orders.Order 38-41
         type Orders.Paid 43-43
         variable Orders.orders 45-45
@@ -273,6 +278,8 @@ SAMPLES = {
         macro ROUNDED 7-7
         type Changed 11-11
         enum State 13-16
+        constant State.StateOpen 14-14
+        constant State.StatePaid 15-15
         constant kTaxRate 18-18
         constant kKind 19-19
         struct Point 21-23
@@ -582,7 +589,7 @@ def test_signatures(language: str, code: str, signature: str) -> None:
             "objc",
             "NS_ASSUME_NONNULL_BEGIN\n@interface A<T> : B\n- (void)c NS_SWIFT_NAME(d());\n@end\n"
             "typedef NS_OPTIONS(NSUInteger, E) {\n  F = 1,\n};\nNS_ASSUME_NONNULL_END\n",
-            "class A 2-4; method A.c 3-3; enum E 5-7",
+            "class A 2-4; method A.c 3-3; enum E 5-7; constant E.F 6-6",
         ),
         (
             "objc",

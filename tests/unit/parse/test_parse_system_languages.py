@@ -76,6 +76,7 @@ DEFINITIONS = {
         type Priced.Price 9-9
         method Priced.price 10-10
         enum Color 12-12
+        constant Color.Red 12-12
         struct Bits 13-13
         module inner 14-16
         function inner.deep 15-15
@@ -109,6 +110,7 @@ DEFINITIONS = {
         method Order.Order 7-7
         method Order.add 8-10
         enum Order.Color 11-11
+        constant Order.Color.RED 11-11
         class Line 13-13
         interface Priced 14-14
         method Priced.price 14-14
@@ -143,6 +145,7 @@ DEFINITIONS = {
         struct order 10-10
         struct bits 11-11
         enum color 12-12
+        constant color.RED 12-12
         struct point 13-13
         type callback 14-14
         constant most 15-15
@@ -186,6 +189,7 @@ DEFINITIONS = {
         type Alias 17-17
         type Small 18-18
         enum Color 19-19
+        constant Color.Red 19-19
         constant most 20-20
         function same 21-21
         """,

@@ -204,7 +204,7 @@ def test_breaks(language: str, text: str, expected: list[tuple[int, int]]) -> No
 @pytest.mark.parametrize("text", ["", "\n", "\r\n", " ", "\ufeff# A", "\x00"])
 def test_nothing_to_find_is_no_problem(language: str, text: str) -> None:
     document = parsed(language, text)
-    assert (document.parser, document.problems) == ("text/2", ())
+    assert (document.parser, document.problems) == ("text/3", ())
 
 
 @pytest.mark.parametrize("text", ["`" * 50_000 + "a`", "# a" + " " * 50_000 + "b", "[a" * 20_000, "# " + "*a" * 50_000])

@@ -136,6 +136,8 @@ DEFINITIONS = {
         type Id 4-4
         type Point 5-5
         enum Color 6-6
+        constant Color.Red 6-6
+        constant Color.Green 6-6
         class Base 7-12
         variable Base.size 8-8
         method Base.area 9-9

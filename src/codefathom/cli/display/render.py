@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from codefathom.facts.reasons import BY_HEAD
 from codefathom.search.graph.edge_list import remarks, title
 from codefathom.search.ranking.excerpt import window
 from codefathom.search.verdict import note_of_map
@@ -120,7 +121,9 @@ def _symbol_line(item: FoundSymbol, style: Style) -> str:
     symbol = item.symbol
     place = style.strong(f"{show_name(item.path)}:{symbol.name_line}")
     signature = style.faint(cut_line(show_line(symbol.signature), _MAX_LINE_CHARS))
-    return f"{place}  {show_line(symbol.kind)} {show_name(symbol.qualified_name)}  {signature}".rstrip() + "\n"
+    mark = style.faint(f"  ({BY_HEAD})") if item.by_head else ""
+    line = f"{place}  {show_line(symbol.kind)} {show_name(symbol.qualified_name)}  {signature}".rstrip()
+    return f"{line}{mark}\n"
 
 
 def files_text(files: Iterable[IndexedFile], style: Style, *, whole: bool) -> str:

@@ -53,6 +53,22 @@
 (assignment_expression
   left: (member_expression object: (identifier) @scope property: (property_identifier) @name)
   right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.function
+(assignment_expression
+  left: (member_expression
+    object: (member_expression property: (property_identifier) @scope)
+    property: (property_identifier) @name)
+  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.function
+; Another name of a method.
+(assignment_expression
+  left: (member_expression
+    object: (member_expression object: (identifier) @scope property: (property_identifier) @_prototype)
+    property: (property_identifier) @name)
+  right: (member_expression object: (member_expression property: (property_identifier) @_other))
+  (#eq? @_prototype "prototype")
+  (#eq? @_other "prototype")) @definition.function
+; A function that is handed on has a name of its own.
+(arguments (function_expression name: (identifier) @name body: (_) @body) @definition.function)
+(return_statement (function_expression name: (identifier) @name body: (_) @body) @definition.function)
 
 ; Of the variables of a module those that hold another module are left out.
 (program

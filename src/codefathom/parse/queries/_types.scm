@@ -3,6 +3,8 @@
 (abstract_class_declaration name: (_) @name body: (_) @body) @definition.class
 (interface_declaration name: (_) @name body: (_) @body) @definition.interface
 (enum_declaration name: (_) @name body: (_) @body) @definition.enum
+(enum_body name: (_) @name @definition.constant)
+(enum_assignment name: (_) @name) @definition.constant
 (type_alias_declaration name: (_) @name value: (object_type) @body) @definition.type
 (type_alias_declaration name: (_) @name) @definition.type
 (internal_module name: (_) @name body: (_)? @body) @definition.module

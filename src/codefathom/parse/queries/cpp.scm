@@ -29,6 +29,7 @@
 (struct_specifier name: (qualified_identifier scope: (_) @scope name: (_) @name) body: (_) @body) @definition.struct
 (union_specifier name: (type_identifier) @name body: (_) @body) @definition.struct
 (enum_specifier name: (type_identifier) @name body: (_) @body) @definition.enum
+(enumerator name: (identifier) @name) @definition.constant
 (concept_definition name: (identifier) @name) @definition.type
 (alias_declaration name: (type_identifier) @name) @definition.type
 
@@ -39,7 +40,9 @@
   declarator: [
     (type_identifier) @name
     (pointer_declarator declarator: (type_identifier) @name)
+    (primitive_type) @name
     (function_declarator declarator: (type_identifier) @name)
+    (function_declarator declarator: (parenthesized_declarator (type_identifier) @name))
     (function_declarator
       declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name)))
   ]) @definition.type
@@ -88,6 +91,20 @@
           name: [(identifier) (operator_name)] @name))))
   body: (_)? @body) @definition.method
 
+; A template's own form for some types.
+(function_definition
+  declarator: (function_declarator declarator: (template_function name: (identifier) @name))
+  body: (_)? @body) @definition.function
+(function_definition
+  declarator: (_ (function_declarator declarator: (template_function name: (identifier) @name)))
+  body: (_)? @body) @definition.function
+(function_definition
+  declarator: (function_declarator
+    declarator: (qualified_identifier
+      scope: [(namespace_identifier) @scope (template_type name: (_) @scope)]
+      name: (template_function name: (identifier) @name)))
+  body: (_)? @body) @definition.method
+
 (function_definition declarator: (operator_cast) @name body: (_)? @body) @definition.method
 (function_definition
   declarator: (qualified_identifier
@@ -120,6 +137,16 @@
   (storage_class_specifier "static")
   (type_qualifier ["const" "constexpr"])
   declarator: (field_identifier) @name) @definition.constant
+(field_declaration
+  declarator: [
+    (field_identifier) @name
+    (reference_declarator (field_identifier) @name)
+    (array_declarator declarator: (field_identifier) @name)
+    (pointer_declarator declarator: (field_identifier) @name)
+    (pointer_declarator declarator: (pointer_declarator declarator: (field_identifier) @name))
+    (function_declarator
+      declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))
+  ]) @definition.variable
 (declaration
   (type_qualifier ["const" "constexpr"])
   declarator: (init_declarator

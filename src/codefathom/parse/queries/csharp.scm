@@ -9,6 +9,7 @@
 (struct_declaration name: (identifier) @name body: (_)? @body) @definition.struct
 (interface_declaration name: (identifier) @name body: (_)? @body) @definition.interface
 (enum_declaration name: (identifier) @name body: (_)? @body) @definition.enum
+(enum_member_declaration name: (identifier) @name) @definition.constant
 (delegate_declaration name: (identifier) @name) @definition.type
 
 (method_declaration name: (identifier) @name body: (_)? @body) @definition.method

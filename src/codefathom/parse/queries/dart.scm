@@ -3,6 +3,7 @@
 (class_definition name: (identifier) @name body: (_) @body) @definition.class
 (mixin_declaration (identifier) @name (class_body) @body) @definition.trait
 (enum_declaration name: (identifier) @name body: (_) @body) @definition.enum
+(enum_constant name: (identifier) @name) @definition.constant
 (extension_declaration name: (identifier) @name body: (_) @body) @definition.class
 (extension_type_declaration name: (identifier) @name) @definition.class
 (type_alias . (type_identifier) @name) @definition.type

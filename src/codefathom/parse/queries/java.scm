@@ -5,6 +5,7 @@
 (interface_declaration name: (identifier) @name body: (_) @body) @definition.interface
 (annotation_type_declaration name: (identifier) @name body: (_) @body) @definition.interface
 (enum_declaration name: (identifier) @name body: (_) @body) @definition.enum
+(enum_constant name: (identifier) @name body: (_)? @body) @definition.constant
 
 (method_declaration name: (identifier) @name body: (_)? @body) @definition.method
 (constructor_declaration name: (identifier) @name body: (_) @body) @definition.method

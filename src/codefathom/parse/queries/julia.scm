@@ -30,6 +30,9 @@
       (identifier) @name
       (operator) @name
       (field_expression value: (_) @scope (identifier) @name .)
+      (field_expression
+        value: (_) @scope
+        (quote_expression [(operator) @name (parenthesized_expression (operator) @name)]) .)
       (parametrized_type_expression . (identifier) @name)
     ])
     (typed_expression . (call_expression . [
@@ -40,6 +43,9 @@
       (identifier) @name
       (operator) @name
       (field_expression value: (_) @scope (identifier) @name .)
+      (field_expression
+        value: (_) @scope
+        (quote_expression [(operator) @name (parenthesized_expression (operator) @name)]) .)
       (parametrized_type_expression . (identifier) @name)
     ]))
     (where_expression . (typed_expression . (call_expression . (identifier) @name)))
@@ -52,9 +58,21 @@
       (identifier) @name
       (operator) @name
       (field_expression value: (_) @scope (identifier) @name .)
+      (field_expression
+        value: (_) @scope
+        (quote_expression [(operator) @name (parenthesized_expression (operator) @name)]) .)
+      (parametrized_type_expression . (identifier) @name)
     ])
     (typed_expression . (call_expression . (identifier) @name))
-    (where_expression . (call_expression . (identifier) @name))
+    (where_expression . (call_expression . [
+      (identifier) @name
+      (operator) @name
+      (field_expression value: (_) @scope (identifier) @name .)
+      (field_expression
+        value: (_) @scope
+        (quote_expression [(operator) @name (parenthesized_expression (operator) @name)]) .)
+      (parametrized_type_expression . (identifier) @name)
+    ]))
     (where_expression . (typed_expression . (call_expression . (identifier) @name)))
   ]
   . (operator) . (_) @body) @definition.function

@@ -25,6 +25,7 @@
 (ERROR . (modifiers)? . "class" . (identifier) @name (primary_constructor)? @body) @definition.class
 (ERROR "class" . (identifier) @name @definition.class)
 (type_alias type: (identifier) @name) @definition.type
+(enum_entry (identifier) @name) @definition.constant
 
 (function_declaration
   [

@@ -11,10 +11,9 @@
   (assignment_statement
     (variable_list . name: (identifier) @name .)
     (expression_list . value: (function_definition body: (_)? @body) .))) @definition.function
-(chunk
-  (assignment_statement
-    (variable_list . name: (identifier) @name .)
-    (expression_list . value: (function_definition body: (_)? @body) .)) @definition.function)
+(assignment_statement
+  (variable_list . name: (identifier) @name .)
+  (expression_list . value: (function_definition body: (_)? @body) .)) @definition.function
 (assignment_statement
   (variable_list . name: (dot_index_expression table: (_) @scope field: (identifier) @name) .)
   (expression_list . value: (function_definition body: (_)? @body) .)) @definition.function

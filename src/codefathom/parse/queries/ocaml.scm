@@ -16,6 +16,7 @@
 (value_definition
   . (let_binding pattern: [(value_name) @name (parenthesized_operator (_) @name)] . (parameter) body: (_) @body)
   .) @definition.function
+(value_definition (let_binding pattern: (parenthesized_operator (_) @name) body: (_) @body)) @definition.function
 (value_definition
   . (let_binding pattern: (value_name) @name body: [(fun_expression) (function_expression)] @body)
   .) @definition.function

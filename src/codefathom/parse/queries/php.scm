@@ -1,4 +1,4 @@
-; PHP: promoted constructor parameters and enum cases are left out.
+; PHP: promoted constructor parameters are left out.
 
 (namespace_definition name: (_) @name body: (_)? @body) @definition.module
 
@@ -6,6 +6,7 @@
 (trait_declaration name: (name) @name body: (_) @body) @definition.trait
 (interface_declaration name: (name) @name body: (_) @body) @definition.interface
 (enum_declaration name: (name) @name body: (_) @body) @definition.enum
+(enum_case name: (name) @name) @definition.constant
 (function_definition name: (name) @name body: (_) @body) @definition.function
 (method_declaration name: (name) @name body: (_)? @body) @definition.method
 

@@ -5,6 +5,7 @@
 (struct_item name: (type_identifier) @name body: (_)? @body) @definition.struct
 (union_item name: (type_identifier) @name body: (_) @body) @definition.struct
 (enum_item name: (type_identifier) @name body: (_) @body) @definition.enum
+(enum_variant name: (identifier) @name) @definition.constant
 (trait_item name: (type_identifier) @name body: (_) @body) @definition.trait
 (impl_item
   type: [

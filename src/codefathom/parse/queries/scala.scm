@@ -5,6 +5,8 @@
 (object_definition name: (_) @name body: (_)? @body) @definition.class
 (trait_definition name: (_) @name body: (_)? @body) @definition.trait
 (enum_definition name: (_) @name body: (_) @body) @definition.enum
+(simple_enum_case name: (_) @name) @definition.constant
+(full_enum_case name: (_) @name) @definition.constant
 (given_definition name: (_) @name body: (_)? @body) @definition.class
 (type_definition name: (type_identifier) @name) @definition.type
 

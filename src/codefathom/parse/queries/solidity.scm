@@ -5,6 +5,7 @@
 (interface_declaration name: (identifier) @name body: (_) @body) @definition.interface
 (struct_declaration name: (identifier) @name body: (_) @body) @definition.struct
 (enum_declaration name: (identifier) @name body: (_) @body) @definition.enum
+(enum_value) @name @definition.constant
 (error_declaration name: (identifier) @name) @definition.type
 (event_definition name: (identifier) @name) @definition.type
 (user_defined_type_definition name: (identifier) @name) @definition.type

@@ -2,6 +2,7 @@
 
 (class_declaration declaration_kind: "struct" name: (_) @name body: (_) @body) @definition.struct
 (class_declaration declaration_kind: "enum" name: (_) @name body: (_) @body) @definition.enum
+(enum_entry name: (simple_identifier) @name) @definition.constant
 (class_declaration declaration_kind: "extension" name: (_) @name body: (_) @body) @definition.class
 (class_declaration name: (_) @name body: (_) @body) @definition.class
 (protocol_declaration name: (_) @name body: (_) @body) @definition.interface

@@ -378,6 +378,16 @@ def _fortran(name: str, path: str) -> Iterator[str]:
         yield from (_from(_folder(path), name.lower() + ending), f"src/{name.lower()}{ending}")
 
 
+def _cobol(name: str, path: str) -> Iterator[str]:
+    """Yield the copybook of a name, which compilers look for in any case and with several endings."""
+    if "." in name.rpartition("/")[2]:
+        yield from (_from(_folder(path), name), name)
+        return
+    for written in dict.fromkeys((name, name.upper(), name.lower())):
+        for ending in (".cpy", ".CPY", ".cbl", ".cob", ".CBL", ".COB", ""):
+            yield f"{written}{ending}"
+
+
 _BY_LANGUAGE: dict[str, Callable[[str, str], Iterator[str]] | None] = {
     "python": _python,
     "javascript": _javascript,
@@ -394,6 +404,7 @@ _BY_LANGUAGE: dict[str, Callable[[str, str], Iterator[str]] | None] = {
     "csharp": _csharp,
     "c": _c,
     "cpp": _c,
+    "cobol": _cobol,
     "ruby": _ruby,
     "php": _php,
     "lua": _lua,

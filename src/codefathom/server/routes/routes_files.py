@@ -363,4 +363,4 @@ def edge_out(edge: Related) -> EdgeOut:
 
 def symbol_out(item: FoundSymbol) -> SymbolOut:
     """Return a symbol as JSON."""
-    return SymbolOut(path=item.path, language=item.language, **asdict(item.symbol))
+    return SymbolOut(path=item.path, language=item.language, **asdict(item.symbol), by_head=item.by_head)

@@ -81,6 +81,7 @@ class SymbolOut(Out):
     name_line: int = Field(examples=[12])
     signature: Sound = Field(examples=["def price_of(order)"])
     doc: Sound = Field(examples=[""])
+    by_head: bool = Field(examples=[False], description="Known by its first line alone: where it ends is a guess.")
 
 
 class SymbolsOut(PageOut):
