@@ -143,6 +143,16 @@ def _harbour() -> dict[str, str]:
         "tides.py": "def tide_height(minutes):\n    phase = minutes % 745 / 745\n    return 2.1 * cos(phase * 6.283)\n",
         "tide_table.py": "".join(("TIDE_HEIGHTS = [\n", *(f"    {row},  # tide height\n" for row in numbers), "]\n")),
         "web/ticket.ts": "export function printTicket(fare: number): string {\n  return `ticket ${fare}`;\n}\n",
+        "ios/Gate.swift": "class Gate {\n    func unlock(code: String) -> Bool {\n        code == stored\n    }\n}\n",
+        **{
+            f"ios/{language}.lproj/Localizable.strings": "/* Unlock the gate with a code */\n"
+            '"Unlock the gate with a code" = "…";\n'
+            for language in ("en", "fr", "id")
+        },
+        "quay/main.tf": 'resource "quay_crane" "this" {\n  name = var.crane_name\n  load = var.crane_load\n}\n',
+        "quay/variables.tf": 'variable "crane_name" {\n  description = "Name of the crane of the quay"\n}\n\n'
+        'variable "crane_load" {\n  description = "Load of the crane of the quay, in tons"\n}\n',
+        "quay/outputs.tf": 'output "crane" {\n  description = "The crane of the quay"\n  value = quay_crane.this\n}\n',
         "web/locale/fr.json": "{\n" + ",\n".join(f'  "ticket.{word}": "imprimer {word}"' for word in words) + "\n}\n",
     }
 
@@ -182,9 +192,26 @@ def test_generated_pages_come_after_the_code(harbour: Engine) -> None:
 
 @pytest.mark.parametrize(
     ("question", "path"),
-    [("tide height", "tides.py"), ("print ticket", "web/ticket.ts"), ("TIDE_HEIGHTS", "tide_table.py")],
+    [
+        ("tide height", "tides.py"),
+        ("print ticket", "web/ticket.ts"),
+        ("TIDE_HEIGHTS", "tide_table.py"),
+        ("unlock the gate with a code", "ios/Gate.swift"),
+    ],
 )
 def test_data_comes_after_the_code(harbour: Engine, question: str, path: str) -> None:
+    assert first(harbour, question).chunk.path == path
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("crane of the quay", "quay/main.tf"),
+        ("variable for the load of the crane", "quay/variables.tf"),
+        ("outputs of the quay", "quay/outputs.tf"),
+    ],
+)
+def test_what_terraform_makes_comes_before_its_variables_and_outputs(harbour: Engine, question: str, path: str) -> None:
     assert first(harbour, question).chunk.path == path
 
 

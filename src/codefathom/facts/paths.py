@@ -112,15 +112,23 @@ LEGACY = r"(?:^|/)(_?compat|legacy|deprecated|obsolete|old|attic|single_include|
 VERSION = r"(?:^|/)v(\d{1,3})(?=/)"
 # Translations and recorded results lie in such a folder, and others are known by their ending.
 DATA = (
-    r"(?i)(?:^|/)(locales?|i18n|l10n|translations?|langs?|languages|golden|snapshots|__snapshots__|cassettes)/"
-    r"(?:.*/)?[^/]*\.(?:json|ya?ml|toml|properties|php|js|ts|xml|strings|ini|snap|txt|csv)$"
+    r"(?i)(?:^|/)(locales?|i18n|l10n|(?:\w+-)?translations?|langs?|languages|golden|snapshots|__snapshots__|cassettes)/"
+    r"(?:.*/)?[^/]*\.(?:json|ya?ml|toml|properties|php|js|ts|xml|strings|ini|snap|txt|csv|tr|arb|ftl|nsh)$"
+    r"|(?:^|/)(?:res/(values(?:-[\w+-]+)?)/[^/]*\.xml|([\w-]+\.lproj)/[^/]*\.strings(?:dict)?)$"  # Android; Apple
     r"|\.(csv|tsv|pot?|xliff|xlf|resx|snap|geojson|ndjson|jsonl|svg)$"
 )
+# A module's arguments and results, beside the files that make what they are about.
+_INTERFACE_OF_MODULE = r"(?:^|/)(?:variables|outputs)(?:\.pkr)?\.(?:tf|hcl)$"
 
 
 def is_declaration(path: str) -> bool:
     """Return True for a file that only declares what is defined elsewhere."""
     return re.search(r"\.d\.[cm]?ts$|\.pyi$", path) is not None
+
+
+def is_interface_of_module(path: str) -> bool:
+    """Return True for a file of Terraform or Packer that only names what goes into a module and comes out."""
+    return re.search(_INTERFACE_OF_MODULE, path) is not None
 
 
 def is_header(path: str) -> bool:

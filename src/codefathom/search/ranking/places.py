@@ -12,6 +12,7 @@ from codefathom.facts.paths import (
     VERSION,
     is_declaration,
     is_header,
+    is_interface_of_module,
     ranks_as_prose,
     ranks_as_test,
     stands_for_folder,
@@ -31,6 +32,7 @@ class PathFacts(NamedTuple):
     is_test: bool  # tests and examples
     is_prose: bool
     is_declaration: bool
+    is_interface: bool  # of a module of Terraform
     is_header: bool
     legacy: tuple[str, ...]  # words of the name of a folder of code that a living copy replaces
     version: int  # of the innermost folder such as "v2"; 0 outside of one
@@ -62,11 +64,12 @@ def place_of(path: str) -> PathFacts:
         ranks_as_test(path),
         ranks_as_prose(path),
         is_declaration(path),
+        is_interface_of_module(path),
         is_header(path),
         tuple(parts(legacy[1])) if legacy else (),
         int(version[1]) if version else 0,
         (path[: version.start()] + path[version.end() :]).lstrip("/") if version else path,
-        _words_of_data(data[1], data[2]) if data else (),
+        _words_of_data(data[1] or data[2] or data[3], data[4]) if data else (),
     )
 
 

@@ -59,6 +59,7 @@ _BESIDE = 0.3  # the value of a namesake of what a symbol means first: a constru
 _FEW = 4  # files that may define a name before it says less
 _TESTS = frozenset({"test", "tests"})
 _MADE_OF_OTHERS = 1.5  # such a file has all words of the others, and so more evidence than an older copy
+_FILE_OF_DATA = 2.0  # a translation has the words of the page, and so does each of its copies in other languages
 _FEWEST_MARKS = 25  # commas and quotes of a table
 _PER_MARK = 8  # characters
 _PER_COMMA = 3 * _PER_MARK  # two quotes stand beside each
@@ -125,7 +126,7 @@ def signals(
             share,
             *own_names,
             float(not query.about_tests and _is_test(one.chunk)),
-            float(_is_data(one.chunk, query)),
+            _data(one.chunk, query),
             documents.prose(one.chunk, share, own_names[0]),
             float(is_heading),
             float(lacks),
@@ -158,15 +159,15 @@ def _of_file(one: Candidate, files: _Files, top: _Top, query: RankingQuery) -> t
         files.share(path),
         log1p(one.n_lines) / 8,
         place.depth / 5,
-        float(place.is_declaration or is_declared_in_c),
+        float(place.is_declaration or is_declared_in_c or _only_names(place, query)),
         _MADE_OF_OTHERS if path in files.copying else float(_is_legacy(place, files, query)),
     )
 
 
-def _is_data(chunk: Chunk, query: RankingQuery) -> bool:
-    """Return True for data that the question does not ask for by the name of its folder."""
+def _data(chunk: Chunk, query: RankingQuery) -> float:
+    """Return 1 for a table, more for a file of data that the question does not ask for by the name of its folder."""
     data = place_of(chunk.path).data
-    return _is_table(chunk.text) or (bool(data) and not query.word_forms.among(data))
+    return _FILE_OF_DATA if data and not query.word_forms.among(data) else float(_is_table(chunk.text))
 
 
 class _Documents:
@@ -198,6 +199,11 @@ def _is_table(text: str) -> bool:
     if n_marks < _FEWEST_MARKS or n_marks * _PER_MARK < len(text):
         return False
     return (text.count("(") + text.count("=") + text.count(";")) * _PER_ACTION <= n_marks
+
+
+def _only_names(place: PathFacts, query: RankingQuery) -> bool:
+    """Return True for the arguments or results of a module where they are not asked for."""
+    return place.is_interface and not query.word_forms.among(place.stem)
 
 
 def _is_legacy(place: PathFacts, files: _Files, query: RankingQuery) -> bool:

@@ -245,7 +245,7 @@ def test_of_a_long_text_the_three_best_of_a_file_speak_for_it() -> None:
 @pytest.mark.parametrize(
     ("question", "path", "text", "value"),
     [
-        ("ticket", "locale/fr.json", "{}", 1.0),
+        ("ticket", "locale/fr.json", "{}", 2.0),
         ("ticket translations", "locale/fr.json", "{}", 0.0),
         ("ticket", "ticket.py", "TABLE = [\n" + "    0.25, 1.5, 'a',\n" * 20 + "]\n", 1.0),
         ("ticket", "ticket.py", "    ticket = printed(fare, zone, 'child')\n" * 20, 0.0),
