@@ -12,5 +12,6 @@ CHUNKER_VERSION = "syntax/4"
 # Grows with every change of which secrets are found: what was kept in the index before is masked then.
 SECRETS_VERSION = "2"
 # Grows with every change of the text that is taken out of PDF and Word files and notebooks, or of which are refused.
-EXTRACTION_VERSION = "1"# Grows when the same files give other links of imports or another map: both are kept beside the catalogue.
+EXTRACTION_VERSION = "1"
+# Grows when the same files give other links of imports or another map: both are kept beside the catalogue.
 CONNECTIONS_VERSION = "1"
