@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from evals.benchmark import Corpus, Question, standard_library
+from evals.growth import TREES, measured
 from evals.metrics import Target, percentile
 from evals.report import machine, number, table, write_section
 from evals.run import REPOSITORY, run_tool
@@ -19,6 +21,7 @@ from evals.trees import copy_tree, source_roots
 from evals.worker import PROCESS_RUNS, Outcome
 
 WARM_UP_FILES = 50
+BUILD = "build"  # the name of the first table, for --only
 HEAD = """\
 # Growth with the number of files
 
@@ -58,18 +61,24 @@ class Measured:
 def main(words: Sequence[str] | None = None) -> int:
     """Build the trees, measure and write the page."""
     parser = argparse.ArgumentParser(prog="python -m evals.scale", description=(__doc__ or "").partition(":")[0])
-    parser.add_argument("--files", default="1000,5000,20000", help="sizes of the trees")
+    parser.add_argument("--files", default="1000,6000,58000", help="sizes of the trees")
+    parser.add_argument("--only", default="", help="measure the rows alone whose name matches this expression")
+    parser.add_argument("--trees", default=TREES, help="folder of the trees, which stay there with their indexes")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each command")
     parser.add_argument("--tool", action="append", choices=TOOLS, help="measure this tool; fathom by default")
     parser.add_argument("--peer-python", default=sys.executable, help="interpreter that has semble and bm25s")
     parser.add_argument("--page", default="", help="page to write into, such as docs/benchmarks-operations.md")
     arguments = parser.parse_args(words)
     rows = []
-    for n_files in map(int, arguments.files.split(",")):
-        for tool in arguments.tool or ["fathom"]:
+    sizes = [int(size) for size in arguments.files.split(",")]
+    for n_files in sizes:
+        for tool in (arguments.tool or ["fathom"]) if re.search(arguments.only, BUILD) else []:
             rows.append(_measure(tool, n_files, sys.executable if tool == "fathom" else arguments.peer_python))
             print(table(COLUMNS, [_row(rows[-1])]).splitlines()[-1], flush=True)
+    commands = measured(Path(arguments.trees), sizes, only=arguments.only, n_runs=arguments.runs)
+    print(commands)
     if arguments.page:
-        write_section(Path(arguments.page), "make bench-scale", page(rows))
+        write_section(Path(arguments.page), "make bench-scale", f"{page(rows)}\n{commands}")
     return 0
 
 

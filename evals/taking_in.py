@@ -14,7 +14,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from shutil import which
@@ -92,7 +92,7 @@ def main(words: Sequence[str] | None = None) -> int:
         print(json.dumps(_open_costs(Path(arguments.open), arguments.runs)))
         return 0
     sizes = [int(size) for size in arguments.files.split(",")]
-    roots = {size: _tree(Path(arguments.trees), size) for size in sizes}
+    roots = {size: tree(Path(arguments.trees), size) for size in sizes}
     versions = {"before": Path(arguments.before)} if arguments.before else {}
     versions["now"] = REPOSITORY / "src"
     results: dict[str, dict[int, Costs]] = {
@@ -110,10 +110,10 @@ def page(results: dict[str, dict[int, Costs]], n_runs: int) -> str:
     """Return the page."""
     sizes = sorted(results["now"])
     rows = [
-        [measure, name, *(_shown(costs[size][measure]) for size in sizes), _exponent(costs, measure)]
+        [measure, name, *map(_shown, own.values()), exponent(own)]
         for measure in _MEASURES
         for name, costs in results.items()
-        if all(costs[size].get(measure) for size in sizes)  # ripgrep may be missing
+        if all((own := {size: costs[size].get(measure, []) for size in sizes}).values())  # ripgrep may be missing
     ]
     load = os.getloadavg()[0]
     shared = (
@@ -136,9 +136,10 @@ def _shown(costs: Iterable[Cost]) -> str:
     return f"{clock:.0f} / {processor:.0f}"
 
 
-def _exponent(costs: dict[int, Costs], measure: str) -> str:
+def exponent(costs: Mapping[int, Sequence[Cost]], *, by_processor: bool = False) -> str:
     """Return the slope of a line through the logarithms of size and time."""
-    points = [(math.log(size), math.log(median(cost.clock_ms for cost in own[measure]))) for size, own in costs.items()]
+    times = {size: median(cost[by_processor] for cost in own) for size, own in costs.items()}
+    points = [(math.log(size), math.log(max(time_ms, 0.1))) for size, time_ms in times.items()]
     if len(points) < 2:
         return "–"
     mean_x, mean_y = (sum(values) / len(points) for values in zip(*points, strict=True))
@@ -146,7 +147,8 @@ def _exponent(costs: dict[int, Costs], measure: str) -> str:
     return f"{slope:.2f}"
 
 
-def _tree(folder: Path, n_files: int) -> Path:
+def tree(folder: Path, n_files: int) -> Path:
+    """Return a tree of that many files, which is made where there is none."""
     root = folder / str(n_files)
     if not root.exists():
         corpora = Path(os.environ.get("BENCH_CORPORA") or REPOSITORY / ".bench-corpora")
@@ -167,9 +169,9 @@ def _costs(root: Path, source: Path, n_runs: int) -> Costs:
     time.sleep(1)
     process()
     costs: Costs = {
-        "process, nothing changed": [_timed(process) for _ in range(n_runs)],
-        "process, one changed": [_timed(process, change=lambda: _change(root)) for _ in range(n_runs)],
-        "process, folder renamed": [_timed(process, change=lambda: _rename(root)) for _ in range(n_runs)],
+        "process, nothing changed": [timed(process) for _ in range(n_runs)],
+        "process, one changed": [timed(process, change=lambda: change(root)) for _ in range(n_runs)],
+        "process, folder renamed": [timed(process, change=lambda: rename(root)) for _ in range(n_runs)],
     }
     process()
     command = [sys.executable, "-m", "evals.taking_in", "--open", str(root), "--runs", str(n_runs)]
@@ -183,19 +185,19 @@ def _open_costs(root: Path, n_runs: int) -> Costs:
     costs: Costs = {"open, first search": [], "open, look with nothing changed": [], "open, one changed": []}
     for _ in range(n_runs):
         with Engine.open(str(root)) as engine:
-            costs["open, first search"].append(_timed(lambda: engine.search(_QUESTION)))
+            costs["open, first search"].append(timed(lambda: engine.search(_QUESTION)))
     costs |= _connection_costs(root)
     with Engine.open(str(root)) as engine:
         for _ in range(n_runs):
-            costs["open, look with nothing changed"].append(_timed(engine.current.refresh, rest=engine))
+            costs["open, look with nothing changed"].append(timed(engine.current.refresh, rest=engine))
         for _ in range(n_runs):
-            word = _change(root)
-            costs["open, one changed"].append(_timed(partial(_find, engine, word), rest=engine))
+            word = change(root)
+            costs["open, one changed"].append(timed(partial(_find, engine, word), rest=engine))
         for (measure, beside), expression in _EXPRESSIONS.items():
             search = partial(engine.search, expression, mode="regex")
             search()  # the first one loads the library and the list of terms
-            costs[measure] = [_timed(search) for _ in range(n_runs)]
-            costs[beside] = [_timed(partial(_ripgrep, expression, root)) for _ in range(n_runs) if which("rg")]
+            costs[measure] = [timed(search) for _ in range(n_runs)]
+            costs[beside] = [timed(partial(_ripgrep, expression, root)) for _ in range(n_runs) if which("rg")]
     return costs
 
 
@@ -208,15 +210,15 @@ def _connection_costs(root: Path) -> Costs:
     """Measure questions about the first function that is called in several files, and its file; each once."""
     costs: Costs = {}
     with Engine.open(str(root)) as engine:
-        name, path = _used_function(engine)
+        name, path = used_function(engine)
     for kind, ask in _CONNECTIONS.items():
         with Engine.open(str(root)) as engine:
             for when in ("first", "again"):
-                costs[f"open, {kind}, {when}"] = [_timed(partial(ask, engine, name, path))]
+                costs[f"open, {kind}, {when}"] = [timed(partial(ask, engine, name, path))]
     return costs
 
 
-def _used_function(engine: Engine) -> tuple[str, str]:
+def used_function(engine: Engine) -> tuple[str, str]:
     """Return the name and the path of a function with callers in other files."""
     catalog = engine.opened.catalog
     for path in sorted(path for path, language in catalog.languages().items() if language == "python"):
@@ -232,7 +234,7 @@ def _find(engine: Engine, word: str) -> None:
     assert hits and word in hits[0].chunk.text, f"{word} is not found"
 
 
-def _timed(
+def timed(
     work: Callable[[], object], *, change: Callable[[], object] | None = None, rest: Engine | None = None
 ) -> Cost:
     """Measure work after a change. An open project that has just been looked at is left alone for its pause."""
@@ -250,7 +252,7 @@ def _processor_s() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def _change(root: Path) -> str:
+def change(root: Path) -> str:
     """Change one file, and return the word that is new in it."""
     file = min(root.rglob("*.py"))
     word = f"zebra{time.time_ns()}"
@@ -258,7 +260,7 @@ def _change(root: Path) -> str:
     return word
 
 
-def _rename(root: Path) -> None:
+def rename(root: Path) -> None:
     """Rename the first folder that holds a few files and no folder."""
     for parent, folders, files in os.walk(root):
         folders.sort()

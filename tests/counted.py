@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
+from typing import Any, NamedTuple
+
+import pytest
+from tests.waiting import comes
+
+from codefathom import Engine
+
+_TICK_NS = 30_000_000  # the clock of a disk goes on meanwhile
 
 
 def n_python_calls(work: Callable[[], object]) -> int:
@@ -22,3 +34,73 @@ def n_python_calls(work: Callable[[], object]) -> int:
     finally:
         sys.setprofile(before)
     return n_calls
+
+
+class Steps:
+    """Calls by the name of a function of C, all calls, and steps of SQLite's machine."""
+
+    def __init__(self) -> None:
+        self.functions: Counter[str] = Counter()
+        self.n_calls = 0
+        self.n_steps = 0
+
+    def called(self, _: FrameType, event: str, function: Any) -> None:
+        if event == "c_call":
+            self.functions[function.__qualname__] += 1
+        self.n_calls += event in ("call", "c_call")
+
+    def step(self) -> int:
+        self.n_steps += 1
+        return 0
+
+
+@contextmanager
+def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Steps]:
+    """Count what happens inside, in this thread and in the connections that are opened."""
+    steps, connect = Steps(), sqlite3.connect
+
+    def counted(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)
+        connection.set_progress_handler(steps.step, 1)
+        return connection
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", counted)
+        sys.setprofile(steps.called)
+        try:
+            yield steps
+        finally:
+            sys.setprofile(None)
+
+
+def grow_older(folder: Path) -> None:
+    """Wait until what is written now has another stamp than all that was written before."""
+    probe = folder.parent / "probe"
+    probe.write_text("")
+    before = probe.stat().st_ctime_ns
+    assert comes(lambda: probe.write_text("") == 0 and probe.stat().st_ctime_ns > before + _TICK_NS)
+
+
+class TwoProjects(NamedTuple):
+    """Two indexed projects that differ in the number of their files."""
+
+    few: Path
+    many: Path
+
+
+def two_projects(
+    factory: pytest.TempPathFactory,
+    sizes: tuple[int, int],
+    write: Callable[[Path, int], object],
+    first: Callable[[Path], object],
+) -> TwoProjects:
+    """Write and index both; what a process loads once is loaded by the first question, before anything counts."""
+    few, many = (factory.mktemp(str(size)) / "project" for size in sizes)
+    for folder, size in zip((few, many), sizes, strict=True):
+        folder.mkdir()
+        write(folder, size)
+        grow_older(folder)
+        with Engine.open(folder) as engine:
+            engine.index()
+        first(folder)
+    return TwoProjects(few, many)

@@ -74,7 +74,7 @@ OF_VALUES = {
         "hashlib",
         "itertools",
     ),
-    *("html", "json", "math", "operator", "posixpath", "re", "string", "tomllib"),
+    *("html", "json", "math", "operator", "posixpath", "re", "string", "struct", "tomllib"),
     *("types", "typing", "unicodedata", "warnings", "zlib"),
     "chardet",  # looks at bytes
 }

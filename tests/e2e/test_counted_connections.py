@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.e2e.test_counted_steps import Steps, counting, grow_older
+from tests.counted import Steps, TwoProjects, counting, two_projects
 
 from codefathom import Engine
 
@@ -16,7 +16,7 @@ TARGETS = ("@@shared", "shop/core.py", "shop/core.py:2")
 SEARCHES = ("who calls shared", "what imports shop/core.py", "who imports shop.core")
 
 
-def project(folder: Path, n_files: int) -> Path:
+def write(folder: Path, n_files: int) -> None:
     """Write files that import one another and scripts with names of their own, and two that use one function."""
     files = {
         "shop/__init__.py": "",
@@ -35,20 +35,17 @@ def project(folder: Path, n_files: int) -> Path:
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
-    grow_older(folder)
-    with Engine.open(folder) as engine:
-        engine.index()
-    return folder
 
 
 @pytest.fixture(scope="module")
-def projects(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    few, many = (project(tmp_path_factory.mktemp(str(n)) / "project", n) for n in (FEW, MANY))
-    for folder in (few, many):  # what is loaded once in a process is loaded before it counts
-        with Engine.open(folder) as engine:
-            for question in (*TARGETS, *SEARCHES):
-                ask(engine, question)
-    return few, many
+def projects(tmp_path_factory: pytest.TempPathFactory) -> TwoProjects:
+    return two_projects(tmp_path_factory, (FEW, MANY), write, ask_all)
+
+
+def ask_all(folder: Path) -> None:
+    with Engine.open(folder) as engine:
+        for question in (*TARGETS, *SEARCHES):
+            ask(engine, question)
 
 
 def ask(engine: Engine, question: str) -> int:
@@ -67,7 +64,7 @@ def steps_of(engine: Engine, steps: Steps, question: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize("question", [*TARGETS, *SEARCHES])
 def test_a_question_in_an_open_project_reads_the_rows_of_its_answer(
-    projects: tuple[Path, Path], question: str, monkeypatch: pytest.MonkeyPatch
+    projects: TwoProjects, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found, taken = [], []
     for folder in projects:
@@ -82,7 +79,7 @@ def test_a_question_in_an_open_project_reads_the_rows_of_its_answer(
 
 
 def test_a_second_map_of_the_same_files_reads_none_of_them(
-    projects: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    projects: TwoProjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken = []
     for folder in projects:
@@ -96,7 +93,7 @@ def test_a_second_map_of_the_same_files_reads_none_of_them(
 
 
 def test_after_a_change_the_imports_of_one_file_are_read(
-    projects: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    projects: TwoProjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few, many = (steps_after_a_change(folder, monkeypatch) for folder in projects)
     # The numbers and languages of all documents are read again, and the row of no import of theirs.

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-import sys
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pytest
-from tests.waiting import comes
+from tests.counted import Steps, TwoProjects, counting, grow_older, two_projects
 
 from codefathom import Engine
 from codefathom.system.mounts import keeps_folder_times
@@ -21,71 +14,19 @@ from codefathom.system.mounts import keeps_folder_times
 pytestmark = pytest.mark.skipif(not keeps_folder_times(os.getcwd()), reason="this disk keeps no times of folders")
 
 FEW, MANY = 60, 240  # files
-_TICK_NS = 30_000_000  # the clock of a disk goes on meanwhile
 
 
-def project(folder: Path, n_files: int) -> Path:
-    """Index some files, a third of which are left out because of their content, in folders of ten."""
+def write(folder: Path, n_files: int) -> None:
+    """Write some files, a third of which are left out because of their content, in folders of ten."""
     for number in range(n_files):
         path = folder / f"part{number // 10}" / f"file{number}.{'bin' if number % 3 == 0 else 'txt'}"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"\0\1\2" if number % 3 == 0 else b"the text of number %d\n" % number)
-    grow_older(folder)
-    with Engine.open(folder) as engine:
-        engine.index()
-    return folder
-
-
-def grow_older(folder: Path) -> None:
-    """Wait until what is written now has another stamp than all that was written before."""
-    probe = folder.parent / "probe"
-    probe.write_text("")
-    before = probe.stat().st_ctime_ns
-    assert comes(lambda: probe.write_text("") == 0 and probe.stat().st_ctime_ns > before + _TICK_NS)
-
-
-class Steps:
-    """Calls by the name of a function of C, all calls, and steps of SQLite's machine."""
-
-    def __init__(self) -> None:
-        self.functions: Counter[str] = Counter()
-        self.n_calls = 0
-        self.n_steps = 0
-
-    def called(self, _: FrameType, event: str, function: Any) -> None:
-        if event == "c_call":
-            self.functions[function.__qualname__] += 1
-        self.n_calls += event in ("call", "c_call")
-
-    def step(self) -> int:
-        self.n_steps += 1
-        return 0
-
-
-@contextmanager
-def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Steps]:
-    steps, connect = Steps(), sqlite3.connect
-
-    def counted(*arguments: Any, **options: Any) -> sqlite3.Connection:
-        connection = connect(*arguments, **options)
-        connection.set_progress_handler(steps.step, 1)
-        return connection
-
-    with monkeypatch.context() as patch:
-        patch.setattr(sqlite3, "connect", counted)
-        sys.setprofile(steps.called)
-        try:
-            yield steps
-        finally:
-            sys.setprofile(None)
 
 
 @pytest.fixture(scope="module")
-def projects(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    few, many = (project(tmp_path_factory.mktemp(str(n)) / "project", n) for n in (FEW, MANY))
-    for folder in (few, many):  # what is loaded once in a process is loaded before it counts
-        look(folder)
-    return few, many
+def projects(tmp_path_factory: pytest.TempPathFactory) -> TwoProjects:
+    return two_projects(tmp_path_factory, (FEW, MANY), write, look)
 
 
 def look(folder: Path) -> bool:
@@ -94,7 +35,7 @@ def look(folder: Path) -> bool:
 
 
 def test_nothing_changed_is_one_look_at_each_file_and_folder(
-    projects: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    projects: TwoProjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few, many = (steps_of_look(folder, monkeypatch) for folder in projects)
     n_files = MANY - FEW
@@ -112,7 +53,7 @@ def steps_of_look(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Steps:
 
 
 def test_one_new_file_is_one_look_at_each_file_and_the_rows_of_one(
-    projects: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    projects: TwoProjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for folder in projects:  # the first run in a process loads modules
         add_file(folder, "first", monkeypatch)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.e2e.test_counted_steps import Steps, counting
+from tests.counted import Steps, TwoProjects, counting, two_projects
 
 from codefathom import Engine
 from codefathom.errors import UsageError
@@ -78,23 +78,16 @@ def test_any_expression_finds_the_same(engines: tuple[Engine, Engine], pieces: l
     assert places(engine, expression) == expected
 
 
-def project(folder: Path, n_files: int) -> Path:
-    """Index files of ten chunks and more, two of which have the word."""
+def write(folder: Path, n_files: int) -> None:
+    """Write files of ten chunks and more, two of which have the word."""
     for number in range(n_files):
         lines = "\n".join(f"def function{line}_of{number}(value):\n    return value + {line}\n" for line in range(120))
-        folder.mkdir(exist_ok=True)
         (folder / f"file{number}.py").write_text(lines + ("\nzebra_crossing = 1\n" if number in (3, 7) else "\n"))
-    with Engine.open(folder) as engine:
-        engine.index()
-    return folder
 
 
 @pytest.fixture(scope="module")
-def projects(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    few, many = (project(tmp_path_factory.mktemp(str(n)) / "project", n) for n in (FEW, MANY))
-    for folder in (few, many):  # what is loaded once in a process is loaded before it counts
-        search(folder)
-    return few, many
+def projects(tmp_path_factory: pytest.TempPathFactory) -> TwoProjects:
+    return two_projects(tmp_path_factory, (FEW, MANY), write, search)
 
 
 def search(folder: Path) -> list[str]:
@@ -102,7 +95,7 @@ def search(folder: Path) -> list[str]:
         return [hit.chunk.path for hit in engine.search(r"zebra_\w+ = \d", mode="regex").hits]
 
 
-def test_files_without_the_word_are_not_read(projects: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_without_the_word_are_not_read(projects: TwoProjects, monkeypatch: pytest.MonkeyPatch) -> None:
     few, many = (steps_of_search(folder, monkeypatch) for folder in projects)
     # The path of each file, and no row of its text: to read those of one file takes more than a hundred steps.
     assert many.n_steps - few.n_steps <= 20 * (MANY - FEW)
@@ -114,7 +107,7 @@ def steps_of_search(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Steps:
     return steps
 
 
-def test_the_answer_says_how_many_files_were_read(projects: tuple[Path, Path]) -> None:
+def test_the_answer_says_how_many_files_were_read(projects: TwoProjects) -> None:
     with Engine.open(projects[0]) as engine:
         assert engine.search(r"zebra_\w+ = \d", mode="regex").plan.why == (
             "2 of 60 files were read, because the others lack words that each match has"

@@ -177,6 +177,7 @@ OURS = {
     "codefathom.stores.conditions",
     "codefathom.stores.database",
     "codefathom.stores.folder",
+    "codefathom.stores.kept_file",
     "codefathom.stores.lent_connections",
     "codefathom.stores.lexical",
     "codefathom.stores.lexical.fields",

@@ -112,6 +112,7 @@ def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generato
     if doubt is not None:
         doubt.begin()
     if full or doubt is not None:
+        stages.catalog.forget_beside()
         todo = plan(stages.catalog, stages.recipe, full=True)
     else:
         todo = plan_again(stages.catalog, stages.recipe, stages.memory)

@@ -15,6 +15,7 @@ from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.index.forecast import dry_run, expected
 from codefathom.index.plan import assumed_encodings, incompleteness, plan
+from codefathom.index.plan_again import plan_again
 from codefathom.parse import available_languages, is_complete, n_without_syntax
 from codefathom.project.damage import damage_of
 from codefathom.project.kept_rules import kept_rules
@@ -37,7 +38,7 @@ def status(opened: OpenedProject) -> Status:
     if not opened.is_known:
         return _unknown(opened)
     counts = catalog.counts()
-    changes = plan(catalog, opened.recipe)
+    changes = plan_again(catalog, opened.recipe, opened.tree)
     partial = [item for item in catalog.documents() if item.problems]
     by_head = [n for item in partial if (n := n_without_syntax(item.problems))]
     rejected = tuple(Skipped(item.path, item.why) for item in catalog.rejected())

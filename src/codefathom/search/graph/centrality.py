@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from operator import mul
 from typing import NamedTuple, TypeVar
 
 _Key = TypeVar("_Key")
@@ -43,28 +44,29 @@ def ranked(start: Mapping[str, float], links: Sequence[Link], followed: float = 
     out = {path: max(weight, 1.0) for path, weight in weights.items()}
     leaving = {path: followed * weight / out[path] for path, weight in weights.items()}
     pairs = _summed(((link.source, link.target), followed * link.weight / out[link.source]) for link in inside)
-    files = begin
-    for _ in range(_MAX_ROUNDS):
-        after = _round(files, begin, pairs, leaving)
-        change = sum(abs(after[path] - rank) for path, rank in files.items())
-        files = after
-        if change < _SETTLED:
-            break
+    files = _settled(begin, leaving, pairs)
     named = (((link.target, link.name), files[link.source] * link.weight / out[link.source]) for link in inside)
     return Ranks(files, _summed(named))
 
 
-def _round(
-    files: Mapping[str, float],
-    begin: Mapping[str, float],
-    pairs: Mapping[tuple[str, str], float],
-    leaving: Mapping[str, float],
+def _settled(
+    begin: Mapping[str, float], leaving: Mapping[str, float], pairs: Mapping[tuple[str, str], float]
 ) -> dict[str, float]:
-    again = 1 - sum(rank * leaving.get(path, 0.0) for path, rank in files.items())
-    after = {path: again * weight for path, weight in begin.items()}
-    for (source, target), share in pairs.items():
-        after[target] += share * files[source]
-    return after
+    """Return the ranks after the rounds. Files have numbers there: a large project has millions of steps in each."""
+    number = {path: place for place, path in enumerate(begin)}
+    steps = [(number[source], number[target], share) for (source, target), share in pairs.items()]
+    weights, left = list(begin.values()), [leaving.get(path, 0.0) for path in begin]
+    ranks = weights
+    for _ in range(_MAX_ROUNDS):
+        again = 1 - sum(map(mul, ranks, left))
+        after = [again * weight for weight in weights]
+        for source, target, share in steps:
+            after[target] += share * ranks[source]
+        change = sum(abs(new - old) for new, old in zip(after, ranks, strict=True))
+        ranks = after
+        if change < _SETTLED:
+            break
+    return dict(zip(begin, ranks, strict=True))
 
 
 def _summed(items: Iterable[tuple[_Key, float]]) -> dict[_Key, float]:

@@ -35,6 +35,7 @@ class CompilerGraph(ResolvedGraph):
     def __init__(self, catalog: SearchCatalog) -> None:
         super().__init__(catalog)
         self._compiled = _Compiled(self)
+        self.has_links = not self._compiled.paths
 
     def resolved_uses(self, name: str) -> Sequence[ResolvedUse]:
         """Return the uses of a name that mean something of this project, also those that only a compiler sees."""

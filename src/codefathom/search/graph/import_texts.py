@@ -38,7 +38,7 @@ class ImportTexts:
         for path in paths:
             folder, _, file_name = path.rpartition("/")
             stem = file_name.partition(".")[0]
-            if may_go_unnamed(path) or not stem:
+            if not can_tell(path):
                 return self._forms
             words = {plain(stem), *((plain(folder.rpartition("/")[2]),) if folder else ())}
             forms.update(self._of_packages, *map(self._plain.with_word, words))
@@ -63,6 +63,11 @@ class ImportTexts:
             for name in {re.split(r"[.\\]|::", one)[-1] for one in written_out(form.name)}:
                 forms[name].append(form)
         return forms
+
+
+def can_tell(path: str) -> bool:
+    """Return True if what an import says can tell that it means a document."""
+    return not may_go_unnamed(path) and bool(path.rpartition("/")[2].partition(".")[0])
 
 
 class _Texts:

@@ -6,9 +6,10 @@ few lines of the map, and a prompt that begins with it can be kept.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import sqrt
 from typing import NamedTuple
 
@@ -39,6 +40,7 @@ _MOST_TOKENS = 1_000_000
 MOST_KEPT = 20_000  # parts of a map that asks for nothing; each has at least one token
 _LEAST_TRUST = 0.01  # of a project whose hits are most likely no answer, so that it keeps a place
 _SIGNATURE_CHARS = 120
+_VERSION = 1  # of the packed form of a map
 _LIMITATIONS = (Note(MAP_RANKED, {"count": MAX_DEFINING_FILES}),)
 
 
@@ -130,6 +132,10 @@ def map_parts(catalog: SearchCatalog, request: MapRequest) -> MapParts:
     Without them all files that are no tests and no prose count alike. Raises UsageError for such a file, or a folder,
     that is not in the index.
     """
+    return _map_parts(catalog, request, None)
+
+
+def _map_parts(catalog: SearchCatalog, request: MapRequest, most: int | None) -> MapParts:
     graph = ReferenceGraph(catalog)
     symbols = {path: _definitions(catalog.symbols_of(path)) for path in graph.resolver.language_of}
     _check(request, symbols)
@@ -137,7 +143,14 @@ def map_parts(catalog: SearchCatalog, request: MapRequest) -> MapParts:
     followed = _FOLLOWED_FROM_START if preference else USUALLY_FOLLOWED
     ranks = ranked(_start(symbols, preference), _links(graph, symbols), followed)
     order = sorted(_inside(symbols, request.folders), key=lambda path: (-ranks.files[path], path))
-    return MapParts(tuple(_parts(order, symbols, graph.resolver.language_of, ranks)), len(order))
+    pieces = _pieces(order, symbols, ranks)
+    shown = tuple(
+        MapPart(piece.path, graph.resolver.language_of[piece.path], piece.rank, _map_symbol(piece.symbol))
+        for piece in pieces[:most]
+    )
+    behind = [] if most is None else pieces[most:]
+    n_files = sum(piece.symbol is None for piece in behind)
+    return MapParts(shown, len(order), n_behind=(n_files, len(behind) - n_files))
 
 
 def usual_parts(catalog: SearchCatalog) -> MapParts:
@@ -146,7 +159,24 @@ def usual_parts(catalog: SearchCatalog) -> MapParts:
 
 
 def _usual_parts(catalog: SearchCatalog, _: MapParts | None) -> MapParts:
-    return map_parts(catalog, MapRequest()).first(MOST_KEPT)
+    file = catalog.beside("map", _VERSION)
+    stored = file.load()
+    if stored is not None and stored.is_present:
+        return _unpacked(stored.content)
+    parts = _map_parts(catalog, MapRequest(), MOST_KEPT)
+    file.save([_packed(parts)])
+    return parts
+
+
+def _packed(content: MapParts) -> bytes:
+    rows = [(part.path, part.language, part.rank, part.symbol and astuple(part.symbol)) for part in content.parts]
+    return json.dumps([content.n_files, content.n_behind, rows], separators=(",", ":")).encode()
+
+
+def _unpacked(data: memoryview) -> MapParts:
+    n_files, n_behind, rows = json.loads(bytes(data))
+    parts = (MapPart(path, language, rank, symbol and MapSymbol(*symbol)) for path, language, rank, symbol in rows)
+    return MapParts(tuple(parts), n_files, n_behind=tuple(n_behind))
 
 
 def fitted(query: str, content: MapParts, max_tokens: int, count: Callable[[str], int]) -> ProjectMap:
@@ -286,6 +316,7 @@ def _links_of(
     graph: ReferenceGraph, path: str, defining: Mapping[tuple[str, str], Sequence[_Definition]]
 ) -> Iterator[Link]:
     weight = _TEST_WEIGHT if _is_aside(path) else 1.0
+    means = graph.links.targets(path)
     imported: set[str] = set()
     foreign: set[str] = set()
     uses: Counter[str] = Counter()
@@ -293,7 +324,7 @@ def _links_of(
         if reference.kind != "import":
             uses[reference.name] += reference.count
             continue
-        targets = graph.resolve(reference.name, path)
+        targets = means.get(reference.name, ())
         imported.update(targets)
         if not targets:
             foreign.add(dotted_name(reference.name).rpartition(".")[2])
@@ -326,10 +357,16 @@ def _folder(path: str) -> str:
 # ---- what is in the map
 
 
-def _parts(
-    order: Sequence[str], symbols: Mapping[str, Sequence[Symbol]], language_of: Mapping[str, str], ranks: Ranks
-) -> Iterator[MapPart]:
-    """Yield files and their symbols, the most central first; a file stands before its symbols."""
+class _Piece(NamedTuple):
+    """A file, or a symbol of a file that is in the map already."""
+
+    path: str
+    rank: int
+    symbol: Symbol | None
+
+
+def _pieces(order: Sequence[str], symbols: Mapping[str, Sequence[Symbol]], ranks: Ranks) -> list[_Piece]:
+    """Return files and their symbols, the most central first; a file stands before its symbols."""
     weighted: list[tuple[float, int, Symbol | None]] = []
     for place, path in enumerate(order):
         weight = ranks.files[path]
@@ -337,9 +374,8 @@ def _parts(
         for symbol in sorted(symbols[path], key=lambda symbol: _importance(path, symbol, ranks)):
             weight *= _NEXT_SYMBOL
             weighted.append((weight, place, symbol))
-    for _, place, chosen in sorted(weighted, key=lambda item: (-item[0], item[1])):
-        path = order[place]
-        yield MapPart(path, language_of[path], place + 1, None if chosen is None else _map_symbol(chosen))
+    weighted.sort(key=lambda item: (-item[0], item[1]))
+    return [_Piece(order[place], place + 1, chosen) for _, place, chosen in weighted]
 
 
 def _importance(path: str, symbol: Symbol, ranks: Ranks) -> tuple[float, bool, bool, int]:
@@ -364,7 +400,9 @@ def _files(parts: Iterable[MapPart]) -> tuple[MapFile, ...]:
     )
 
 
-def _map_symbol(symbol: Symbol) -> MapSymbol:
+def _map_symbol(symbol: Symbol | None) -> MapSymbol | None:
+    if symbol is None:
+        return None
     signature = symbol.signature or symbol.kind
     if symbol.name not in signature:  # as in C, where the name of a type can stand behind its body
         signature = f"{signature} {symbol.name}"

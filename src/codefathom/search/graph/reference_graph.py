@@ -11,11 +11,12 @@ from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 from codefathom.facts.languages import CODE
-from codefathom.search.graph.import_texts import ImportTexts
+from codefathom.search.graph.import_links import ImportLinks, import_links
+from codefathom.search.graph.import_texts import ImportTexts, can_tell
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.manifests import MAX_MANIFEST_CHARS, go_replacements, path_in
 from codefathom.search.graph.resolve import Resolver, family
-from codefathom.search.graph.workspaces import Workspaces
+from codefathom.search.graph.workspaces import GO_MANIFESTS, Workspaces
 from codefathom.search.graph.written_targets import dotted_name
 from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
@@ -156,6 +157,8 @@ def outward(container: str) -> Iterator[str]:
 class ReferenceGraph:
     """The catalogue, with the lookups that are needed more than once."""
 
+    has_links = True  # the links of documents are what `resolve` finds
+
     def __init__(self, catalog: SearchCatalog) -> None:
         self.catalog = catalog
         self._references: dict[str, Sequence[Reference]] = {}  # of the documents with uses
@@ -191,6 +194,9 @@ class ReferenceGraph:
     ) -> Iterator[NameUse]:
         """Yield the imports that mean one of some documents, as far as their text tells that they could."""
         targets = set(paths)
+        if self.has_links and not all(map(can_tell, paths)):
+            yield from self._linked(targets, is_wanted)
+            return
         names = {
             symbol.name
             for path in paths
@@ -207,10 +213,27 @@ class ReferenceGraph:
         if not self.resolver.is_meant_silently(path):
             return list(self.imports_leading_to([path]))
         own = family(self.resolver.language_of[path])
+        others = self.imports_leading_to([path], lambda form: family(form.language) != own)
+        if self.has_links:
+            near = list(self._linked({path}, lambda form: family(form.language) == own))
+            return sorted((*others, *near), key=lambda use: use.path)
         if own not in self._importers:
             self._importers[own] = self._importers_in(own)
-        others = self.imports_leading_to([path], lambda form: family(form.language) != own)
         return sorted((*others, *self._importers[own].get(path, ())), key=lambda use: use.path)
+
+    def _linked(self, targets: AbstractSet[str], is_wanted: Callable[[ImportForm], object]) -> Iterator[NameUse]:
+        """Yield the imports that mean one of some documents."""
+        for path in sorted({source for target in targets for source in self.links.sources(target)}):
+            means, language = self.links.targets(path), self.resolver.language_of.get(path, "")
+            for item in self.catalog.imports_of(path):
+                is_meant = not targets.isdisjoint(means.get(item.name, ()))
+                if is_meant and is_wanted(ImportForm(item.name, item.qualifier, language)):
+                    yield NameUse(path, item)
+
+    @property
+    def links(self) -> ImportLinks:
+        """The documents that the imports of the project mean, as our parser sees it."""
+        return self.catalog.kept(_links)
 
     def _importers_in(self, own: str) -> Mapping[str, Sequence[NameUse]]:
         """Return the imports of a family of languages by each document that they mean."""
@@ -332,8 +355,13 @@ def _import_texts(catalog: SearchCatalog, _: ImportTexts | None) -> ImportTexts:
     return ImportTexts(catalog.import_forms(), catalog.kept(_resolver))
 
 
+def _links(catalog: SearchCatalog, before: ImportLinks | None) -> ImportLinks:
+    return import_links(catalog, before, ReferenceGraph(catalog).resolve, frozenset(map(family, NAMED_IMPORTS)))
+
+
 def _unseen_languages(catalog: SearchCatalog, _: list[str] | None) -> list[str]:
-    return sorted(CODE.intersection(catalog.languages().values()) - catalog.languages_with_uses())
+    languages = CODE.intersection(catalog.languages().values())
+    return sorted(languages - catalog.languages_with_uses(languages))
 
 
 def _manifest(catalog: SearchCatalog, path: str) -> str:
@@ -348,7 +376,7 @@ def _go_modules(catalog: SearchCatalog, paths: Iterable[str]) -> dict[str, str]:
     replaced: dict[str, str] = {}
     for path in paths:
         folder, _, name = path.rpartition("/")
-        if name in ("go.mod", "go.work"):
+        if name in GO_MANIFESTS:
             text = _manifest(catalog, path)
             match = re.search(r"^module\s+\"?([^\s\"]+)", text, re.MULTILINE)
             if match and name == "go.mod":

@@ -31,6 +31,7 @@ from codefathom.search.graph.manifests import (
     swift_targets,
 )
 
+GO_MANIFESTS = ("go.mod", "go.work")
 _SCRIPTS = frozenset({"javascript", "jsx", "typescript", "tsx", "vue", "svelte"})
 _JVM = frozenset({"kotlin", "scala", "groovy"})
 # What an import names there is the whole name of a definition: no other one can be meant.
@@ -385,6 +386,12 @@ def _kind_of(name: str) -> str:
     if _CONFIGURATION.fullmatch(lower):
         return "tsconfig.json"
     return "requirements.txt" if _REQUIREMENTS.fullmatch(lower) else ""
+
+
+def is_manifest(path: str) -> bool:
+    """Return True for a file that can decide which documents the imports of others mean."""
+    name = path.rpartition("/")[2]
+    return name in GO_MANIFESTS or bool(_kind_of(name))
 
 
 def _folder(path: str) -> str:

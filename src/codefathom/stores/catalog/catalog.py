@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any, TypeVar, cast
 
-from codefathom.errors import LockedError
+from codefathom.errors import IndexingError, LockedError
 from codefathom.facts.reasons import Note, Told, from_line, notes_of
 from codefathom.stores.base import Row
-from codefathom.stores.catalog import compiler_uses, foreign, soundness
+from codefathom.stores.catalog import compiler_uses, foreign, import_table, soundness
 from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.import_table import ImportForm, ImportTable
 from codefathom.stores.catalog.records import (
@@ -41,9 +41,10 @@ from codefathom.stores.catalog.soundness import (
     FROM_SYMBOLS,
     Soundness,
 )
-from codefathom.stores.catalog.writing import DocumentWriting, apply_batch, put_meta, put_vectors
+from codefathom.stores.catalog.writing import LATEST, DocumentWriting, apply_batch, put_meta, put_vectors
 from codefathom.stores.database import Database, is_marked, set_aside
 from codefathom.stores.folder import File, file_at
+from codefathom.stores.kept_file import KeptFile
 from codefathom.stores.lock import writer_lock
 from codefathom.text.expressions import USUAL_LIMIT_S, deadline
 from codefathom.text.file_stems import PathsByStem, by_stem
@@ -61,6 +62,7 @@ from codefathom.types import (
 )
 
 CATALOGUE = "catalog.db"  # in the folder of the index
+_BESIDE = "graph."  # begins the names of files with what was made of it
 _DOCUMENT = (
     "d.id, d.path, d.language, d.fingerprint, d.size, d.mtime_ns, d.n_lines, d.problems, d.chunker, d.ctime_ns, d.inode"
 )
@@ -68,6 +70,7 @@ _ENTRY = "id, path, size, mtime_ns, fingerprint, parser, chunker, ctime_ns, inod
 _MAX_PARAMETERS = 30_000  # SQLite takes at most 32 766 in one statement
 _MAX_IN_MEMORY = 4_000  # chunks in memory, about 8 MB
 _MEMBERS_AND_VALUES = ", ".join(f"'{kind}'" for kind in sorted(CALLABLE_KINDS | VALUE_KINDS))
+_MOST_BEHIND = 20  # generations of a stored table of imports, which is then written again
 _PAGE = 2_000  # rows held at a time while views are built
 # CROSS JOIN: the rows of a document lie together, and its language is found by its number.
 _IMPORT_ROWS = (
@@ -465,6 +468,10 @@ class Catalog:
         condition = f"path IN ({_marks(paths)}) AND generation > ?"
         return {row[0] for row in self._read(f"SELECT path FROM documents WHERE {condition}", (*paths, generation))}
 
+    def paths_since(self, generation: int) -> list[str]:
+        """Return the paths of the documents that were written after a generation."""
+        return [row[0] for row in self._read("SELECT path FROM documents WHERE generation > ?", (generation,))]
+
     def document(self, path: str) -> StoredDocument | None:
         """Return one document, or None when it is not in the catalogue."""
         rows = self._read(f"SELECT {_DOCUMENT} FROM documents d WHERE d.path = ?", (path,))
@@ -489,6 +496,19 @@ class Catalog:
             made = make(self, made)
             self._kept[make] = (generation, made)
         return made
+
+    def beside(self, name: str, version: int) -> KeptFile:
+        """Return the file beside the catalogue for what is made of its present state; ask before anything is read."""
+        file = self._database.file.folder.file(f"{_BESIDE}{name}")
+        return KeptFile(file, f"{name} {version}", self.identity, self.get_meta(LATEST).split())
+
+    def forget_beside(self) -> None:
+        """Remove all files that `beside` gives; one that stays is not of the next state."""
+        folder = self._database.file.folder
+        for name in folder.names():
+            if name.startswith(_BESIDE):
+                with suppress(OSError, IndexingError):
+                    folder.remove(name)
 
     def text(self, path: str) -> str:
         """Return the text of a document; empty when there is none."""
@@ -599,9 +619,23 @@ class Catalog:
     def _import_table(self) -> ImportTable:
         generation = self.generation
         with self._keeping:
+            if self._imports.generation < 0:
+                self._imports = self._stored_imports(generation)
             if self._imports.generation != generation:
                 self._imports = self._updated(self._imports, generation)
             return self._imports
+
+    def _stored_imports(self, generation: int) -> ImportTable:
+        """Return the table that another process has made, brought up to date; without one it is made, and stored."""
+        file = self.beside("imports", import_table.VERSION)
+        stored = file.load()
+        before = None if stored is None else import_table.unpacked(stored.content)
+        if before is not None and before.generation == generation:
+            return before
+        table = self._updated(before or ImportTable(), generation)
+        if before is None or generation - before.generation > _MOST_BEHIND:
+            file.save(import_table.packed(table))
+        return table
 
     def _updated(self, table: ImportTable, generation: int) -> ImportTable:
         if table.generation < 0:
@@ -614,10 +648,12 @@ class Catalog:
             rows += self._read(f"{_IMPORT_ROWS} AND r.document_id IN ({_marks(part)})", part)
         return table.updated(generation, {*written, *(table.documents() - generations.keys())}, rows)
 
-    def languages_with_uses(self) -> set[str]:
-        """Return the languages of the documents in which calls or type uses were seen."""
+    def languages_with_uses(self, languages: Iterable[str]) -> set[str]:
+        """Return those of some languages in whose documents calls or type uses were seen."""
         uses = "SELECT 1 FROM refs r WHERE r.document_id = d.id AND r.kind != 'import'"
-        return {row[0] for row in self._read(f"SELECT DISTINCT language FROM documents d WHERE EXISTS ({uses})")}
+        # One language at a time: the first document with a use ends it.
+        condition = f"SELECT 1 FROM documents d WHERE d.language = ? AND EXISTS ({uses}) LIMIT 1"
+        return {language for language in languages if self._read(condition, (language,))}
 
     # ---- uses that compilers have written
 

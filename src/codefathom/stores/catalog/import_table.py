@@ -7,11 +7,16 @@ where it is a part of an answer.
 
 from __future__ import annotations
 
+import json
+import struct
 from array import array
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+VERSION = 1  # of the packed form
+_LENGTH = struct.Struct("<q")
 
 
 class ImportForm(NamedTuple):
@@ -32,27 +37,27 @@ class ImportTable:
     ) -> None:
         """Take by form the numbers of row and document, row, document and so on."""
         self.generation = generation
-        self._places = places
+        self.places = places
 
     @property
     def forms(self) -> Collection[ImportForm]:
         """All that imports say, each once."""
-        return self._places.keys()
+        return self.places.keys()
 
     def rows(self, forms: Iterable[ImportForm]) -> list[int]:
         """Return the numbers of the rows that say one of these, in no order."""
-        return [row for form in forms if form in self._places for row in self._places[form][::2]]
+        return [row for form in forms if form in self.places for row in self.places[form][::2]]
 
     def documents(self) -> set[int]:
         """Return the numbers of the documents that have imports."""
-        return set().union(*(places[1::2] for places in self._places.values()))
+        return set().union(*(places[1::2] for places in self.places.values()))
 
     def updated(self, generation: int, changed: AbstractSet[int], rows: Iterable[tuple[Any, ...]]) -> ImportTable:
         """Return the table of a later generation: without what some documents had before, and with these rows.
 
         Of each row: its number, the number of its document, and the parts of its form.
         """
-        kept = ((form, _without(changed, places)) for form, places in self._places.items())
+        kept = ((form, _without(changed, places)) for form, places in self.places.items())
         result = {form: places for form, places in kept if places}
         added: dict[tuple[Any, ...], array[int]] = {}  # a form is slow to make for each of very many rows
         for row in rows:
@@ -64,6 +69,25 @@ class ImportTable:
             written = ImportForm(*form)
             result[written] = result[written] + places if written in result else places
         return ImportTable(generation, result)
+
+
+def packed(table: ImportTable) -> list[bytes]:
+    """Return the table as bytes."""
+    forms = [[*form, len(places)] for form, places in table.places.items()]
+    head = json.dumps([table.generation, forms], separators=(",", ":")).encode()
+    return [_LENGTH.pack(len(head)), head, *(places.tobytes() for places in table.places.values())]
+
+
+def unpacked(data: memoryview) -> ImportTable:
+    """Return the table of bytes that `packed` has made on a machine of this kind."""
+    (length,) = _LENGTH.unpack_from(data)
+    generation, forms = json.loads(bytes(data[_LENGTH.size : _LENGTH.size + length]))
+    numbers = array("q", bytes(data[_LENGTH.size + length :]))
+    places, start = {}, 0
+    for name, qualifier, language, n in forms:
+        places[ImportForm(name, qualifier, language)] = numbers[start : start + n]
+        start += n
+    return ImportTable(generation, places)
 
 
 def _without(documents: AbstractSet[int], places: array[int]) -> array[int]:

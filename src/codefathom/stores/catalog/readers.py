@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from codefathom.stores.base import Row
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from codefathom.stores.catalog.soundness import Soundness
     from codefathom.stores.catalog.writing import DocumentWriting
+    from codefathom.stores.kept_file import KeptFile
     from codefathom.text.file_stems import PathsByStem
     from codefathom.types import Chunk, Failure, FoundSymbol, Level, Reference, Symbol, Where
 
@@ -61,6 +62,10 @@ class Documents(Protocol):
 
     def languages(self) -> dict[str, str]:
         """Return the language of each document by its path, ordered by path."""
+        ...
+
+    def paths_since(self, generation: int) -> list[str]:
+        """Return the paths of the documents that were written after a generation."""
         ...
 
     def document(self, path: str) -> StoredDocument | None:
@@ -174,8 +179,8 @@ class References(Protocol):
         """Return all that imports say, each once; they are read once, then those of documents that changed."""
         ...
 
-    def languages_with_uses(self) -> set[str]:
-        """Return the languages of the documents in which calls or type uses were seen."""
+    def languages_with_uses(self, languages: Iterable[str]) -> set[str]:
+        """Return those of some languages in whose documents calls or type uses were seen."""
         ...
 
 
@@ -200,6 +205,10 @@ class SearchCatalog(Documents, Chunks, Symbols, References, CompilerReferences, 
 
     def kept(self, make: Callable[[SearchCatalog, _Made | None], _Made]) -> _Made:
         """Return what a function makes of the catalogue and of what it made before; it is called once a generation."""
+        ...
+
+    def beside(self, name: str, version: int) -> KeptFile:
+        """Return the file beside the catalogue for what is made of its present state; ask before anything is read."""
         ...
 
 
@@ -370,6 +379,10 @@ class IndexCatalog(IndexState, Protocol):
 
     def prune(self, oldest_view: int) -> None:
         """Drop embeddings that no chunk needs, and removals that a view of generation `oldest_view` has seen."""
+        ...
+
+    def forget_beside(self) -> None:
+        """Remove the files beside the catalogue with what was made of it."""
         ...
 
     def scrub(self) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from codefathom.errors import DamagedError
@@ -174,11 +176,13 @@ class Soundness:
     def references(self, rows: Iterable[Sequence[Any]]) -> list[tuple[str, Reference]]:
         """Return the references of rows of `CHECKED_REFERENCE`, with their paths."""
         references = []
-        for path, *row, checksum in rows:
-            if checksums.of_reference((path, *row)) == checksum:
-                references.append((path, Reference(*row)))
-            else:
-                self._leave_out(path)
+        for path, group in groupby(rows, key=itemgetter(0)):
+            own = [row[1:] for row in group]
+            for row, checksum in zip(own, checksums.of_references(path, [row[:-1] for row in own]), strict=True):
+                if row[-1] == checksum:
+                    references.append((path, Reference(*row[:-1])))
+                else:
+                    self._leave_out(path)
         return references
 
     def compiler_uses(self, rows: Iterable[Sequence[Any]]) -> list[CompilerUses]:

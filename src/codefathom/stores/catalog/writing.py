@@ -13,6 +13,10 @@ from codefathom.stores.conditions import path_fields
 from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
 
 WRITTEN = "written"  # key of a random word of the last generation: an older file that is put back may count on to it
+LATEST = (
+    "latest"  # key of the words of the latest generations, the last one last: whatever was made of one is known by it
+)
+_MOST_LATEST = 100
 
 _PUT_DOCUMENT = (
     "INSERT INTO documents(path, dir, name, ext, language, fingerprint, size, mtime_ns, module, sub_module, "
@@ -114,7 +118,10 @@ def put_meta(db: sqlite3.Connection, values: Mapping[str, str]) -> None:
 
 
 def _put_generation(db: sqlite3.Connection, generation: int) -> None:
-    put_meta(db, {"generation": str(generation), WRITTEN: os.urandom(8).hex()})
+    word = os.urandom(8).hex()
+    row = db.execute("SELECT value FROM meta WHERE key = ?", (LATEST,)).fetchone()
+    latest = [*(str(row[0]).split() if row else ()), word][-_MOST_LATEST:]
+    put_meta(db, {"generation": str(generation), WRITTEN: word, LATEST: " ".join(latest)})
 
 
 def _generation(db: sqlite3.Connection) -> int:

@@ -131,7 +131,7 @@ READS: list[tuple[Callable[[Catalog], Any], Any]] = [
     (lambda it: it.imports_of("shop/pay.py"), list(USES[:1])),
     (lambda it: it.imports_of("shop/cart.py"), []),
     (lambda it: list(it.imports()), [("shop/pay.py", USES[0])]),
-    (lambda it: it.languages_with_uses(), {"python"}),
+    (lambda it: it.languages_with_uses(["markdown", "python", "rust"]), {"python"}),
     # documents
     (lambda it: [item.path for item in it.documents()], ["shop/cart.py", "shop/pay.py", "web/README.md"]),
     (
