@@ -85,6 +85,7 @@ class Stages:
     error_limit: ErrorLimit = field(default_factory=ErrorLimit)
     model_parser: ModelParser | None = None  # set when the chain of the recipe asks a model
     doubt: Doubt | None = None  # set when the index was made elsewhere: all of it is compared with the files
+    keeps_vectors: bool = True  # in the cache; False for a model that is nearly as fast as the cache is
 
 
 def run(
@@ -122,6 +123,7 @@ def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generato
     damage = checks.of_views()
     tally.n_lost_texts = stages.catalog.get_meta(LOST_TEXTS)
     tally.repaired += ["catalogue"] if stages.catalog.get_meta("set_aside") else [*damage]
+    stages.catalog.begin_load()
     if doubt is None:
         stages.views.begin(full=full, damaged=damage)
     _remove(stages, todo.removed, tally)
@@ -367,14 +369,15 @@ def _record(stages: Stages, item: PreparedFile, vectors: Mapping[str, bytes]) ->
 
 
 def _vectors(stages: Stages, prepared: Sequence[PreparedFile], tally: Tally) -> dict[str, bytes]:
-    """Return the quantised vector of every text in the batch, from the user's cache where it is stored."""
+    """Return the quantised vector of every text in the batch, from the user's cache where it is kept there."""
     texts = {
         digest: embedded_text(piece)
         for item in prepared
         for digest, piece in zip(item.text_hashes, item.chunks, strict=True)
         if digest
     }
-    vectors = stages.cache.get_vectors(stages.embedder.name, list(texts)) if stages.cache else {}
+    cache = stages.cache if stages.keeps_vectors else None
+    vectors = cache.get_vectors(stages.embedder.name, list(texts)) if cache is not None else {}
     missing = [digest for digest in texts if digest not in vectors]
     try:
         fresh = _embed(stages, {digest: texts[digest] for digest in missing})
@@ -382,8 +385,8 @@ def _vectors(stages: Stages, prepared: Sequence[PreparedFile], tally: Tally) -> 
         # Words and names still find these files, so that this is no reason to pause; the next run embeds them.
         tally.not_embedded.extend(Failure(item.parsed.document.path, _not_embedded(error)) for item in prepared)
         return dict(vectors)
-    if stages.cache is not None and fresh:
-        stages.cache.put_vectors(stages.embedder.name, fresh)
+    if cache is not None and fresh:
+        cache.put_vectors(stages.embedder.name, fresh)
     return {**vectors, **fresh}
 
 
@@ -421,6 +424,7 @@ def _count(tally: Tally, outcomes: list[Outcome], entries: Mapping[str, Entry]) 
 
 def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) -> None:
     """Embed chunks that earlier runs could not embed, store the lists of this run, and make everything visible."""
+    stages.catalog.end_load()
     if not tally.paused:
         _embed_missing(stages, tally)
     meta = {"paused": tally.paused, "model": stages.embedder.name, RESTORED: ""}

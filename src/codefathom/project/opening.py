@@ -213,6 +213,7 @@ class OpenedProject:
                 error_limit=_error_limit(settings),
                 model_parser=self._model_parser(),
                 doubt=self._doubt(cache),
+                keeps_vectors=not isinstance(self._first, BundledEmbedder),
             )
             if self._upgrade is not None:
                 self._upgrade.follow(cache)

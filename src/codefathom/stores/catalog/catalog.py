@@ -30,7 +30,14 @@ from codefathom.stores.catalog.records import (
     StoredDocument,
     Written,
 )
-from codefathom.stores.catalog.schema import EMBEDDED, made_again, open_to_read, prepared
+from codefathom.stores.catalog.schema import (
+    EMBEDDED,
+    drop_late_indexes,
+    made_again,
+    make_late_indexes,
+    open_to_read,
+    prepared,
+)
 from codefathom.stores.catalog.soundness import (
     CHECKED_CHUNK,
     CHECKED_REFERENCE,
@@ -184,6 +191,23 @@ class Catalog:
         return entries
 
     # ---- write
+
+    def begin_load(self) -> None:
+        """Prepare for the first documents: indexes that are written at random places are made when all are there.
+
+        Where a run was killed meanwhile, they are made at once: searches of the next run need them.
+        """
+        if self._read("SELECT 1 FROM documents LIMIT 1"):
+            self.end_load()
+            return
+        with self._database.transaction() as db:
+            drop_late_indexes(db)
+
+    def end_load(self) -> None:
+        """Make the indexes that are not there."""
+        with self._database.transaction() as db:
+            make_late_indexes(db)
+        self._database.settle_when_long()
 
     def write(self, batch: Batch) -> Written:
         """Apply a batch in one transaction. A chunk that is unchanged but for its lines keeps its key."""

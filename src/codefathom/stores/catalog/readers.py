@@ -357,6 +357,14 @@ class IndexCatalog(IndexState, Protocol):
         """The part that compares rows with their checksums."""
         ...
 
+    def begin_load(self) -> None:
+        """Prepare for the first documents, or for more where a run that wrote them was killed."""
+        ...
+
+    def end_load(self) -> None:
+        """Make what `begin_load` has left for the end. To be called before views are committed."""
+        ...
+
     def write(self, batch: Batch) -> Written:
         """Apply a batch in one transaction. A chunk that is unchanged but for its lines keeps its key."""
         ...

@@ -93,6 +93,14 @@ _NEW_IN_8 = tuple(statement for statement in _STATEMENTS if " compiler" in state
 _STATEMENTS_OF_7 = tuple(statement for statement in _STATEMENTS if statement not in _NEW_IN_8)
 _STATEMENTS_OF_6 = tuple(statement.replace(_ADDED, "") for statement in _STATEMENTS_OF_7)
 _STATEMENTS_OF = {6: _STATEMENTS_OF_6, 7: _STATEMENTS_OF_7, FORMAT: _STATEMENTS}
+# Each row of these lies at a random place. With a batch for some files, the pages of a large index are written again and
+# again; so a catalogue has them from the end of its first run on.
+_LATE = {
+    name: statement
+    for statement in _STATEMENTS
+    for name in ("chunks_text_hash", "symbols_name", "refs_name")
+    if statement.startswith(f"CREATE INDEX {name} ")
+}
 _META = _STATEMENTS[0]
 _SEQUENCE = "sqlite_sequence"  # made by SQLite for AUTOINCREMENT
 _SEQUENCE_SQL = "CREATE TABLE sqlite_sequence(name,seq)"
@@ -144,6 +152,20 @@ def _bring_up(database: Database) -> None:
         for statement in _NEW_IN_8:
             db.execute(statement)
         put_meta(db, {"format": str(FORMAT)})
+
+
+def drop_late_indexes(db: sqlite3.Connection) -> None:
+    """Drop, inside a transaction, the indexes that are made when the first documents are there."""
+    for name in _LATE:
+        db.execute(f"DROP INDEX IF EXISTS {name}")
+
+
+def make_late_indexes(db: sqlite3.Connection) -> None:
+    """Make, inside a transaction, those that are not there."""
+    there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
+    for name, statement in _LATE.items():
+        if name not in there:
+            db.execute(statement)
 
 
 def _older_format(db: sqlite3.Connection, path: str) -> int:
@@ -256,9 +278,9 @@ def _problem(db: sqlite3.Connection, path: str, version: int) -> str:
     if number != str(version):
         return f"its format was {number[:20] or 'unknown'}, now it is {FORMAT}"
     of_sqlite = {name for _, name, sql in rows if sql is None or name == _SEQUENCE}
-    if statements - {_SEQUENCE_SQL} != set(_STATEMENTS_OF[version]) or any(
-        not name.startswith("sqlite_") for name in of_sqlite
-    ):
+    ours, wanted = statements - {_SEQUENCE_SQL}, set(_STATEMENTS_OF[version])
+    is_ours = ours <= wanted and wanted - ours <= set(_LATE.values())
+    if not is_ours or any(not name.startswith("sqlite_") for name in of_sqlite):
         return "it holds other tables than a catalogue has"
     return "" if _is_named(db) else "fathom has not made it"
 
