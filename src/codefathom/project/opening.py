@@ -112,6 +112,11 @@ class OpenedProject:
         other.place = replace(self.place, settings=settings)
         return other
 
+    @property
+    def generation(self) -> int:
+        """Number of changes of the index, by whatever process; 0 before the first run, or the first check."""
+        return self.catalog.generation if self.is_known else 0
+
     def marked(self, hits: tuple[Hit, ...], generation: int) -> tuple[Hit, ...]:
         """Say of each hit whether its file still is as it was indexed; unchanged files are not read for that.
 

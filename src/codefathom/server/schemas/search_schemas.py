@@ -211,7 +211,7 @@ def with_options(kind: Kind) -> Callable[[type[_Body]], type[_Body]]:
 def query_values(kind: Kind) -> Callable[..., Values]:
     """Return what reads the options of a kind of question from the query of a request, by the names of the table."""
 
-    def values(**parameters: Any) -> Values:
+    async def values(**parameters: Any) -> Values:  # else it would run in a thread
         return parameters
 
     # FastAPI reads the parameters of a dependency from its signature.
