@@ -95,7 +95,7 @@ class Server:
 
     def cpu(self) -> Cpu:
         """Return the processor time used so far; 0 where the system has no /proc."""
-        of_search = [pid for pid in family(self._pid) if b"searcher" in _read(pid, "cmdline")]
+        of_search = [pid for pid in family(self._pid) if b"search_child" in _read(pid, "cmdline")]
         return Cpu(_cpu_s(self._pid), sum(map(_cpu_s, of_search)))
 
 

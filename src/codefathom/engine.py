@@ -141,8 +141,7 @@ class Engine(Upkeep, SavedIndex):
     @property
     def generation(self) -> int:
         """Number of changes of the index, by whatever process; 0 before the first run, or the first check."""
-        opened = self.opened
-        return opened.catalog.generation if opened.is_known else 0
+        return self.opened.generation
 
     @property
     def damage(self) -> tuple[str, ...]:

@@ -10,22 +10,26 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from inspect import iscoroutinefunction
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import httpx
 import pytest
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from tests.server.conftest import serving
 from tests.server.test_projects import add, index
 from tests.waiting import LONG_S, comes
 
-from codefathom.server.app import create_app
+from codefathom.server.app import _THREADS, ROUTERS, create_app
 from codefathom.server.http import page
 from codefathom.server.searches.search_pool import SearchPool, _Process
 from codefathom.server.server_config import ServerConfig
+from codefathom.server.state import ServerState
 
 # "own": short, in the server's own process; "search": in its turn in a process of the searches, which ends when the
 # client leaves or the time is over; "job": in a process of a job, which goes on when the client leaves; "answer": in
@@ -193,6 +197,32 @@ def test_the_work_of_a_client_that_leaves_ends_and_health_answers_meanwhile(conf
         assert comes(lambda: not pool._all), "all have ended"
         assert all(not process.is_running for process in processes)
         assert client.get("/related", params=ASKED["GET /related"]).json()["edges"], "the server goes on"
+
+
+def test_health_and_version_answer_while_every_thread_of_the_other_routes_waits(config: ServerConfig) -> None:
+    app = create_app(config)
+    state: ServerState = app.state.server
+    with serving(app) as address, ThreadPoolExecutor(2 * _THREADS) as others:
+        assert httpx.get(f"{address}/version", timeout=LONG_S).status_code == 200, "it has begun"
+        with state.projects._database._lock:  # all that list projects wait for it
+            listed = [others.submit(httpx.get, f"{address}/projects", timeout=LONG_S) for _ in range(2 * _THREADS)]
+            assert comes(lambda: state.measures.n_in_flight == len(listed))
+            for route in ("/health", "/version"):
+                assert httpx.get(f"{address}{route}", timeout=LONG_S / 2).status_code == 200, route
+        assert {answer.result().status_code for answer in listed} == {200}
+
+
+def test_what_a_route_depends_on_needs_no_thread(config: ServerConfig) -> None:
+    state: ServerState = create_app(config).state.server
+    in_threads = {
+        f"{depending.call.__module__}.{depending.call.__qualname__}"
+        for router in ROUTERS
+        for route in router(state).routes
+        if isinstance(route, APIRoute)
+        for depending in route.dependant.dependencies
+        if not iscoroutinefunction(depending.call)
+    }
+    assert not in_threads
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no signal that stops a process")

@@ -21,7 +21,7 @@ from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.search.verdict import Verdict
 from codefathom.stores.conditions import combine
 from codefathom.system.stopping import check_stopped
-from codefathom.types import FileLines, Progress, RelatedResult, SearchResult
+from codefathom.types import FileLines, Hit, Progress, RelatedResult, SearchResult, Symbol
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
@@ -59,6 +59,23 @@ def searched(chosen: ChosenProjects, question: Question, paths: Sequence[str]) -
         name: KeptProject(projects[name], where=where_of(own)) for name, own in _paths_of_each(paths, projects).items()
     }
     return cast(SearchResult, result_of(_joined(parts, chosen), question))
+
+
+def outlines_of(chosen: ChosenProjects, paths: Collection[str]) -> dict[str, tuple[Symbol, ...]]:
+    """Return the symbols of each of these files."""
+    asked_for = Question(kind="outlines", files=tuple(dict.fromkeys(paths)))
+    return {outline.path: outline.symbols for outline in result_of(_asker(chosen), asked_for)}
+
+
+def body_of(chosen: ChosenProjects, hit: Hit, symbols: Sequence[Symbol]) -> FileLines:
+    """Return the lines of the symbol that a hit is a part of, else those of the hit. Raises as `lines_of`."""
+    chunk = hit.chunk
+    around = [item for item in symbols if item.start_line <= chunk.start_line and chunk.end_line <= item.end_line]
+    named = [item for item in symbols if hit.name and hit.name == item.qualified_name]
+    meant = [item for item in named if item.start_line <= hit.line <= item.end_line] or around
+    inner = max(meant, key=lambda item: (item.start_line, -item.end_line), default=None)
+    start, end = (chunk.start_line, chunk.end_line) if inner is None else (inner.start_line, inner.end_line)
+    return lines_of(chosen, Question(chunk.path, "lines", start_line=start, end_line=end, for_agent=True))
 
 
 def lines_of(chosen: ChosenProjects, question: Question) -> FileLines:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -11,9 +12,11 @@ from codefathom.mcp.agent_masks import AgentMasks
 from codefathom.mcp.call_control import NO_CONTROL, CallControl
 from codefathom.mcp.project_questions import (
     answered,
+    body_of,
     impact_of,
     lines_of,
     mapped,
+    outlines_of,
     related,
     searched,
     with_own_paths,
@@ -21,6 +24,7 @@ from codefathom.mcp.project_questions import (
 from codefathom.mcp.tool_arguments import cursor_of, most_tokens, named, number, option_values, text_of, texts
 from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
+    Body,
     ListPage,
     answer_result,
     cut,
@@ -38,7 +42,7 @@ from codefathom.question.question import Question
 from codefathom.question.question_options import question_of
 from codefathom.search.filter.filter_options import condition_of
 from codefathom.system.stopping import stopping
-from codefathom.types import Progress
+from codefathom.types import Progress, SearchResult, Symbol
 
 _MOST_DIFF_CHARS = 400_000  # a line on stdin may have a million bytes, and JSON escapes
 _RELATED_HINT = "give a path or @@name as target, or the text of a unified diff as diff"
@@ -58,6 +62,25 @@ class _Call(NamedTuple):
     chosen: ChosenProjects
     control: CallControl
     masks: AgentMasks
+
+
+class _Bodies:
+    """The bodies of the hits of one search, each read when there may be room for it."""
+
+    def __init__(self, call: _Call, result: SearchResult) -> None:
+        self._call = call
+        self._hits = result.hits  # with their real paths
+        self._symbols: Mapping[str, Sequence[Symbol]] | None = None
+
+    def __call__(self, place: int) -> Iterator[Body]:
+        """Yield the whole symbol of a hit, then what the hit itself has of it."""
+        hit, chosen = self._hits[place], self._call.chosen
+        with suppress(SourceError, UsageError):  # the file is gone, or shorter now
+            if self._symbols is None:
+                self._symbols = outlines_of(chosen, [hit.chunk.path for hit in self._hits])
+            lines = self._call.masks.shown(body_of(chosen, hit, self._symbols.get(hit.chunk.path, ())))
+            yield list(enumerate(lines.text.removesuffix("\n").split("\n"), start=lines.start_line))
+        yield list(enumerate(hit.chunk.text.removesuffix("\n").split("\n"), start=hit.chunk.start_line))
 
 
 class ToolCalls:
@@ -91,8 +114,17 @@ class ToolCalls:
         answer = searched(call.chosen, replace(question, for_agent=True), texts(arguments, "paths"))
         result = call.masks.of(call.masks.shown(answer))
         step = _step(call.chosen) if call.chosen.indexing else None
+        # Who names a budget wants it used; the usual answer stays as short as it is.
+        bodies = _Bodies(call, answer) if "max_tokens" in arguments and step is None else None
+        is_limited = "limit" in arguments
+
+        def within_room(most: int) -> ToolResult:
+            return search_result(result, cursor, most, is_limited=is_limited, bodies=bodies, indexing=step)
+
         most = call.masks.room(call.most)
-        return search_result(result, cursor, most, is_limited="limit" in arguments, indexing=step)
+        first = within_room(most)
+        # A body may have the first mark, whose note needs room.
+        return first if call.masks.room(call.most) == most else within_room(call.masks.room(call.most))
 
     def _read(self, call: _Call) -> ToolResult:
         arguments = call.arguments

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from codefathom.answer.tokens import estimate
 from codefathom.errors import FathomError
@@ -36,6 +36,7 @@ _LINES, _NEAR = (5, 3, 2), 0.4
 _SHOWN_CHARS = 120  # of a line
 _USUAL_HITS, _LEAST_HITS = 10, 3  # that are shown at once
 _MOST_PARTS = 1_000_000
+_MOST_BODIES = 10  # of hits, in one answer
 _MOST_TRIALS = 20  # an answer or a map is made shorter so often to keep to the budget
 _CHARS_OF_PLACE = 100  # of an answer for each place that is listed below it
 _LINE_END = "\n"
@@ -45,6 +46,12 @@ _IMPACT_TITLES = {"changes": "changed", "reached": "reached", "tests": "tests", 
 _RANKED = ("hybrid", "vector", "lexical")
 # What path, symbol and lines of a hit show by themselves.
 _SHOWN_ANYWAY = frozenset({say.DEFINES, say.NAMED, say.FILE, say.MENTIONS, say.CLOSE, say.IN_SCOPE, say.WEAK})
+
+
+# Numbered lines of a file.
+Body: TypeAlias = Sequence[tuple[int, str]]
+# The bodies that a hit at a place of the list may be shown with, the longest first.
+Bodies: TypeAlias = Callable[[int], Iterable[Body]]
 
 
 class ResultPart(NamedTuple):
@@ -83,7 +90,7 @@ class ToolAnswer(NamedTuple):
 
 def packed(answer: ToolAnswer, most: int) -> Mapping[str, Any]:
     """Return as many parts, from the first on, as both forms of the answer can show within the budget."""
-    n = n_that_fit(min(len(answer.parts), answer.n_shown), lambda n: fits(_packed_first(answer, n), most))
+    n = _n_that_fit(answer, most)
     if answer.parts and not n and "text" in answer.parts[0].shape:  # the best one by its place alone
         first = answer.parts[0]
         shape = {key: value for key, value in first.shape.items() if key != "text"}
@@ -92,6 +99,10 @@ def packed(answer: ToolAnswer, most: int) -> Mapping[str, Any]:
         lean_result = _packed_first(lean, 1)
         return lean_result if fits(lean_result, most) else _packed_first(answer, 0)
     return _packed_first(answer, n)
+
+
+def _n_that_fit(answer: ToolAnswer, most: int) -> int:
+    return n_that_fit(min(len(answer.parts), answer.n_shown), lambda n: fits(_packed_first(answer, n), most))
 
 
 def _packed_first(answer: ToolAnswer, n: int) -> Mapping[str, Any]:
@@ -161,10 +172,17 @@ def doubt_of_map(judged: Verdict | None) -> ResultPart:
 
 
 def search_result(
-    result: SearchResult, cursor: Cursor, most: int, *, is_limited: bool, indexing: Progress | None = None
+    result: SearchResult,
+    cursor: Cursor,
+    most: int,
+    *,
+    is_limited: bool,
+    bodies: Bodies | None = None,
+    indexing: Progress | None = None,
 ) -> Mapping[str, Any]:
     """Return a page of hits; unless the caller limits them, those far behind the best wait for a cursor.
 
+    What the hits leave of the budget is for the bodies of the first ones.
     `indexing` is how far a first index is, where there is none yet.
     """
     parts = tuple(hit_part(hit, number) for number, hit in enumerate(result.hits, start=result.offset + 1))
@@ -173,7 +191,27 @@ def search_result(
         head = head._replace(shape={**head.shape, "indexing": _numbers(indexing)})
     page = ListPage(cursor, result.generation)
     answer = ToolAnswer("hits", head, parts, page, result.rest, _n_at_once(result, is_limited=is_limited))
+    if bodies is not None:
+        answer = _with_bodies(answer, result, most, bodies)
     return packed(answer, most)
+
+
+def _with_bodies(answer: ToolAnswer, result: SearchResult, most: int, bodies: Bodies) -> ToolAnswer:
+    """Return an answer with as many hits, and with the bodies of the best of them that have room beside the others."""
+    n = _n_that_fit(answer, most)
+    shown: set[tuple[str, int]] = set()  # path and line
+    for place, hit in enumerate(result.hits[: min(n, _MOST_BODIES)]):
+        if (hit.chunk.path, hit.line) in shown:
+            continue
+        for body in bodies(place):
+            lines = [(number, cut(line, most // 4)) for number, line in body]
+            part = hit_part(hit, result.offset + place + 1, lines)
+            trial = answer._replace(parts=(*answer.parts[:place], part, *answer.parts[place + 1 :]))
+            if fits(_packed_first(trial, n), most):
+                answer = trial
+                shown |= {(hit.chunk.path, number) for number, _ in body}
+                break
+    return answer
 
 
 def _n_at_once(result: SearchResult, *, is_limited: bool) -> int:
@@ -192,11 +230,12 @@ def _n_near(hits: Sequence[Hit]) -> int:
     return next(behind, min(len(hits), _USUAL_HITS))
 
 
-def hit_part(hit: Hit, number: int) -> ResultPart:
-    """Return a hit with its number in the list, and the first hits with more of their lines."""
+def hit_part(hit: Hit, number: int, body: Body | None = None) -> ResultPart:
+    """Return a hit with its number in the list, and its body, else the best of its lines, more for the first hits."""
     chunk = hit.chunk
     n_lines = _LINES[min(number, len(_LINES)) - 1]
-    code = "\n".join(f"{line.number}:{line.text}" for line in telling_lines(hit, n_lines, _SHOWN_CHARS))
+    lines = body or [(line.number, line.text) for line in telling_lines(hit, n_lines, _SHOWN_CHARS)]
+    code = "\n".join(f"{number}:{text}" for number, text in lines)
     why = sentence(note for note in hit.reasons if note.kind not in _SHOWN_ANYWAY)
     place = f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}"
     stale = "changed since it was indexed" if hit.stale else ""

@@ -125,6 +125,11 @@ class OpenedProject:
             files = files_to_read(expression, paths, self.views.lexical, self.catalog)
         return None if files is paths else files
 
+    @property
+    def generation(self) -> int:
+        """Number of changes of the index, by whatever process; 0 before the first run, or the first check."""
+        return self.catalog.generation if self.is_known else 0
+
     def marked(self, hits: tuple[Hit, ...], generation: int) -> tuple[Hit, ...]:
         """Say of each hit whether its file still is as it was indexed; unchanged files are not read for that.
 

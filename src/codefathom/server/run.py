@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import socket
 from collections.abc import Callable, Sequence
@@ -49,6 +50,7 @@ def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callab
         for project in projects:
             tell(f"project {project.id}: {project.root}")
         server = _Server(options_of(app), app.state.server)
+        gc.freeze()  # what is there now stays: Python need not look for circles in it again and again
         server.run(sockets=[listener])
         if server.is_interrupted:  # not raised in the middle of the loop, as uvicorn does
             raise KeyboardInterrupt

@@ -41,6 +41,12 @@ class ServerDatabase:
         with self._lock, self._telling("read"):
             return self._connection.execute(statement, parameters).fetchall()
 
+    def version(self) -> tuple[int, int]:
+        """Return a value that stays the same for as long as nobody, in whatever process, has written."""
+        with self._lock, self._telling("read"):
+            of_others: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
+            return of_others, self._connection.total_changes
+
     def write(self, statement: str, parameters: Sequence[object] = ()) -> int:
         """Change rows and return how many."""
         with self._lock, self._telling("written"):

@@ -48,8 +48,13 @@ class ServerState:
         return self.live.current
 
 
-def caller_of(request: Request) -> Caller:
+# What a route depends on is a coroutine: a plain function would wait for one of the few threads of other routes.
+async def caller_of(request: Request) -> Caller:
     """Return the caller of a request, as the guard has determined it."""
+    return _caller_of(request)
+
+
+def _caller_of(request: Request) -> Caller:
     caller: Caller = getattr(request.state, "caller", ANYONE)
     return caller
 
@@ -61,13 +66,13 @@ class Client(NamedTuple):
     request: Request
 
 
-def _client_of(request: Request) -> Client:
-    return Client(caller_of(request), request)
+async def _client_of(request: Request) -> Client:
+    return Client(_caller_of(request), request)
 
 
-def manager_of(request: Request) -> Caller:
+async def manager_of(request: Request) -> Caller:
     """Return the caller, who must be allowed to use all projects. Raises ForbiddenError."""
-    caller = caller_of(request)
+    caller = _caller_of(request)
     check_manager(caller)
     return caller
 

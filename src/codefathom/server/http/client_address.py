@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -49,6 +50,7 @@ def counted_address(host: str) -> str:
     return host if address is None else str(address)
 
 
+@lru_cache(maxsize=1_024)  # the same clients ask again and again
 def _parsed(host: str) -> _Address | None:
     try:
         address = ipaddress.ip_address(host.partition("%")[0])

@@ -44,7 +44,9 @@ class StreamReading:
     takes_events: bool  # no stream when not
 
 
-def _reading(request: Request, form: _FormGiven = "document", last_event_id: _LastEventIdGiven = "") -> StreamReading:
+async def _reading(
+    request: Request, form: _FormGiven = "document", last_event_id: _LastEventIdGiven = ""
+) -> StreamReading:
     """Return the way a request reads a stream; a client gets a stream unless it accepts JSON only."""
     accepted = request.headers.get("accept", "*/*").lower()
     return StreamReading(form, last_event_id, MEDIA_TYPE in accepted or "application/json" not in accepted)

@@ -43,6 +43,11 @@ class OpenedEngines:
         finally:
             self._give_back(entry)
 
+    def holds(self, project_id: str, engine: Engine) -> bool:
+        """Return True if the next one that asks for a project gets this engine."""
+        entry = self._entries.get(project_id)
+        return entry is not None and entry.engine is engine
+
     def drop(self, project_id: str) -> None:
         """Close the engine of a project when its last user is done; the next one gets a new engine."""
         with self._lock:

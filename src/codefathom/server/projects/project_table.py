@@ -134,13 +134,21 @@ class Projects:
         self._stamps: dict[str, tuple[int, int]] = {}  # of the settings file of each project
         self._wishes: dict[str, Settings] = {}  # by project, for which a job was begun because its index lacks a part
         self._counted: dict[tuple[str, str], IndexSummary] = {}  # by project and folder of its index
+        self._kept: tuple[tuple[int, int] | None, tuple[ServedProject, ...]] = (None, ())  # with their version
         self.opened = OpenedEngines(lambda: config().opened_projects, self._open)
 
     def listed(self, caller: Caller = ANYONE) -> tuple[ServedProject, ...]:
         """Return the projects that the caller may see, in the order in which they were added."""
-        rows = self._database.read(_LISTED)
-        projects = (_project(row) for row in rows)
-        return tuple(project for project in projects if caller.may_use(project.id))
+        return tuple(project for project in self._all() if caller.may_use(project.id))
+
+    def _all(self) -> tuple[ServedProject, ...]:
+        """Return all projects; each question asks for them, and they are read again only where they have changed."""
+        version = self._database.version()  # before they are read
+        kept_version, projects = self._kept
+        if version != kept_version:
+            projects = tuple(map(_project, self._database.read(_LISTED)))
+            self._kept = version, projects
+        return projects
 
     def get(self, project_id: str, caller: Caller = ANYONE) -> ServedProject:
         """Return a project. Raises NotFoundError, also for one that the caller may not see."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from itertools import count
 
+from codefathom.config.settings import Settings
 from codefathom.engine import Engine, OnProgress, OnWait
 from codefathom.project.location import Location
 from codefathom.providers.stoppable import Stoppable
+from codefathom.server.projects.packed_settings import PackedSettings, packed
 
 _versions = count(1)
 
@@ -19,3 +21,11 @@ class ServedEngine(Engine):
     ) -> None:
         super().__init__(place, on_progress, on_wait, wrap_model=Stoppable, first_index_wait_s=0.0)
         self.version = next(_versions)  # a number that no other engine of this process has
+        self._packed: tuple[Settings, PackedSettings] | None = None
+
+    @property
+    def packed_settings(self) -> PackedSettings:
+        """The settings in force as the processes of the searches are sent them with each question."""
+        if self._packed is None or self._packed[0] is not self.settings:
+            self._packed = self.settings, packed(self.settings)
+        return self._packed[1]

@@ -124,7 +124,7 @@ class AskerElsewhere:
         return SearchTask(
             root=engine.root,
             version=engine.version if isinstance(engine, ServedEngine) else 0,
-            settings=engine.settings,
+            settings=engine.packed_settings if isinstance(engine, ServedEngine) else engine.settings,
             question=question,
             changed=self._settings_of(engine) if self.change is not None else None,
             limit_s=left_s(self.state, self.lease.until),
@@ -216,15 +216,15 @@ class ProjectElsewhere(AskerElsewhere):
     def _searched(self, question: Question) -> SearchResult:
         """Return the result of a search, from the cache if the index has not changed since."""
         refused = self._taken_in(question.files)
-        # What has just been taken in, another engine knows.
-        with indexed(self.state, self.name, self.caller) as engine:
+        with self._engine_now() as engine:
             inside = engine.kept_to(question.files) if question.files else None
             kept = replace(question, files=(), where=combine(question.where, inside))
             with spending_on(bringing_up(self.name)):
                 stale = engine.refresh()
+            opened = engine.current.last_opened  # each other look at the place of the index costs as much as this one
             have_made(self.state.projects, self.state.jobs, self.name, engine)
             # What a filter asks of time stamps is not counted by the generation.
-            key = (self.name, engine.root, engine.generation, engine.opened.catalog.stamps, kept)
+            key = (self.name, engine.root, opened.generation, opened.catalog.stamps, kept)
 
             def is_kept(result: SearchResult) -> bool:
                 # While a job writes, the views show less than the generation says: that must not outlive the job.
@@ -234,11 +234,22 @@ class ProjectElsewhere(AskerElsewhere):
                 *_, result = self._told(engine, kept)
                 return cast(SearchResult, result)
 
-            is_usual = self._settings_of(engine) == engine.settings
-            result = self.state.cache.get_or_make(key, look, keep=is_kept) if is_usual else look()
-            # Also where nothing is known to have changed: a change of this moment is taken in some seconds later.
-            hits = engine.marked(result.hits, result.generation)
-            return replace(result, stale=stale, hits=hits, problems=(*result.problems, *refused))
+            def again(result: SearchResult) -> SearchResult:
+                # Also where nothing is known to have changed: a change of this moment is taken in some seconds later.
+                return replace(result, hits=engine.marked(result.hits, result.generation))
+
+            is_usual = self.change is None or self.change(engine.settings) == engine.settings
+            result = self.state.cache.get_or_make(key, look, keep=is_kept, again=again) if is_usual else look()
+            return replace(result, stale=stale, problems=(*result.problems, *refused))
+
+    @contextmanager
+    def _engine_now(self) -> Iterator[Engine]:
+        """Give the engine of the project as it is now: what was taken in meanwhile, another one knows."""
+        if self.state.projects.opened.holds(self.name, self.engine):
+            yield self.engine
+        else:
+            with indexed(self.state, self.name, self.caller) as engine:
+                yield engine
 
     def _taken_in(self, files: tuple[str, ...]) -> tuple[Note, ...]:
         """Take in what has changed in these files; return a note for each that is not in the index."""

@@ -70,7 +70,7 @@ class ClientPlaces(NamedTuple):
     scope: Scope
 
 
-def _places(caller: CallerHere, request: Request, project_id: ProjectIds = (), paths: Paths = ()) -> ClientPlaces:
+async def _places(caller: CallerHere, request: Request, project_id: ProjectIds = (), paths: Paths = ()) -> ClientPlaces:
     return ClientPlaces(caller, request, Scope(project_id, paths))
 
 

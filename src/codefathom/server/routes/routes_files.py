@@ -75,7 +75,7 @@ _MOST_NAMED = 10  # projects in an error
 Depth: TypeAlias = Annotated[int, Query(ge=1, le=DEEPEST, examples=[1])]
 
 
-def _path_of_file(
+async def _path_of_file(
     path: Annotated[str | None, _PATH] = None,
     file_path: Annotated[str | None, _OTHER_PATH] = None,
     filePath: Annotated[str | None, _OTHER_PATH] = None,  # noqa: N803
@@ -83,7 +83,7 @@ def _path_of_file(
     return _only(path=path, file_path=file_path, filePath=filePath)
 
 
-def _path_of_folder(
+async def _path_of_folder(
     folder: Annotated[str | None, _FOLDER] = None,
     root_path: Annotated[str | None, _OTHER_FOLDER] = None,
     rootPath: Annotated[str | None, _OTHER_FOLDER] = None,  # noqa: N803
@@ -111,7 +111,7 @@ class MapQuery(NamedTuple):
     folders: tuple[str, ...]
 
 
-def _map_query(
+async def _map_query(
     query: Words = "",
     file: Annotated[tuple[Path, ...], Query(max_length=100)] = (),
     folder: Annotated[tuple[Folder, ...], Query(max_length=100)] = (),
@@ -129,7 +129,7 @@ class SymbolQuery(NamedTuple):
     kind: str
 
 
-def _named(query: Name = "", kind: Kind = "") -> SymbolQuery:
+async def _named(query: Name = "", kind: Kind = "") -> SymbolQuery:
     return SymbolQuery(query, kind)
 
 
@@ -140,14 +140,14 @@ class PageQuery(NamedTuple):
     max_tokens: int | None
 
 
-def _page(offset: Offset = 0, max_tokens: MostTokens = None) -> PageQuery:
+async def _page(offset: Offset = 0, max_tokens: MostTokens = None) -> PageQuery:
     return PageQuery(offset, max_tokens)
 
 
 PageIn: TypeAlias = Annotated[PageQuery, Depends(_page)]
 
 
-def _related(
+async def _related(
     target: Path,
     options: Annotated[Values, Depends(query_values("related"))],
     depth: Depth = USUAL_DEPTH["related"],

@@ -15,7 +15,7 @@ def router(state: ServerState) -> APIRouter:
     routes = APIRouter(tags=["service"])
 
     @routes.get("/health", summary="Check that the server answers")
-    def health() -> HealthOut:
+    async def health() -> HealthOut:  # no thread of the other routes: it answers while all of these are at work
         degraded = [state.live.problem] if state.live.problem else []
         # Anybody may ask this: the name and the words of a store are for those who have a token.
         if not all(check.ok for check in state.store_health.report().checks):
@@ -23,7 +23,7 @@ def router(state: ServerState) -> APIRouter:
         return HealthOut(status="degraded" if degraded else "ok", version=__version__, degraded=degraded)
 
     @routes.get("/version", summary="Show the version of the server")
-    def version() -> VersionOut:
+    async def version() -> VersionOut:
         return VersionOut(name="codefathom", version=__version__)
 
     @routes.get("/session", summary="Show what your token allows")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from inspect import Parameter, Signature
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
@@ -208,10 +208,10 @@ def with_options(kind: Kind) -> Callable[[type[_Body]], type[_Body]]:
     return extended
 
 
-def query_values(kind: Kind) -> Callable[..., Values]:
+def query_values(kind: Kind) -> Callable[..., Awaitable[Values]]:
     """Return what reads the options of a kind of question from the query of a request, by the names of the table."""
 
-    def values(**parameters: Any) -> Values:
+    async def values(**parameters: Any) -> Values:  # else it would run in a thread
         return parameters
 
     # FastAPI reads the parameters of a dependency from its signature.

@@ -36,14 +36,23 @@ class ResultCache:
         self._n_misses = 0
 
     def get_or_make(
-        self, key: Hashable, make: Callable[[], Any], *, keep: Callable[[Any], bool] = lambda _: True
+        self,
+        key: Hashable,
+        make: Callable[[], Any],
+        *,
+        keep: Callable[[Any], bool] = lambda _: True,
+        again: Callable[[Any], Any] = lambda value: value,
     ) -> Any:
-        """Return the value of a key; if there is none, `make` makes it, and `keep` decides if it is stored."""
+        """Return the value of a key; if there is none, `make` makes it, and `keep` decides if it is stored.
+
+        `again` makes of a stored value what it is now.
+        """
         is_present, value = self._get(key)
-        if not is_present:
-            value = make()
-            if keep(value):
-                self._put(key, value)
+        if is_present:
+            return again(value)
+        value = make()
+        if keep(value):
+            self._put(key, value)
         return value
 
     def counts(self) -> CacheCounts:

@@ -6,6 +6,7 @@ program. It ends when its stdin does.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -23,6 +24,7 @@ from codefathom.errors import FathomError
 from codefathom.project.location import Location, locate_registered
 from codefathom.project.stores.revised_place import with_revision
 from codefathom.question.question import Question
+from codefathom.server.projects.packed_settings import PackedSettings
 from codefathom.server.searches.look import Look, seen
 from codefathom.server.searches.loose_index import LooseIndexTask, index_loose, place_of
 from codefathom.source.revisions.revision import Revision
@@ -35,7 +37,7 @@ class SearchTask:
 
     root: str  # of the project; of loose files, the folder with their index
     version: int
-    settings: Settings
+    settings: Settings | PackedSettings
     question: Question | Look
     limit_s: float = 0.0  # after which the process is to end
     most_opened: int = 8
@@ -45,6 +47,7 @@ class SearchTask:
     changed: Settings | None = None  # of this question, where they are not those of the version
 
 
+_MANY_OBJECTS = 10_000  # new ones, between two looks for circles: a search makes thousands, and few circles
 Task: TypeAlias = SearchTask | LooseIndexTask
 
 
@@ -77,7 +80,7 @@ class RecentEngines:
     def lease(self, task: SearchTask) -> Iterator[Engine]:
         """Give the engine of a project, which never writes: the server does that. That of loose files is not kept."""
         if task.loose:
-            with closing(Engine(_unrefreshed(place_of(task.root, task.loose, task.settings)))) as engine:
+            with closing(Engine(_unrefreshed(place_of(task.root, task.loose, _settings_of(task))))) as engine:
                 yield engine
         else:
             yield self._engine(task)
@@ -88,7 +91,7 @@ class RecentEngines:
         if engine is None or version != task.version:
             if engine is not None:
                 engine.close()
-            place = _unrefreshed(locate_registered(task.root, task.settings))
+            place = _unrefreshed(locate_registered(task.root, _settings_of(task)))
             engine = Engine(place if task.revision is None else with_revision(place, task.revision))
         self._engines[key] = (task.version, engine)
         while len(self._engines) > task.most_opened:
@@ -124,6 +127,10 @@ def _events(task: Task, opened: RecentEngines) -> Iterator[Any]:
             yield from engine.answer(task.question)
 
 
+def _settings_of(task: SearchTask) -> Settings:
+    return task.settings.read() if isinstance(task.settings, PackedSettings) else task.settings
+
+
 def _unrefreshed(place: Location) -> Location:
     return replace(place, settings=_never_refreshed(place.settings))
 
@@ -153,6 +160,8 @@ def main() -> None:
     tasks = os.fdopen(os.dup(0), "rb")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the server ends this
     import_module("numpy")  # where it is loaded, vectors are looked through faster
+    gc.freeze()  # what is there now stays: Python need not look for circles in it again and again
+    gc.set_threshold(_MANY_OBJECTS)
     opened = RecentEngines()
     while True:
         try:

@@ -16,6 +16,7 @@ from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, IndexingError
 from codefathom.server.http.problem_json import SLOW_SEARCH, LeftError, WorkerDiedError
 from codefathom.server.http.time_spent import slow_error, spending_on
+from codefathom.server.projects.packed_settings import sendable
 from codefathom.server.searches.loose_index import LooseIndexTask
 from codefathom.server.searches.search_child import AnswerEnd, AnswerPiece, Broken, SearchTask, Task
 from codefathom.server.searches.search_end import SearchEnd
@@ -132,10 +133,11 @@ class _Process:
         process = self._process
         assert process.stdin is not None  # both are pipes
         assert process.stdout is not None
-        # Where settings come from cannot be pickled, and is of no use there.
-        message = replace(task, settings=_sendable(task.settings), is_traced=is_collected())
+        message = replace(task, is_traced=is_collected())
+        if isinstance(message.settings, Settings):
+            message = replace(message, settings=sendable(message.settings))
         if isinstance(message, SearchTask) and message.changed is not None:
-            message = replace(message, changed=_sendable(message.changed))
+            message = replace(message, changed=sendable(message.changed))
         try:
             process.stdin.write(pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))
             process.stdin.flush()
@@ -171,10 +173,6 @@ class _Process:
                 with suppress(OSError, ValueError):
                     pipe.close()
         self._process.wait()
-
-
-def _sendable(settings: Settings) -> Settings:
-    return settings._replace(origins={}, refused={})
 
 
 def _shutting_down() -> IndexingError:
