@@ -767,6 +767,17 @@ class ServerSettings(NamedTuple):
             remote=True,
         ),
     ] = ""
+    tls_certificate: Annotated[
+        str,
+        SettingRule(
+            "File with the certificate for HTTPS, in PEM format, with those that it depends on after it; empty: HTTP. "
+            "A change counts from the next start.",
+            remote=True,
+        ),
+    ] = ""
+    tls_key: Annotated[
+        str, SettingRule("File with the private key of `server.tls_certificate`, in PEM format.", remote=True)
+    ] = ""
     data_dir: Annotated[
         str,
         SettingRule(

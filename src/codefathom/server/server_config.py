@@ -28,6 +28,8 @@ class ServerConfig:
     host: str = _DEFAULTS.host
     port: int = _DEFAULTS.port
     root_path: str = ""  # before all routes, without a slash at its end
+    tls_certificate: str = ""
+    tls_key: str = ""
     tokens: tuple[Token, ...] = ()
     hosts: tuple[str, ...] = ()
     cors: tuple[str, ...] = ()
@@ -78,6 +80,8 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
         host=settings.host,
         port=settings.port,
         root_path=_root_path(settings.root_path),
+        tls_certificate=os.path.expanduser(settings.tls_certificate),
+        tls_key=os.path.expanduser(settings.tls_key),
         tokens=tuple(map(token_of, settings.tokens)),
         hosts=tuple(name.lower() for name in settings.hosts),
         cors=settings.cors,
