@@ -4,6 +4,8 @@ import { defineConfig } from "vite";
 
 export default defineConfig({
   plugins: [react()],
+  // Addresses of assets are relative: the server writes the path before them, whatever a proxy has put there.
+  base: "./",
   build: {
     outDir: "../src/codefathom/server/static",
     emptyOutDir: true,

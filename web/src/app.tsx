@@ -8,6 +8,7 @@ import { LanguageProvider, useLanguage } from "./i18n";
 import { Missing } from "./missing";
 import { Loading } from "./parts";
 import { remember, remembered } from "./remembered";
+import { ROOT_PATH } from "./root-path";
 import { SessionProvider } from "./session";
 import { Shell } from "./shell";
 import { type Choice, themeOf, useAppearance, useIsStill } from "./theme";
@@ -38,7 +39,7 @@ function Themed() {
   return (
     <ConfigProvider theme={themeOf(appearance, isStill)} locale={language === "zh" ? chinese : english}>
       <Components component={false}>
-        <BrowserRouter>
+        <BrowserRouter basename={ROOT_PATH || "/"}>
           <Pages theme={choice} onTheme={choose} />
         </BrowserRouter>
       </Components>

@@ -1,9 +1,16 @@
+import { ROOT_PATH } from "./root-path";
+
 /** What the browser keeps for this page. Where it keeps nothing (private windows), nothing is lost but the choice. */
 type Name = "language" | "theme" | "token" | "menu" | "viewer-width" | `chat.${string}` | `search.${string}`;
 
+/** Two servers behind one proxy have one origin, and each its own token. */
+function keyOf(name: Name): string {
+  return `fathom${ROOT_PATH}.${name}`;
+}
+
 export function remembered(name: Name): string {
   try {
-    return localStorage.getItem(`fathom.${name}`) ?? "";
+    return localStorage.getItem(keyOf(name)) ?? "";
   } catch {
     return "";
   }
@@ -11,8 +18,8 @@ export function remembered(name: Name): string {
 
 export function remember(name: Name, value: string): void {
   try {
-    if (value) localStorage.setItem(`fathom.${name}`, value);
-    else localStorage.removeItem(`fathom.${name}`);
+    if (value) localStorage.setItem(keyOf(name), value);
+    else localStorage.removeItem(keyOf(name));
   } catch {
     // Kept until the page is left.
   }

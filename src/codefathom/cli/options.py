@@ -924,6 +924,12 @@ COMMANDS = (
             Option(("--host",), "address to listen on", "ADDRESS", setting="server.host"),
             Option(("--port",), "port to listen on; 0: any free port", "N", setting="server.port"),
             Option(
+                ("--root-path",),
+                "path below which a proxy serves it, such as /code",
+                "PATH",
+                setting="server.root_path",
+            ),
+            Option(
                 ("--new-token",),
                 "print a new token for a user or program of this name, and its hash; then exit",
                 "NAME",

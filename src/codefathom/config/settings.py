@@ -758,6 +758,26 @@ class ServerSettings(NamedTuple):
         SettingRule("Address to listen on; an address that other machines can reach requires a token.", remote=True),
     ] = "127.0.0.1"
     port: Annotated[int, SettingRule("Port to listen on; 0: any free port.", low=0, high=65_535, remote=True)] = 8_900
+    root_path: Annotated[
+        str,
+        SettingRule(
+            "Path below which a proxy serves this server, such as /code; the proxy may strip it from requests or leave "
+            "it there. Empty: the root, or the path in the header X-Forwarded-Prefix of a proxy of "
+            "`server.trusted_proxies`.",
+            remote=True,
+        ),
+    ] = ""
+    tls_certificate: Annotated[
+        str,
+        SettingRule(
+            "File with the certificate for HTTPS, in PEM format, with those that it depends on after it; empty: HTTP. "
+            "A change counts from the next start.",
+            remote=True,
+        ),
+    ] = ""
+    tls_key: Annotated[
+        str, SettingRule("File with the private key of `server.tls_certificate`, in PEM format.", remote=True)
+    ] = ""
     data_dir: Annotated[
         str,
         SettingRule(
@@ -856,9 +876,8 @@ class ServerSettings(NamedTuple):
         tuple[str, ...],
         SettingRule(
             "Addresses or networks of the proxies in front of the server, such as 127.0.0.1 or "
-            "10.0.0.0/8. The header X-Forwarded-For is used from these only, and limits hold for "
-            "each client behind them, not for the "
-            "proxy.",
+            "10.0.0.0/8. The headers X-Forwarded-For, -Proto, -Host and -Prefix are used from these only, and limits "
+            "hold for each client behind them, not for the proxy.",
             remote=True,
         ),
     ] = ()

@@ -15,6 +15,7 @@ from codefathom.server.answers.answer_runs import AnswerTasks
 from codefathom.server.answers.conversations import Conversations
 from codefathom.server.guard import Guard, UnderApi
 from codefathom.server.http import error_responses, page
+from codefathom.server.http.behind_proxy import BehindProxy
 from codefathom.server.http.error_responses import PROBLEM
 from codefathom.server.http.interface import DescribedApi
 from codefathom.server.jobs.job_process import ReadyProcesses
@@ -101,6 +102,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         lifespan=lifespan,
         # Their pages load scripts of other hosts; /docs is a page of our own.
         docs_url=None,
+        openapi_url=None,  # as that page, it is a route of our own, which knows the path below which it is served
         redoc_url=None,
         responses={"4XX": PROBLEM, "5XX": PROBLEM},
     )
@@ -109,7 +111,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
     for router in ROUTERS:
         app.include_router(router(state))
     app.include_router(mcp_route.router(mcp))
-    app.include_router(page.router(lambda: app.api_page))
+    app.include_router(page.router(app))
     app.add_middleware(Guard, state=state)
     app.add_middleware(MetricsMiddleware, measures=state.measures)
     app.add_middleware(UnderApi)
@@ -122,6 +124,11 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
             allow_headers=["authorization", "content-type", "last-event-id", *_AGENT_HEADERS],
             expose_headers=["mcp-session-id"],
         )
+    app.add_middleware(
+        BehindProxy,
+        root_path=lambda: state.config.root_path,
+        proxies=lambda: state.config.trusted_proxies,
+    )
     return app
 
 

@@ -143,7 +143,8 @@ class Connection(H11Protocol):
         self._late = _Timer(self.loop, self._is_late)  # until then the head of a request must be here
         self._stuck = _Timer(self.loop, self._is_stuck)  # until then the client must take something
         # Whatever the system does not take is noticed, also when it is the end of an answer.
-        transport.set_write_buffer_limits(high=0)
+        # With TLS, asyncio calls an empty buffer full where the limit is 0, and would never go on.
+        transport.set_write_buffer_limits(high=1 if transport.get_extra_info("sslcontext") else 0, low=0)
         host = self.client[0] if self.client else ""
         self.address = host if is_proxy(host, self.places.config().trusted_proxies) else counted_address(host)
         try:

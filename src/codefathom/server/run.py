@@ -20,6 +20,7 @@ from codefathom.server.http.auth import is_loopback
 from codefathom.server.metrics.logs import start_log
 from codefathom.server.server_config import ServerConfig
 from codefathom.server.state import ServerState
+from codefathom.server.tls import tls_context
 from codefathom.system.interruption import INTERRUPTION
 
 _GRACE_S = 10  # for requests that are under way when the server is told to stop
@@ -40,16 +41,17 @@ def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callab
     start_log(config.log)
     app = create_app(config, load)
     projects = [app.state.server.projects.find_or_add(folder) for folder in folders]
+    options = options_of(app)
     with _listening(config) as listener:
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         tell(
-            f"serving http://{shown}:{port}"
+            f"serving {'https' if options.is_ssl else 'http'}://{shown}:{port}{config.root_path}"
             + ("" if is_loopback(host) else "; other machines can reach it, and need a token")
         )
         for project in projects:
             tell(f"project {project.id}: {project.root}")
-        server = _Server(options_of(app), app.state.server)
+        server = _Server(options, app.state.server)
         gc.freeze()  # what is there now stays: Python need not look for circles in it again and again
         server.run(sockets=[listener])
         if server.is_interrupted:  # not raised in the middle of the loop, as uvicorn does
@@ -57,8 +59,9 @@ def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callab
 
 
 def options_of(app: FastAPI, grace_s: int = _GRACE_S) -> uvicorn.Config:
-    """Return the configuration of uvicorn for the application."""
+    """Return the configuration of uvicorn for the application. Raises SettingsError for TLS files that are unusable."""
     state: ServerState = app.state.server
+    tls = tls_context(state.config)
     return uvicorn.Config(
         app,
         http=connection_class(lambda: state.config, _most_descriptors()),
@@ -68,7 +71,8 @@ def options_of(app: FastAPI, grace_s: int = _GRACE_S) -> uvicorn.Config:
         timeout_graceful_shutdown=grace_s,
         timeout_keep_alive=_KEEP_ALIVE_S,
         server_header=False,
-        proxy_headers=False,  # the guard reads them, of trusted proxies only
+        proxy_headers=False,  # http/behind_proxy.py and the guard read them, of trusted proxies only
+        ssl_context_factory=None if tls is None else lambda *_: tls,
     )
 
 

@@ -12,6 +12,7 @@ from codefathom.config.settings import ServerSettings
 from codefathom.config.user_places import user_data_dir, user_file
 from codefathom.errors import SettingsError
 from codefathom.server.http.auth import Token, is_loopback, token_of
+from codefathom.server.http.behind_proxy import root_path_of
 from codefathom.server.http.client_address import Network, network_of
 
 _DEFAULTS = ServerSettings()
@@ -26,6 +27,9 @@ class ServerConfig:
     allowed_roots: tuple[str, ...]  # resolved; projects lie in or below one of them
     host: str = _DEFAULTS.host
     port: int = _DEFAULTS.port
+    root_path: str = ""  # before all routes, without a slash at its end
+    tls_certificate: str = ""
+    tls_key: str = ""
     tokens: tuple[Token, ...] = ()
     hosts: tuple[str, ...] = ()
     cors: tuple[str, ...] = ()
@@ -75,6 +79,9 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
         allowed_roots=tuple(os.path.realpath(os.path.expanduser(root)) for root in settings.allowed_roots or ("~",)),
         host=settings.host,
         port=settings.port,
+        root_path=_root_path(settings.root_path),
+        tls_certificate=os.path.expanduser(settings.tls_certificate),
+        tls_key=os.path.expanduser(settings.tls_key),
         tokens=tuple(map(token_of, settings.tokens)),
         hosts=tuple(name.lower() for name in settings.hosts),
         cors=settings.cors,
@@ -103,6 +110,17 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
         user_file=user_file(variables),
         variables=variables,
     )
+
+
+def _root_path(text: str) -> str:
+    try:
+        return root_path_of(text)
+    except ValueError as error:
+        raise SettingsError(
+            f"server.root_path cannot be {text!r}",
+            hint="write it such as /code: letters, digits and . _ ~ - between slashes, and not the name of a route "
+            "such as /search",
+        ) from error
 
 
 def _proxy(text: str) -> Network:

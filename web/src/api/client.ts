@@ -1,12 +1,13 @@
 import { type DependencyList, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { remember, remembered } from "../remembered";
+import { ROOT_PATH } from "../root-path";
 import type { components } from "./types";
 
 /** The shapes of bodies and answers: `Schemas["ProjectOut"]`. */
 export type Schemas = components["schemas"];
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-const BASE = "/api";
+const BASE = `${ROOT_PATH}/api`;
 const NO_ANSWER = 0;
 
 /** What went wrong: what the server says (problem+json), or that it does not answer (status 0). */

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation, useNavigate } from "react-router";
 import { type Load, post, type Schemas, useLoad } from "../api/client";
+import { pathHere } from "../root-path";
 import { addressOf, bodyOf, type Filters, type Query, queryOf } from "./query";
 
 export type Answer = Schemas["SearchOut"];
@@ -37,11 +38,11 @@ export function useAsked(): Asked {
       waiting.current = undefined;
       written.current = next.text;
       setText(next.text);
-      const here = window.location; // `useLocation` follows a little later
-      const parameters = addressOf(next, new URLSearchParams(here.search)).toString();
+      const { search: shown } = window.location; // `useLocation` follows a little later
+      const parameters = addressOf(next, new URLSearchParams(shown)).toString();
       const address = parameters && `?${parameters}`;
-      if (address === here.search) return false;
-      void navigate({ pathname: here.pathname, search: address }, { replace });
+      if (address === shown) return false;
+      void navigate({ pathname: pathHere(), search: address }, { replace });
       return true;
     },
     [navigate],

@@ -1,5 +1,6 @@
 import { useCallback, useMemo } from "react";
 import { useLocation, useNavigate } from "react-router";
+import { pathHere, ROOT_PATH } from "../root-path";
 
 /** A place in an indexed file, which the address of the page names: `?project=shop&file=shop/cart.py&lines=10-20`. */
 export interface Place {
@@ -62,11 +63,13 @@ export function usePlaces(): Places {
   const { pathname, search } = useLocation();
   const navigate = useNavigate();
   const place = useMemo(() => placeOf(search), [search]);
-  const addressOf = useCallback((next: Place) => `${pathname}${searchWith(search, next)}`, [pathname, search]);
+  const addressOf = useCallback(
+    (next: Place) => `${ROOT_PATH}${pathname}${searchWith(search, next)}`,
+    [pathname, search],
+  );
   const go = useCallback(
     (next: Place | undefined, options?: { readonly replace?: boolean }) => {
-      const here = window.location; // `useLocation` follows a little later
-      void navigate({ pathname: here.pathname, search: searchWith(here.search, next) }, options);
+      void navigate({ pathname: pathHere(), search: searchWith(window.location.search, next) }, options);
     },
     [navigate],
   );

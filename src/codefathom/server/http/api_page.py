@@ -23,7 +23,7 @@ td, th { text-align: left; vertical-align: top; padding: .2em .6em .2em 0 }
 details > div { padding-left: 1.2em }
 </style>
 <h1>The HTTP interface</h1>
-<p>This page is made from <a href="/openapi.json">/openapi.json</a>, which describes the interface for programs. If the
+<p>This page is made from <a href="openapi.json">/openapi.json</a>, which describes the interface for programs. If the
 server has tokens, every request needs the header <code>Authorization: Bearer TOKEN</code>.</p>
 """
 Schemas = Mapping[str, Mapping[str, Any]]

@@ -67,7 +67,7 @@ async def _failed(request: Request, error: Exception) -> JSONResponse:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == _NO_ROUTE and request.method == "GET" and wants_page(request.headers):
-        return page(_NO_ROUTE)  # it says so in the person's language, and leads back
+        return page(request.state.root_path, _NO_ROUTE)  # it says so in the person's language, and leads back
     detail, hint = _sentences(request, error)
     failure = problem(error.status_code, detail, _CODES.get(error.status_code, "refused"), hint=hint)
     response = response_of(failure, request.url.path)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Callable
 from functools import lru_cache
+from html import escape
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from fastapi import APIRouter, Header, Response
+from fastapi import APIRouter, Header, Request, Response
 from fastapi import Path as InPath
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from codefathom.server.http.interface import DescribedApi
 from codefathom.server.http.problem_json import NotFoundError
 
 STATIC = Path(__file__).parents[1] / "static"
@@ -31,6 +32,8 @@ _TYPES = {
 _PACKED = {".css", ".js", ".json", ".svg"}
 # The name of a file holds the hash of its content: what is there once never changes.
 _FOR_EVER = "public, max-age=31536000, immutable"
+_ASSETS = '="./assets/'  # as the page is built: for any path
+_ROOT_PATH = '<meta name="root-path" content="'
 _NOT_BUILT = """\
 <!doctype html>
 <html lang="en">
@@ -42,7 +45,7 @@ _NOT_BUILT = """\
 <h1>The server is running, but the web page is not built</h1>
 <p>This is a checkout of the source code. Run <code>make web</code> in it, which needs Node.js, and reload this page.
 An installed wheel of Codefathom contains the page.</p>
-<p>The HTTP interface can do all that the page can: <a href="/docs">/docs</a> describes it.</p>
+<p>The HTTP interface can do all that the page can: <a href="{root}/docs">/docs</a> describes it.</p>
 </body>
 </html>
 """
@@ -77,25 +80,32 @@ def wants_page(headers: Headers) -> bool:
     return "text/html" in headers.get("accept", "")
 
 
-def page(status: int = 200) -> HTMLResponse:
-    """Return the page; which of its views is shown, it takes from the address."""
+def page(root_path: str, status: int = 200) -> HTMLResponse:
+    """Return the page; which of its views is shown, it takes from the address below `root_path`."""
     index = STATIC / "index.html"
     built = index.is_file()
-    text = index.read_text(encoding="utf-8") if built else _NOT_BUILT
+    root = escape(root_path)
+    text = index.read_text(encoding="utf-8") if built else _NOT_BUILT.replace("{root}", root)
+    text = text.replace(_ASSETS, f'="{root}/assets/').replace(_ROOT_PATH, _ROOT_PATH + root)
     return HTMLResponse(text, status if built else 503, {"cache-control": "no-cache"})
 
 
-def router(api_page: Callable[[], str]) -> APIRouter:
+def router(api: DescribedApi) -> APIRouter:
     """Return the routes of the page, of its files, and of the description of the interface."""
     routes = APIRouter(include_in_schema=False)
 
     @routes.api_route("/", methods=["GET", "HEAD"])
-    def first() -> Response:
-        return page()
+    def first(request: Request) -> Response:
+        return page(request.state.root_path)
+
+    @routes.get("/openapi.json")
+    def document(request: Request) -> Response:
+        root = request.state.root_path
+        return JSONResponse(api.openapi() | ({"servers": [{"url": root}]} if root else {}))
 
     @routes.api_route("/docs", methods=["GET", "HEAD"])
     def docs() -> Response:
-        return HTMLResponse(api_page(), headers={"cache-control": "no-cache"})
+        return HTMLResponse(api.api_page, headers={"cache-control": "no-cache"})
 
     @routes.api_route("/assets/{name}", methods=["GET", "HEAD"])
     def asset(name: Name, accept_encoding: AcceptEncoding = "") -> Response:
