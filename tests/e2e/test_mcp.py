@@ -237,10 +237,9 @@ def test_garbage_and_mistakes_end_nothing(indexed: Path) -> None:
         ({"query": "cents", "paths": ["{root}/web/**/*.ts"]}, r"web/.*\.ts"),
         ({"query": "cents", "directoryFilter": "{root}/shop/../web/"}, r"web/"),
         ({"query": "cents", "directoryFilter": "{root}"}, r""),
-        ({"query": "cents", "directoryFilter": "{root}x"}, r"none"),
         ({"question": "cents", "directoryFilter": "./web/", "top_k": 2, "minScore": 0.0}, r"web/"),
         ({"question": "cents", "languageFilter": ["typescript"], "index_type": "function"}, r".*\.ts"),
-        ({"query": "cents", "paths": ["nowhere"]}, r"none"),
+        ({"query": "cents", "paths": ["nowhere/*.py"]}, r"none"),
         ({"query": "cents", "paths": ["."]}, r""),
     ],
 )
@@ -304,7 +303,9 @@ def test_only_functions_are_found_where_only_they_are_asked_for(indexed: Path) -
         ({"query": "x", "min_score": 1.5}, "give a number from 0 to 1"),
         ({"query": "x", "projects": {"a": 1}}, "projects is not a list of texts"),
         ({"query": "x", "cursor": "next"}, "cursor cannot be 'next'"),
-        ({"query": "x", "filePath": "a"}, "search has no argument 'filePath'"),
+        ({"query": "x", "colour": "a"}, "search has no argument 'colour'"),
+        ({"query": "x", "filePath": "nowhere.py"}, "there is no file or folder 'nowhere.py'"),
+        ({"query": "x", "directoryFilter": "/nowhere/x"}, "there is no file or folder '/nowhere/x'"),
         ({"query": "x", "maxTokens": 10}, "max_tokens cannot be '10'"),
     ],
 )

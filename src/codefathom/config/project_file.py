@@ -91,6 +91,7 @@ PERMISSIONS: Mapping[str, Permission] = {
     ),  # polling takes time; other indexes of the user would go
     **_each(_LOWER, "index", "wait_s"),
     **_each(Permission("free", never=("show",)), "mcp", "secrets"),
+    **_each(_CLOSED, "mcp", "structured"),  # there is one list of tools, whatever projects a call asks
     **_each(_CLOSED, "team", "keys"),  # who makes a snapshot would name his own key
     **_each(_LIMIT, "index", "workers"),  # 0: one for each processor
 }

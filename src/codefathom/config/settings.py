@@ -733,6 +733,14 @@ class McpSettings(NamedTuple):
             choices=("mask", "show"),
         ),
     ] = "mask"
+    structured: Annotated[
+        str,
+        SettingRule(
+            "Form of the answers of the tools: `always` gives a text and the same as JSON, of which a host shows its "
+            "model one or both; `never` gives the text alone, which has fewer tokens.",
+            choices=("always", "never"),
+        ),
+    ] = "always"
 
 
 class TeamSettings(NamedTuple):

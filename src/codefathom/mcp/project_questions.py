@@ -5,11 +5,13 @@ A session that asks one project imports nothing for several, nor for answers: tw
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
+from codefathom.errors import UsageError
 from codefathom.mcp.agent_masks import masked_text
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_arguments import where_of
@@ -17,11 +19,13 @@ from codefathom.mcp.tool_projects import ChosenProjects
 from codefathom.project.location import path_within
 from codefathom.question.asker import Asker, result_of
 from codefathom.question.question import Question
+from codefathom.search.filter.filter_options import folder_of, is_glob
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.search.verdict import Verdict
 from codefathom.stores.conditions import combine
 from codefathom.system.stopping import check_stopped
-from codefathom.types import FileLines, Hit, Progress, RelatedResult, SearchResult, Symbol
+from codefathom.text.printable import show_name
+from codefathom.types import FileLines, Hit, IndexedFile, Progress, RelatedResult, SearchResult, Symbol
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
@@ -31,6 +35,15 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _MOST_REACHED = 1_000  # more than an answer ever has room for
 _MOST_EDGES = 1_000
+_LOOK_AROUND = "read with path . lists the folders of the project"
+
+
+class FolderEntries(NamedTuple):
+    """The entries of a folder of the index."""
+
+    path: str
+    folders: tuple[tuple[str, int], ...]  # name, and number of files below it
+    files: tuple[tuple[str, int], ...]  # name, and number of lines
 
 
 class Outline(NamedTuple):
@@ -59,6 +72,63 @@ def searched(chosen: ChosenProjects, question: Question, paths: Sequence[str]) -
         name: KeptProject(projects[name], where=where_of(own)) for name, own in _paths_of_each(paths, projects).items()
     }
     return cast(SearchResult, result_of(_joined(parts, chosen), question))
+
+
+def entries_of(chosen: ChosenProjects, path: str) -> FolderEntries | None:
+    """Return the entries of a folder; None where the index has no file below it."""
+    for name, asker, folder in _in_each(chosen, path):
+        if files := _files_below(asker, folder):
+            shown = "/".join(filter(None, (name * chosen.is_named, folder)))
+            inside = [(file.path[len(folder) + bool(folder) :].partition("/"), file.n_lines) for file in files]
+            folders = Counter(first for (first, mark, _), _ in inside if mark)
+            here = tuple((first, n_lines) for (first, mark, _), n_lines in inside if not mark)
+            return FolderEntries(shown or ".", tuple(sorted(folders.items())), here)
+    return None
+
+
+def check_paths(chosen: ChosenProjects, paths: Sequence[str]) -> None:
+    """Raise UsageError for one that names no file and no folder of the index. A pattern may match nothing."""
+    for path in paths:
+        if not is_glob(path) and not any(_has(asker, own) for _, asker, own in _in_each(chosen, path)):
+            raise UsageError(f"there is no file or folder {path!r} in the index", hint=near_hint(chosen, path))
+
+
+def near_hint(chosen: ChosenProjects, path: str) -> str:
+    """Return the remedy for a path that is not there: those that are spelled like it."""
+    from difflib import get_close_matches
+
+    name = folder_of(path).rpartition("/")[2].lower()
+    by_name: dict[str, str] = {}  # the first place of each name: of a file, of a folder
+    for place in _all_paths(chosen):
+        parts = place.split("/")
+        for n, part in enumerate(parts, start=1):
+            by_name.setdefault(part.lower(), "/".join(parts[:n]))
+    stem = name.partition(".")[0]
+    close = [other for other in by_name if name and stem and stem in other]
+    near = [by_name[other] for other in (close or get_close_matches(name, by_name, cutoff=0.6))[:3]]
+    return f"did you mean {', '.join(map(show_name, near))}?" if near else _LOOK_AROUND
+
+
+def _all_paths(chosen: ChosenProjects) -> Iterator[str]:
+    for name, asker in chosen.askers.items():
+        yield from (f"{name}/" * chosen.is_named + file.path for file in _files_below(asker))
+
+
+def _in_each(chosen: ChosenProjects, path: str) -> Iterator[tuple[str, Part, str]]:
+    """Yield the projects that a path may lie in, and the path as each of them has it."""
+    if not chosen.is_named:
+        yield from ((name, asker, folder_of(path)) for name, asker in chosen.askers.items())
+        return
+    for name, (own, *_) in _paths_of_each((path,), chosen.askers).items():
+        yield name, chosen.askers[name], folder_of(own)
+
+
+def _has(asker: Part, path: str) -> bool:
+    return bool(result_of(asker, Question(kind="texts", files=(path,))).texts) or bool(_files_below(asker, path))
+
+
+def _files_below(asker: Part, folder: str = "") -> tuple[IndexedFile, ...]:
+    return cast("tuple[IndexedFile, ...]", result_of(asker, Question(folder, "files")))
 
 
 def outlines_of(chosen: ChosenProjects, paths: Collection[str]) -> dict[str, tuple[Symbol, ...]]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from codefathom.compat.argument_names import TOOL_ARGUMENTS
 from codefathom.errors import UsageError
-from codefathom.mcp.tool_list import TOKENS, tool_named
+from codefathom.mcp.tool_list import LEAST_TOKENS, MOST_TOKENS, TOKENS, tool_named
 from codefathom.question.question import KINDS, Kind
 from codefathom.question.question_options import OfTool, QuestionOption, of_tool
 from codefathom.search.filter.filter_options import as_spelled, folder_of, is_glob, one_of
@@ -31,18 +31,33 @@ def named(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     of_table = (argument.name for kind in KINDS if kind == tool for _, argument in of_tool(kind))
     allowed = tuple(dict.fromkeys((*listed, *of_table)))
     named: dict[str, Any] = {}
+    glob = arguments.get("glob") if "paths" in allowed and "glob" not in allowed else None
     for name, value in arguments.items():
-        snake = re.sub(r"(?<=[a-z])[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
-        own = TOOL_ARGUMENTS[tool].get(snake, snake)
+        if name == "glob" and glob is value:
+            continue
+        own = own_argument(tool, name)
         if own not in allowed:
             raise UsageError(f"{tool} has no argument {name[:80]!r}", hint=f"it takes {', '.join(allowed)}")
         named[own] = value
-    return named
+    return named if glob is None else {**named, "paths": _inside(texts(named, "paths"), texts({"glob": glob}, "glob"))}
+
+
+def own_argument(tool: str, name: str) -> str:
+    """Return our name of an argument; any other as it is, in snake_case."""
+    snake = re.sub(r"(?<=[a-z])[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
+    return TOOL_ARGUMENTS.get(tool, {}).get(snake, snake)
+
+
+def _inside(paths: Sequence[str], globs: Sequence[str]) -> list[str]:
+    """Return the patterns for what fits one of the globs inside of one of the paths."""
+    if not paths:
+        return list(globs)
+    return [f"{path.rstrip('/')}/{'' if '/' in glob else '**/'}{glob.lstrip('/')}" for path in paths for glob in globs]
 
 
 def most_tokens(arguments: Mapping[str, Any]) -> int:
     """Return the number of tokens that an answer may have. Raises UsageError."""
-    return number(arguments, "max_tokens", TOKENS["default"], TOKENS["minimum"], TOKENS["maximum"])
+    return number(arguments, "max_tokens", TOKENS["default"], LEAST_TOKENS, MOST_TOKENS)
 
 
 class Cursor(NamedTuple):

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 from codefathom.errors import FathomError, SourceError, UsageError
-from codefathom.mcp.agent_masks import AgentMasks
+from codefathom.mcp.agent_masks import AgentMasks, masked_text
 from codefathom.mcp.call_control import NO_CONTROL, CallControl
 from codefathom.mcp.project_questions import (
     answered,
     body_of,
+    check_paths,
+    entries_of,
     impact_of,
     lines_of,
     mapped,
+    near_hint,
     outlines_of,
     related,
     searched,
@@ -26,13 +30,17 @@ from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
     Body,
     ListPage,
+    PlaceLines,
     answer_result,
+    as_text_alone,
     cut,
     fits,
+    folder_result,
     impact_result,
     indexing_result,
     lines_result,
     map_result,
+    places_result,
     refusal_result,
     related_result,
     search_result,
@@ -42,8 +50,10 @@ from codefathom.question.question import Question
 from codefathom.question.question_options import question_of
 from codefathom.search.filter.filter_options import condition_of
 from codefathom.system.stopping import stopping
-from codefathom.types import Progress, SearchResult, Symbol
+from codefathom.types import Progress, RelatedResult, SearchResult, Symbol
 
+# A name of a symbol without its mark.
+_NAME = re.compile(r"[^\W\d][\w.:#]*")
 _MOST_DIFF_CHARS = 400_000  # a line on stdin may have a million bytes, and JSON escapes
 _RELATED_HINT = "give a path or @@name as target, or the text of a unified diff as diff"
 # A search answers from the files themselves while the first index is made; the others need it, and wait for it where
@@ -102,7 +112,8 @@ class ToolCalls:
             control = control.with_patience(patience_s(name, is_heard=control.is_heard))
             with stopping(control.is_cancelled), self._projects.chosen(names, control) as chosen:
                 masks = AgentMasks(shows=chosen.shows_secrets)
-                return masks.noted(run(self, _Call(with_own_paths(arguments, chosen), most, chosen, control, masks)))
+                result = run(self, _Call(with_own_paths(arguments, chosen), most, chosen, control, masks))
+                return masks.noted(result) if chosen.is_structured else as_text_alone(masks.noted(result))
         except FathomError as error:
             return refusal_result(error)
 
@@ -111,7 +122,10 @@ class ToolCalls:
         cursor = cursor_of(arguments)
         values = {**option_values("search", arguments), "offset": cursor.offset}
         question = question_of("search", text_of(arguments, "query"), values, condition_of(values))
-        answer = searched(call.chosen, replace(question, for_agent=True), texts(arguments, "paths"))
+        paths = texts(arguments, "paths")
+        answer = searched(call.chosen, replace(question, for_agent=True), paths)
+        if not answer.hits and not call.chosen.indexing:
+            check_paths(call.chosen, paths)
         result = call.masks.of(call.masks.shown(answer))
         step = _step(call.chosen) if call.chosen.indexing else None
         # Who names a budget wants it used; the usual answer stays as short as it is.
@@ -128,15 +142,52 @@ class ToolCalls:
 
     def _read(self, call: _Call) -> ToolResult:
         arguments = call.arguments
-        path = text_of(arguments, "path")
         start = number(arguments, "start_line", 0, 0, 9_999_999)
         end = number(arguments, "end_line", 0, 0, 9_999_999)
+        single = texts(arguments, "path") if isinstance(arguments.get("path"), list) else ()
+        if not single and (arguments.get("path") or not arguments.get("paths")):
+            single = (text_of(arguments, "path"),)
+        paths = tuple(dict.fromkeys((*single, *texts(arguments, "paths"))))
+        if len(paths) > 1:
+            if start or end:
+                raise UsageError("start_line and end_line are for one path", hint="write each as path:10-40")
+            places = [self._place(call, path) for path in paths]
+            return places_result(places, call.masks.room(call.most))
+        (path,) = paths
+        try:
+            place = self._lines(call, path, start, end)
+        except SourceError as error:
+            return self._folder(call, path, error)
+        most = call.masks.room(call.most)
+        kept = len(place.lines)
+        while kept and not fits(lines_result(place.path, place.lines, place.start_line, kept), most):
+            kept = kept // 2
+        return lines_result(place.path, place.lines, place.start_line, kept)
+
+    def _place(self, call: _Call, path: str) -> PlaceLines:
+        """Return the lines of one of several places, or why there are none."""
+        try:
+            return self._lines(call, path)
+        except (SourceError, UsageError) as error:
+            return PlaceLines(cut(masked_text(path), 300), problem=cut(masked_text(str(error)), 300))
+
+    def _folder(self, call: _Call, path: str, error: SourceError) -> ToolResult:
+        """Return the entries of a folder. Raises SourceError, with the paths that were meant, where there is none."""
+        if call.chosen.indexing:
+            raise error
+        listed = entries_of(call.chosen, path)
+        if listed is None:
+            raise SourceError(str(error), hint=near_hint(call.chosen, path)) from error
+        return folder_result(call.masks.of(listed), call.masks.room(call.most))
+
+    def _lines(self, call: _Call, path: str, start: int = 0, end: int = 0) -> PlaceLines:
+        """Return lines of a file. Raises SourceError and UsageError."""
         question = Question(path, "lines", start_line=start, end_line=end, for_agent=True)
         try:
             excerpt = lines_of(call.chosen, question)
         except SourceError as error:
             # A hit of an earlier question to other projects begins with the name of one of them.
-            owner = "" if texts(arguments, "projects") else self._projects.owner(path)
+            owner = "" if texts(call.arguments, "projects") else self._projects.owner(path)
             if not owner:
                 raise
             try:
@@ -145,12 +196,8 @@ class ToolCalls:
             except SourceError:
                 raise error from None
         shown_path = call.masks.of(call.masks.shown(excerpt).file.path)
-        most = call.masks.room(call.most)
-        lines = [cut(line, most // 4) for line in excerpt.text.removesuffix("\n").split("\n")]
-        kept = len(lines)
-        while kept and not fits(lines_result(shown_path, lines, excerpt.start_line, kept), most):
-            kept = kept // 2
-        return lines_result(shown_path, lines, excerpt.start_line, kept)
+        lines = [cut(line, call.most // 4) for line in excerpt.text.removesuffix("\n").split("\n")]
+        return PlaceLines(shown_path, excerpt.start_line, lines)
 
     def _related(self, call: _Call) -> ToolResult:
         if call.chosen.indexing:
@@ -164,7 +211,7 @@ class ToolCalls:
             impact = call.masks.of(impact_of(call.chosen, diff, cursor.offset))
             return impact_result(impact, ListPage(cursor, call.chosen.generation), call.masks.room(call.most))
         question = question_of("related", text_of(arguments, "target"), option_values("related", arguments))
-        connections = call.masks.of(related(call.chosen, replace(question, offset=cursor.offset)))
+        connections = call.masks.of(_connections(call.chosen, replace(question, offset=cursor.offset)))
         return related_result(connections, ListPage(cursor, call.chosen.generation), call.masks.room(call.most))
 
     def _map(self, call: _Call) -> ToolResult:
@@ -179,6 +226,8 @@ class ToolCalls:
             offset=cursor.offset,
         )
 
+        check_paths(call.chosen, question.folders)
+
         def result_of(budget: int) -> ToolResult:
             outline = call.masks.of(mapped(call.chosen, replace(question, max_tokens=budget)))
             return call.masks.noted(map_result(outline, ListPage(cursor, call.chosen.generation)))
@@ -191,6 +240,16 @@ class ToolCalls:
             return indexing_result(_step(call.chosen))
         answer = call.masks.answer(answered(call.chosen, text_of(call.arguments, "question"), call.control))
         return answer_result(answer, call.masks.room(call.most))
+
+
+def _connections(chosen: ChosenProjects, question: Question) -> RelatedResult:
+    """Return the connections of a target; one that is no path is tried as the name of a symbol. Raises UsageError."""
+    try:
+        return related(chosen, question)
+    except UsageError:
+        if not _NAME.fullmatch(question.text):
+            raise
+        return related(chosen, replace(question, text=f"@@{question.text}"))
 
 
 def patience_s(name: str, *, is_heard: bool) -> float:

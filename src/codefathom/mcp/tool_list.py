@@ -22,13 +22,13 @@ _LIST = {"type": "array"}
 _NUMBER = {"type": "integer"}
 _FLAG = {"type": "boolean"}
 _TRUST = {"confidence": {"type": "number"}, "weak": _FLAG}
-TOKENS: Mapping[str, Any] = {"type": "integer", "minimum": 200, "maximum": 20_000, "default": 2_000}
+LEAST_TOKENS, MOST_TOKENS = 200, 20_000
+TOKENS: Mapping[str, Any] = {"type": "integer", "default": 2_000}  # an error names the bounds
 _PROJECTS = {**_TEXTS, "description": "other projects"}
 _INDEXING = {"type": "object"}  # done and total, in files
 _PLACE = {"path": _TEXT, "start_line": _NUMBER, "end_line": _NUMBER}
 _CURSOR = {**_TEXT, "description": "`next` of the answer before"}
 _PAGE = {"left_out": _NUMBER, "next": _TEXT, "note": _TEXT}
-_HIT = {"type": "object", "properties": {**_PLACE, "symbol": _TEXT, "why": _TEXT, "stale": _FLAG}}
 
 
 def _listed(kind: Kind) -> dict[str, Any]:
@@ -63,21 +63,28 @@ TOOLS: Sequence[ToolSpec] = (
             "paths": {**_TEXTS, "description": "only in these files, folders or globs"},
             "projects": _PROJECTS,
             **_listed("search"),
-            "max_tokens": TOKENS,
+            "max_tokens": {**TOKENS, "description": f"{LEAST_TOKENS} to {MOST_TOKENS}; brings whole symbols"},
             "cursor": _CURSOR,
         },
         {
-            "hits": {"type": "array", "items": _HIT},
+            "hits": _LIST,
             **_TRUST,
             **_PAGE,
         },
     ),
     _tool(
         "read",
-        "Read lines of a file: those of a hit, as path:10-40, or others.",
-        "path",
-        {**_PLACE, "projects": _PROJECTS, "max_tokens": TOKENS},
-        {**_PLACE, "text": _TEXT, "left_out": _NUMBER},
+        "Read lines of files: places of hits, such as path:10-40, several at once. Of a folder, list the entries.",
+        "",
+        {
+            "path": _TEXT,
+            "paths": _TEXTS,
+            "start_line": _NUMBER,
+            "end_line": _NUMBER,
+            "projects": _PROJECTS,
+            "max_tokens": TOKENS,
+        },
+        {**_PLACE, "text": _TEXT, "places": _LIST, "entries": _LIST, "left_out": _NUMBER},
     ),
     _tool(
         "related",
@@ -124,16 +131,22 @@ _ASK: ToolSpec = {
         {
             "answer": _TEXT,
             "weak": _FLAG,
-            "places": {"type": "array", "items": {"type": "object", "properties": _PLACE}},
+            "places": _LIST,
         },
     ),
     "annotations": _OF_MODEL,
 }
 
 
-def tools(*, has_model: bool) -> Sequence[ToolSpec]:
-    """Return the tools that are offered; `ask` only where a language model is set."""
-    return (*TOOLS, _ASK) if has_model else TOOLS
+def tools(*, has_model: bool, is_structured: bool = True) -> Sequence[ToolSpec]:
+    """Return the tools that are offered; `ask` only where a language model is set.
+
+    Where answers are not structured, no tool promises what their JSON has.
+    """
+    offered = (*TOOLS, _ASK) if has_model else TOOLS
+    if is_structured:
+        return offered
+    return tuple({key: value for key, value in tool.items() if key != "outputSchema"} for tool in offered)
 
 
 # What programs that search code call such tools; understood, and not listed.

@@ -84,6 +84,12 @@ class ChosenProjects(NamedTuple):
         """True if the settings of each project say that agents are shown secrets."""
         return all(asker.settings.mcp.secrets == "show" for asker in self.askers.values()) and not self.indexing
 
+    @property
+    def is_structured(self) -> bool:
+        """True if the settings say that answers have JSON beside their text."""
+        parts = (*self.askers.values(), *self.indexing.values())
+        return all(asker.settings.mcp.structured == "always" for asker in parts)
+
 
 class ToolProjects(Protocol):
     """The projects that a caller may ask; it never learns of others."""

@@ -23,13 +23,19 @@ from codefathom.types import Hit, Progress, RelatedResult, Rest, SearchResult
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer
-    from codefathom.mcp.project_questions import Outline
+    from codefathom.mcp.project_questions import FolderEntries, Outline
     from codefathom.search.graph.impact import Impact
 
 _WEAK = f"{MOST_LIKELY_NOTHING.capitalize()}."
 _MAP_OF_ALL = " This is the map of the whole project."
 _INDEXING = "The index is being made, {done} of {total} files so far. Ask again soon, or use grep until then."
 ERROR_CHARS = 300
+# Remedies that name commands, and what an agent can do instead.
+_REMEDIES = {
+    "`fathom symbols` lists all symbols": "search with mode symbol finds names",
+    "`fathom status --skipped` lists what is left out": "read with path . lists the folders of the project",
+    "`fathom status` shows what the index contains": "read with path . lists the folders of the project",
+}
 # Chosen on the development questions, as docs/benchmarks-agents.md says: lines of the first hit, the second and the
 # others, and the share of the best one's score below which a hit waits for a cursor.
 _LINES, _NEAR = (5, 3, 2), 0.4
@@ -52,6 +58,15 @@ _SHOWN_ANYWAY = frozenset({say.DEFINES, say.NAMED, say.FILE, say.MENTIONS, say.C
 Body: TypeAlias = Sequence[tuple[int, str]]
 # The bodies that a hit at a place of the list may be shown with, the longest first.
 Bodies: TypeAlias = Callable[[int], Iterable[Body]]
+
+
+class PlaceLines(NamedTuple):
+    """Lines of a place that was asked for, or why there are none."""
+
+    path: str
+    start_line: int = 0
+    lines: Sequence[str] = ()
+    problem: str = ""
 
 
 class ResultPart(NamedTuple):
@@ -137,10 +152,18 @@ def tool_result(text: str, shape: Mapping[str, Any], *, is_error: bool = False) 
     return result if is_error else {**result, "structuredContent": shape}
 
 
+def as_text_alone(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a result without its JSON, as `mcp.structured` may say."""
+    return {key: value for key, value in result.items() if key != "structuredContent"}
+
+
 def refusal_result(error: FathomError) -> Mapping[str, Any]:
     """Return a mistake as a result of a tool, with its remedy."""
     error = masked_error(error)
-    text = f"{cut(str(error), ERROR_CHARS)}{'. Remedy: ' if error.hint else ''}{cut(error.hint, ERROR_CHARS)}"
+    hint = error.hint
+    for command, tool in _REMEDIES.items():
+        hint = hint.replace(command, tool)
+    text = f"{cut(str(error), ERROR_CHARS)}{'. Remedy: ' if error.hint else ''}{cut(hint, ERROR_CHARS)}"
     return tool_result(text, {}, is_error=True)
 
 
@@ -391,6 +414,45 @@ def lines_result(path: str, lines: Sequence[str], start: int, kept: int) -> Mapp
     text = f"{json.dumps(path, ensure_ascii=False)} {start}-{end}\n{_fenced(code)}{note}"
     shape = {"path": path, "start_line": start, "end_line": end, "text": code, "left_out": left}
     return tool_result(text, shape)
+
+
+def places_result(places: Sequence[PlaceLines], most: int) -> Mapping[str, Any]:
+    """Return the lines of several places: all of them where they have room, else less of the longest ones."""
+    kept = [len(place.lines) for place in places]
+    while not fits(result := _first_lines(places, kept), most) and kept:
+        longest = max(range(len(kept)), key=lambda number: kept[number])
+        if kept[longest]:
+            kept[longest] //= 2
+        else:
+            kept.pop()
+    return result
+
+
+def _first_lines(places: Sequence[PlaceLines], kept: Sequence[int]) -> Mapping[str, Any]:
+    each = [
+        lines_result(place.path, place.lines, place.start_line, n)
+        if not place.problem
+        else tool_result(f"{place.path}: {place.problem}", {"path": place.path, "problem": place.problem})
+        for place, n in zip(places, kept, strict=False)
+    ]
+    left = len(places) - len(each)
+    note = f"{left} places left out; raise max_tokens, or read them by themselves" if left else ""
+    shape = {"places": [one["structuredContent"] for one in each], "left_out": left}
+    return tool_result("\n\n".join(filter(None, (*(one["content"][0]["text"] for one in each), note))), shape)
+
+
+def folder_result(listed: FolderEntries, most: int) -> Mapping[str, Any]:
+    """Return as many entries of a folder as have room, folders first."""
+    entries = [f"{name}/ ({count} files)" for name, count in listed.folders]
+    entries += [f"{name} ({n_lines} lines)" for name, n_lines in listed.files]
+
+    def first(n: int) -> Mapping[str, Any]:
+        left = len(entries) - n
+        note = f"{left} entries left out; raise max_tokens, or read a folder in it" if left else ""
+        text = "\n".join(filter(None, (f"{show_name(listed.path)}/", *map(show_name, entries[:n]), note)))
+        return tool_result(text, {"path": listed.path, "entries": entries[:n], "left_out": left})
+
+    return first(n_that_fit(len(entries), lambda n: fits(first(n), most)))
 
 
 def _fenced(code: str, language: str = "") -> str:

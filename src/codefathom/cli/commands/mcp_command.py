@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 _LONGEST_LINE = 1_000_000  # bytes
 _WITH_VALUE = ("-C", "--source-dir", "-p", "--project")
-_MODEL_VARIABLES = "FATHOM_LLM"  # begins the name of each that can set a language model
-_MODEL_WORD = b"llm"  # stands in each settings file that does
+# Begin the names of the variables that change the list of tools: a language model, and the form of answers.
+_VARIABLES = ("FATHOM_LLM", "FATHOM_MCP")
+_WORDS = (b"llm", b"structured")  # one stands in each settings file that does
 
 
 def is_plain(words: Sequence[str]) -> bool:
@@ -61,7 +62,7 @@ def run_plain(words: Sequence[str]) -> int:
 
 def run(options: McpOptions) -> int:
     """Answer requests until stdin ends."""
-    return _answer(_Session(lambda: options, may_set_model=True))
+    return _answer(_Session(lambda: options, may_set=True))
 
 
 def _answer(session: _Session) -> int:
@@ -80,9 +81,9 @@ def _answer(session: _Session) -> int:
 class _Session:
     """The tools of a session, imported by their first call."""
 
-    def __init__(self, options: Callable[[], McpOptions], *, may_set_model: bool = False) -> None:
+    def __init__(self, options: Callable[[], McpOptions], *, may_set: bool = False) -> None:
         self._read_options = options
-        self._may_set_model = may_set_model  # the options can
+        self._may_set = may_set  # the options can
         self._lock = Lock()
         self._projects: SessionProjects | None = None
 
@@ -101,26 +102,26 @@ class _Session:
 
     @cached_property
     def tools(self) -> Sequence[ToolSpec]:
-        """The tools that are offered; settings are read only where they may name a language model."""
-        return tools(has_model=self._may_have_model() and self._has_model())
+        """The tools that are offered; settings are read only where they may change the list."""
+        if not self._may_be_set():
+            return tools(has_model=False)
+        from codefathom.errors import FathomError
 
-    def _may_have_model(self) -> bool:
-        if self._may_set_model or any(name.startswith(_MODEL_VARIABLES) for name in os.environ):
+        try:
+            settings = self._face.settings()
+        except FathomError:  # told by the first call
+            return tools(has_model=False)
+        return tools(has_model=bool(settings.llm.of("answer")), is_structured=settings.mcp.structured == "always")
+
+    def _may_be_set(self) -> bool:
+        if self._may_set or any(name.startswith(_VARIABLES) for name in os.environ):
             return True
         try:
             with open(user_file(os.environ), "rb") as file:
-                return _MODEL_WORD in file.read()
+                content = file.read()
         except OSError:
             return False
-
-    def _has_model(self) -> bool:
-        from codefathom.errors import FathomError
-
-        face = self._face
-        try:
-            return bool(face.settings().llm.of("answer"))
-        except FathomError:  # told by the first call
-            return False
+        return any(word in content for word in _WORDS)
 
     @cached_property
     def _options(self) -> McpOptions:

@@ -13,10 +13,10 @@ from anyio import to_thread
 
 from codefathom.errors import FathomError
 from codefathom.mcp.call_control import CallControl
-from codefathom.mcp.tool_arguments import texts
+from codefathom.mcp.tool_arguments import own_argument, texts
 from codefathom.mcp.tool_calls import ToolCalls, ToolResult, patience_s
 from codefathom.mcp.tool_list import tool_named, tools
-from codefathom.mcp.tool_results import indexing_result, refusal_result
+from codefathom.mcp.tool_results import as_text_alone, indexing_result, refusal_result
 from codefathom.server.http.auth import Caller
 from codefathom.server.mcp.index_wait import first_steps, wait_for_index
 from codefathom.server.mcp.served_projects import ServedProjects
@@ -29,8 +29,7 @@ from codefathom.types import Progress
 if TYPE_CHECKING:
     from codefathom.mcp.tool_list import ToolSpec
 
-# Arguments that hold paths, also under the names that other tools of this kind use.
-_PATHS = {"path", "file_path", "filePath", "target", "paths", "files", "directory_filter", "directoryFilter"}
+_PATHS = {"path", "target", "paths", "files", "glob"}  # arguments that hold paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class ToolTurns:
 
     async def listed(self, caller: Caller) -> Sequence[ToolSpec]:
         """Return the tools that a caller is offered."""
-        return tools(has_model=await self._has_model(caller))
+        return tools(has_model=await self._has_model(caller), is_structured=self._is_structured)
 
     async def is_offered(self, name: str, caller: Caller) -> bool:
         """Return True if a caller is offered a tool of this name."""
@@ -85,13 +84,15 @@ class ToolTurns:
     async def _answered(self, request: ToolRequest, names: Sequence[str], report: Report) -> ToolResult:
         step = await to_thread.run_sync(first_steps, self._state, request.caller, names)
         if step is not None:
-            return indexing_result(step)
-        return await answered(self._state, request.caller, request.arguments, report)
+            result = indexing_result(step)
+        else:
+            result = await answered(self._state, request.caller, request.arguments, report)
+        return result if self._is_structured else as_text_alone(result)
 
     async def _in_turn(self, request: ToolRequest, news: _News) -> ToolResult:
         limit_s, end = self._state.config.search_timeout_s, SearchEnd()
         until = monotonic() + limit_s
-        projects = ServedProjects(self._state, request.caller, _paths(request.arguments), SearchLease(end, until))
+        projects = ServedProjects(self._state, request.caller, _paths(request), SearchLease(end, until))
         control = CallControl(is_cancelled=end.has_come, on_progress=news.tell)
 
         def work() -> ToolResult:
@@ -102,6 +103,10 @@ class ToolTurns:
         finally:
             end.come()
             asyncio.get_running_loop().call_later(LET_FINISH_S, end.enforce)
+
+    @property
+    def _is_structured(self) -> bool:
+        return self._state.projects.settings_outside().mcp.structured == "always"
 
     async def _has_model(self, caller: Caller) -> bool:
         return await to_thread.run_sync(has_model, self._state, caller)
@@ -114,9 +119,9 @@ def _names(arguments: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
 
 
-def _paths(arguments: Mapping[str, Any]) -> list[str]:
+def _paths(request: ToolRequest) -> list[str]:
     """Return the paths in the arguments of a tool, which may begin with the name of a project."""
-    values = [value for name, value in arguments.items() if name in _PATHS]
+    values = [value for name, value in request.arguments.items() if own_argument(request.name, name) in _PATHS]
     items = [item for value in values for item in (value if isinstance(value, list) else [value])]
     return [text for text in items if isinstance(text, str)]
 

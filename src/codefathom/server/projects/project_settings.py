@@ -22,6 +22,7 @@ _ANSWER_S = 20.0
 
 
 # A store is sent all code of a project, and may be a folder of the server.
+_OF_ALL = "mcp.structured"  # there is one list of tools, whatever projects a call asks
 _PLACES = ("store.url", "store.collection", "store.project")
 
 Closed: TypeAlias = Literal["", "path", "server", "masking"]
@@ -32,7 +33,7 @@ def closed(setting: DeclaredSetting) -> Closed:
 
     Of those that may, some take no more than the server allows: see `served_settings.py`.
     """
-    if setting.key.startswith(("server.", "team.")) or setting.key in _PLACES:
+    if setting.key.startswith(("server.", "team.")) or setting.key in (*_PLACES, _OF_ALL):
         return "server"
     if setting.key in ("answer.mask_secrets", "source.secrets", "mcp.secrets"):
         return "masking"
