@@ -110,8 +110,9 @@ bench: $(INSTALLED)
 		--page docs/benchmarks.md
 
 # BENCH_CORPORA: more trees to take files from, beside the standard library and the installed packages (.bench-corpora).
+# The trees stay in .bench-trees. SCALE: options such as `--only 'map|who calls' --files 1000`; see `python -m evals.scale --help`.
 bench-scale: $(INSTALLED)
-	$(BIN)/python -m evals.scale --page docs/benchmarks-operations.md
+	$(BIN)/python -m evals.scale $(SCALE) --page docs/benchmarks-operations.md
 
 # BENCH_CORPORA: the trees to take files from (.bench-corpora). The first index of 58,000 files takes many minutes.
 bench-changes: $(INSTALLED)

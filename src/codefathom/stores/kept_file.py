@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from typing import NamedTuple
@@ -36,8 +36,14 @@ class Kept(NamedTuple):
 class KeptFile:
     """The file for one state of a catalogue. Any process may write it: the checksum tells what is no whole one."""
 
-    def __init__(self, file: File, kind: str, identity: str, words: Sequence[str]) -> None:
-        """`kind` names form and version of the content; `words` are those of the latest states, the last one last."""
+    def __init__(
+        self, file: File, kind: str, identity: str, words: Sequence[str], is_sound: Callable[[], bool]
+    ) -> None:
+        """`kind` names form and version of the content; `words` are those of the latest states, the last one last.
+
+        What was made of rows that were not all sound is not saved.
+        """
+        self._is_sound = is_sound
         self._file = file
         self._words = tuple(filter(None, words))
         self._kind = f"{CONNECTIONS_VERSION}\n{kind}\n{identity}"
@@ -57,7 +63,7 @@ class KeptFile:
 
     def save(self, parts: Iterable[bytes]) -> None:
         """Save content that was made of this state; where nothing can be written, nothing is."""
-        if not self._words:
+        if not self._words or not self._is_sound():
             return
         key, body = self._key(self._words[-1]), b"".join(parts)
         if len(body) < _LEAST:

@@ -524,7 +524,8 @@ class Catalog:
     def beside(self, name: str, version: int) -> KeptFile:
         """Return the file beside the catalogue for what is made of its present state; ask before anything is read."""
         file = self._database.file.folder.file(f"{_BESIDE}{name}")
-        return KeptFile(file, f"{name} {version}", self.identity, self.get_meta(LATEST).split())
+        words = self.get_meta(LATEST).split()
+        return KeptFile(file, f"{name} {version}", self.identity, words, lambda: not self.soundness.damaged_paths)
 
     def forget_beside(self) -> None:
         """Remove all files that `beside` gives; one that stays is not of the next state."""
