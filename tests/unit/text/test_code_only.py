@@ -33,6 +33,9 @@ def test_what_stays(language: str, text: str, expected: str) -> None:
     assert code_only(text, language) == expected
 
 
+SIZES = (2_000, 16_000)
+
+
 @pytest.mark.parametrize("language", sorted(CODE))
 def test_a_text_takes_no_more_steps_than_its_size(language: str) -> None:
     pieces = ('"', '\\"', "'", "`", "\\`", "/*", "#", "{-", "(*", "{", "--[[", "--[=[", "<!--", '"""', "${", "%", "a.")
