@@ -8,7 +8,8 @@ import string
 from tree_sitter import Node
 
 _MOST_BYTES = 120  # that are looked at before a name
-_MOST_IMPORT_BYTES = 2_000
+_MOST_IMPORT_BYTES = 20_000  # the list of a file that passes on what a package exports
+_COMMENT = re.compile(r"//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
 _UP = 6  # nodes from the path of an import to its statement
 
 # `->` before a space is the arrow of a function or of its type.
@@ -85,7 +86,7 @@ def _of_script(node: Node, data: bytes) -> str:
     if statement is None or statement.type not in _SCRIPT_STATEMENTS:
         return ""
     written = data[statement.start_byte : min(node.start_byte, statement.start_byte + _MOST_IMPORT_BYTES)]
-    match = _CLAUSE.match(written.decode("utf-8", "replace"))
+    match = _CLAUSE.match(_COMMENT.sub(" ", written.decode("utf-8", "replace")))
     return ", ".join(_script_names(match[1])) if match else ""
 
 

@@ -22,13 +22,15 @@ _COMMENTS = {  # by languages; others have those of C
     "erlang prolog matlab": r"%[^\n]*",
     "ocaml": r"\(\*[\s\S]*?(?:\*\)|\Z)",
     "fsharp": rf"\(\*[\s\S]*?(?:\*\)|\Z)|{_SLASHES}",
-    "pascal": rf"\(\*[\s\S]*?(?:\*\)|\Z)|\{{[^}}]*\}}|{_SLASHES}",
+    "pascal": rf"\(\*[\s\S]*?(?:\*\)|\Z)|\{{[^}}]*+(?:\}}|\Z)|{_SLASHES}",
     "fortran": r"![^\n]*",
     "cobol": r"\*>[^\n]*|(?m:^.{6}\*[^\n]*)",
     "visual_basic": r"'[^\n]*",
     "vim": r"(?m:^\s*\"[^\n]*)",
 }
 _COMMENTS_OF = {language: pattern for languages, pattern in _COMMENTS.items() for language in languages.split()}
+# A text that does not end ends with its line: each part is read once, whatever a file holds.
+_QUOTED = r'"(?:\\[^\n]|[^"\\\n])*+(?:"|(?=\n)|\\?\Z)'
 _MARKUP = frozenset({"vue", "svelte", "html", "astro", "heex", "embedded_template"})
 # Quotes that may lie around a text of several lines.
 _LONG = frozenset({"python", "kotlin", "swift", "java", "scala", "elixir", "groovy", "julia", "csharp", "dart", "nim"})
@@ -55,12 +57,12 @@ def _pattern(language: str) -> re.Pattern[str]:
         parts.append(r"[fFrRbBuU$@]{0,2}\"\"\"[\s\S]*?(?:\"\"\"|\Z)")
     if language in ("python", "dart"):
         parts.append(r"[fFrRbBuU]{0,2}'''[\s\S]*?(?:'''|\Z)")
-    parts.append(r"[fFrRbBuU$@]{0,2}\"(?:\\[^\n]|[^\"\\\n])*\"")
+    parts.append(r"[fFrRbBuU$@]{0,2}" + _QUOTED)
     parts.append(
-        r"'(?:\\[^'\n]{1,9}|[^'\\\n])'" if language in _NO_SINGLE else r"[fFrRbBuU]{0,2}'(?:\\[^\n]|[^'\\\n])*'"
+        r"'(?:\\[^'\n]{1,9}|[^'\\\n])'" if language in _NO_SINGLE else r"[fFrRbBuU]{0,2}" + _QUOTED.replace('"', "'")
     )
     if language in _SCRIPTS or language == "go":
-        parts.append(r"`(?:\\[\s\S]|[^`\\])*`")
+        parts.append(r"`(?:\\[\s\S]|[^`\\])*+(?:`|\\?\Z)")
     return re.compile("|".join(parts))
 
 

@@ -11,6 +11,11 @@ from collections.abc import Iterator, Mapping
 DEFAULT = "default"  # the name of what a file exports by default, and of what `module.exports` is set to
 
 _MOST_CHARS = 500_000  # of a file; a longer one was made by a program
+# A text or a comment, each up to its end, so that no character is read twice.
+_COMMENT = re.compile(
+    r"""("(?:\\.|[^"\\\n])*+(?:"|(?=\n)|\\?\Z)|'(?:\\.|[^'\\\n])*+(?:'|(?=\n)|\\?\Z))"""
+    r"""|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)"""
+)
 _NAME = r"[A-Za-z_$][\w$]*"
 _BRACES = r"\{([^{}]{0,20000})\}"
 _LIST = re.compile(rf"\bexport\s*(?:type\s*)?{_BRACES}(?!\s*from\b)|\bmodule\.exports\s*=\s*{_BRACES}")
@@ -27,7 +32,8 @@ def exported_names(text: str) -> Mapping[str, str]:
     """Return by the name that others import the name that the file itself has for it."""
     if len(text) > _MOST_CHARS or "export" not in text:
         return {}
-    return {exported: local for exported, local in _pairs(text) if local not in _NO_NAMES}
+    plain = _COMMENT.sub(lambda match: match[1] or " ", text)
+    return {exported: local for exported, local in _pairs(plain) if local not in _NO_NAMES}
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import NamedTuple, TypeAlias
 
 from codefathom.search.graph.reference_graph import MAX_DEFINING_FILES
@@ -25,6 +25,7 @@ FilesWith: TypeAlias = Callable[[str], Sequence[str] | None]  # a word → paths
 
 _MOST_TEXTS = 1_000  # that are read for one answer
 _MOST_EDGES = 1_000
+_MOST_PLACES = 500  # of one file
 _MIN_NAME_CHARS = 3
 _WORD = re.compile(r"\w")
 _BEFORE = re.compile(r"((?:[\w$]+(?:\.|::|->))*[\w$]*)[\])}>]?\s*(?:\?\.|!\.|&\.|\.|->|::|\\)\s*$")
@@ -89,8 +90,9 @@ class _Texts:
         starts = [0, *accumulate(len(line) + 1 for line in code.split("\n"))]
         n_definitions = max(len(self._graph.definitions(self._name, own).names), 1)
         seen: set[str] = set()
-        places = [match.start() for match in self._places.finditer(code) if self._is_possible(path, code, match)]
-        quoted = self._quoted.finditer(document.text)
+        named = islice(self._places.finditer(code), _MOST_PLACES)
+        places = [match.start() for match in named if self._is_possible(path, code, match)]
+        quoted = islice(self._quoted.finditer(document.text), _MOST_PLACES)
         places += [match.start(2) for match in quoted if not code[match.start()].isspace()]  # else in a comment
         for place in sorted(places):
             line = bisect_right(starts, place)

@@ -45,6 +45,18 @@ PASSED_ON = {
     "use.ts": "import { createCloth } from '.'\nimport extra from './index'\n"
     "export function renamed() { createCloth() }\nexport function whole() { extra() }\n",
 }
+COMMENTED = {
+    "base.ts": "export function weave() {}\nexport function knit() {}\nfunction sew() {}\n"
+    "export {\n  // by hand\n  sew as stitch, // slowly, {so}\n}\n",
+    "index.ts": "export {\n  // js\n  weave,\n  /* types, */ knit as purl, // }\n} from './base'\n",
+    "use.ts": "import {\n  // of cloth\n  weave,\n  purl,\n} from './index'\nimport { stitch } from './base'\n"
+    "export function plain() { weave() }\nexport function renamed() { purl() }\nexport function own() { stitch() }\n",
+}
+LONG = {
+    "base.ts": "export function weave() {}\n",
+    "index.ts": "export {\n" + "".join(f"  someOtherName{n:04},\n" for n in range(300)) + "  weave,\n} from './base'\n",
+    "use.ts": "import { weave } from './index'\nexport function plain() { weave() }\n",
+}
 COMMON = {
     "lib.js": "function mend() {}\nfunction patch() {}\nmodule.exports = { mend, fix: patch }\n",
     "main.js": "const { mend, fix } = require('./lib')\nfunction go() { mend(); fix() }\n",
@@ -127,6 +139,10 @@ C = {
         (NAMESPACES, "@@open_up", {"use.py whole"}),
         (PASSED_ON, "@@weave", {"use.ts renamed"}),
         (PASSED_ON, "@@spare", {"use.ts whole"}),
+        (COMMENTED, "@@weave", {"use.ts plain"}),
+        (COMMENTED, "@@knit", {"use.ts renamed"}),
+        (COMMENTED, "@@sew", {"use.ts own"}),
+        (LONG, "@@weave", {"use.ts plain"}),
         (COMMON, "@@mend", {"main.js go"}),
         (COMMON, "@@patch", {"main.js go"}),
         (JAVA, "@@Grade", {"Sieve.java Sieve.a", "Sieve.java Sieve.b"}),
