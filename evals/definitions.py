@@ -7,7 +7,9 @@ FOLDER holds the trees that evals/definitions.tsv names, by the last part of the
 name on its line or one line beside it, or one that spans it where several clauses make one function. A name that does
 not stand near its line is not counted.
 
-Of each repository a part of the files is read. ctags errs, too. So the share alone says little: of what is missing, the first MOST_JUDGED of each language and part in
+Of each repository a part of the files is read.
+
+ctags errs, too. So the share alone says little: of what is missing, the first MOST_JUDGED of each language and part in
 the order of a hash were looked at in the text, and evals/definitions_judged.tsv says what each of them is. The estimate
 takes the share of definitions in the sample for the share of definitions in all that is missing.
 """
