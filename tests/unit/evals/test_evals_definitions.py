@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
-from codefathom.types import Symbol
 from evals.definitions import (
     DEFINITION,
     LANGUAGES,
@@ -19,13 +17,21 @@ from evals.definitions import (
     report,
 )
 
+from codefathom.types import Symbol
+
 OPEN = Symbol("function", "open", "Shop.open", 4, 9, 5)
 
 
 @pytest.mark.parametrize(
     ("name", "line", "by_span", "known"),
-    [("open", 5, False, True), ("a::open", 4, False, True), ("open", 8, False, False), ("open", 8, True, True)]
-    + [("shut", 5, False, False), ("open", 2, True, False)],
+    [
+        ("open", 5, False, True),
+        ("a::open", 4, False, True),
+        ("open", 8, False, False),
+        ("open", 8, True, True),
+        ("shut", 5, False, False),
+        ("open", 2, True, False),
+    ],
 )
 def test_a_definition_is_known_by_name_and_place(name: str, line: int, by_span: bool, known: bool) -> None:
     assert is_known(Tag("a", line, "function", name), [OPEN], by_span) is known
