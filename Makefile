@@ -137,11 +137,13 @@ bench-worktrees: $(INSTALLED)
 	$(BIN)/python -m evals.branches --page docs/benchmarks-operations.md
 
 # SCIP_INDEXES: a folder with repositories and, beside each, its SCIP index; evals/compiler_edges.py says how to make them.
-# BENCH_CORPORA as above.
+# CTAGS_REPOSITORIES: a folder with the trees of evals/definitions.tsv; Universal Ctags must be installed. BENCH_CORPORA as above.
+# Each of the three may be left out.
 bench-graph: $(INSTALLED)
-	$(BIN)/python -m evals.compiler_edges --indexes "$(SCIP_INDEXES)" --page docs/benchmarks-agents.md
-	$(BIN)/python -m evals.name_files --corpora "$(BENCH_CORPORA)" --page docs/benchmarks-agents.md
-	$(BIN)/python -m evals.breaks --corpora "$(BENCH_CORPORA)" --page docs/benchmarks-agents.md
+	$(if $(SCIP_INDEXES),$(BIN)/python -m evals.compiler_edges --indexes "$(SCIP_INDEXES)" --page docs/benchmarks-agents.md)
+	$(if $(CTAGS_REPOSITORIES),$(BIN)/python -m evals.definitions --repositories "$(CTAGS_REPOSITORIES)" --page docs/benchmarks-agents.md)
+	$(if $(BENCH_CORPORA),$(BIN)/python -m evals.name_files --corpora "$(BENCH_CORPORA)" --page docs/benchmarks-agents.md)
+	$(if $(BENCH_CORPORA),$(BIN)/python -m evals.breaks --corpora "$(BENCH_CORPORA)" --page docs/benchmarks-agents.md)
 
 # BENCH_DIR and BENCH_CORPORA as above. What taking over an index of a team costs.
 bench-team: $(INSTALLED)

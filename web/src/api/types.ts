@@ -4374,6 +4374,12 @@ export interface components {
              */
             doc: string;
             /**
+             * By Head
+             * @description Known by its first line alone: where it ends is a guess.
+             * @example false
+             */
+            by_head: boolean;
+            /**
              * Project Id
              * @description id of the project, as `GET /projects` lists it
              * @example shop
@@ -5768,6 +5774,12 @@ export interface components {
              * @example
              */
             doc: string;
+            /**
+             * By Head
+             * @description Known by its first line alone: where it ends is a guess.
+             * @example false
+             */
+            by_head: boolean;
         };
         /**
          * SymbolsOut

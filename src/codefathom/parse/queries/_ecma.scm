@@ -4,7 +4,16 @@
 (lexical_declaration (variable_declarator name: (identifier) @name value: (class body: (_) @body))) @definition.class
 (assignment_expression
   left: [(identifier) @name (member_expression property: (property_identifier) @name)]
-  right: (class body: (_) @body)) @definition.class
+  right: (class !name body: (_) @body)) @definition.class
+(assignment_expression
+  left: [(identifier) @name (member_expression property: (property_identifier) @name)]
+  right: (class name: (_) body: (_) @body)
+  (#not-eq? @name "exports")) @definition.class
+; What `module.exports` is has a name of its own.
+(assignment_expression
+  left: (member_expression property: (property_identifier) @_exports)
+  right: (class name: (_) @name body: (_) @body)
+  (#eq? @_exports "exports")) @definition.class
 
 (function_declaration name: (identifier) @name body: (_) @body) @definition.function
 (generator_function_declaration name: (identifier) @name body: (_) @body) @definition.function

@@ -91,6 +91,29 @@
           name: [(identifier) (operator_name)] @name))))
   body: (_)? @body) @definition.method
 
+; Within namespaces that are written out.
+(function_definition
+  declarator: (function_declarator
+    declarator: (qualified_identifier
+      scope: (_) @scope
+      name: (qualified_identifier
+        scope: (_) @scope
+        name: (qualified_identifier
+          scope: [(namespace_identifier) @scope (template_type name: (_) @scope)]
+          name: [(identifier) (operator_name) (destructor_name)] @name))))
+  [(field_initializer_list) (compound_statement) (try_statement)]? @body) @definition.method
+(function_definition
+  declarator: (_
+    (function_declarator
+      declarator: (qualified_identifier
+        scope: (_) @scope
+        name: (qualified_identifier
+          scope: (_) @scope
+          name: (qualified_identifier
+            scope: [(namespace_identifier) @scope (template_type name: (_) @scope)]
+            name: [(identifier) (operator_name)] @name)))))
+  body: (_)? @body) @definition.method
+
 ; A template's own form for some types.
 (function_definition
   declarator: (function_declarator declarator: (template_function name: (identifier) @name))

@@ -63,7 +63,10 @@
         (quote_expression [(operator) @name (parenthesized_expression (operator) @name)]) .)
       (parametrized_type_expression . (identifier) @name)
     ])
-    (typed_expression . (call_expression . (identifier) @name))
+    (typed_expression . (call_expression . [
+      (identifier) @name
+      (field_expression value: (_) @scope (identifier) @name .)
+    ]))
     (where_expression . (call_expression . [
       (identifier) @name
       (operator) @name

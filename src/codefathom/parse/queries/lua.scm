@@ -18,6 +18,14 @@
   (variable_list . name: (dot_index_expression table: (_) @scope field: (identifier) @name) .)
   (expression_list . value: (function_definition body: (_)? @body) .)) @definition.function
 (field name: (identifier) @name value: (function_definition body: (_)? @body)) @definition.function
+(field name: (string content: (_) @name) value: (function_definition body: (_)? @body)) @definition.function
+; What a function is where there was none.
+(assignment_statement
+  (variable_list . name: (identifier) @name .)
+  (expression_list . value: (binary_expression right: (function_definition body: (_)? @body)) .)) @definition.function
+(assignment_statement
+  (variable_list . name: (dot_index_expression table: (_) @scope field: (identifier) @name) .)
+  (expression_list . value: (binary_expression right: (function_definition body: (_)? @body)) .)) @definition.function
 
 (chunk
   (variable_declaration
