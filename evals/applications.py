@@ -6,7 +6,8 @@
 
 `applications.jsonl` holds our own questions about fourteen applications: a shop in Python and one in Ruby, an
 application for Android and one for iOS, servers in Go, C#, PHP and TypeScript, a game, a program for the desktop,
-COBOL, Terraform, Nix, notebooks. No weight was learned from them. Five of them, those whose names have the smallest
+COBOL, Terraform, Nix, notebooks. Those without an answer are about what such an application almost has, and ask how
+well the confidence tells them. No weight was learned from them. Five applications, those whose names have the smallest
 hashes, are kept `apart`: no rule was chosen on their questions, and their misses are never printed.
 
 CLONES holds a bare clone of each repository as `owner+name/repo`. TREES gets the files of the named revision; INDEX
@@ -27,6 +28,7 @@ from training.mine import lay
 
 import codefathom
 from codefathom import Engine
+from codefathom.search.verdict import WEAK
 from evals.benchmark import HERE, Corpus, Question
 from evals.metrics import CUT, Found, Target, mean
 from evals.report import machine, number, table, write_section
@@ -40,7 +42,7 @@ _FIRST_FILES = 3
 
 
 class Asked(NamedTuple):
-    """A question with the places that answer it."""
+    """A question with the places that answer it; none where it asks for what the application lacks."""
 
     repository: str
     part: str
@@ -53,6 +55,7 @@ class Answered(NamedTuple):
 
     asked: Asked
     files: tuple[str, ...]
+    confidence: float = 0.0  # of Codefathom
 
     def has(self, n_files: int) -> float:
         """Return 1 if one of the first files answers the question, else 0."""
@@ -71,7 +74,7 @@ def main(words: Sequence[str] | None = None) -> int:
     trees = laid(given.clones, given.trees)
     tools = {f"fathom {codefathom.__version__}": list(_ask_all(asked, trees))}
     tools |= _ask_peers(asked, trees, given.peer_python) if given.peer_python else {}
-    print(_figures(tools))
+    print(_figures(tools), _doubt(next(iter(tools.values()))), sep="\n\n")
     for one in _missed(next(iter(tools.values()))) if given.misses else ():
         print(f"{one.asked.repository}: {one.asked.text}\n    " + "\n    ".join(one.files[:_FIRST_FILES]))
     if given.page:
@@ -111,8 +114,9 @@ def _ask_all(asked: Sequence[Asked], trees: Mapping[str, Path]) -> Iterator[Answ
             engine.index()
             for one in asked:
                 if one.repository == repository:
-                    hits = engine.search(one.text, limit=CUT).hits
-                    yield Answered(one, tuple(dict.fromkeys(hit.chunk.path for hit in hits)))
+                    found = engine.search(one.text, limit=CUT)
+                    files = tuple(dict.fromkeys(hit.chunk.path for hit in found.hits))
+                    yield Answered(one, files, found.confidence)
 
 
 def _ask_peers(asked: Sequence[Asked], trees: Mapping[str, Path], python: str) -> dict[str, list[Answered]]:
@@ -145,7 +149,7 @@ def _target(answer: Mapping[str, object]) -> Target:
 
 def _missed(answered: Sequence[Answered]) -> list[Answered]:
     """Return what was not first. What is kept apart is not shown: whoever sees it would learn from it."""
-    return [one for one in answered if one.asked.part == DEVELOPMENT and not one.has(1)]
+    return [one for one in answered if one.asked.part == DEVELOPMENT and one.asked.targets and not one.has(1)]
 
 
 def _figures(tools: Tools) -> str:
@@ -154,18 +158,37 @@ def _figures(tools: Tools) -> str:
 
 
 def _row(part: str, tools: Tools) -> list[str]:
-    own = [[one for one in answered if one.asked.part == part] for answered in tools.values()]
+    own = [[one for one in answered if one.asked.part == part and one.asked.targets] for answered in tools.values()]
     shares = [number(mean([one.has(n_files) for one in mine]), ".2f") for mine in own for n_files in (1, _FIRST_FILES)]
     return [part, str(len(own[0])), *shares]
 
 
+def _doubt(answered: Sequence[Answered]) -> str:
+    head = ["", "answerable", "called weak", "almost there", "called weak", "AUROC"]
+    return table(head, [_row_of_doubt(part, answered) for part in PARTS])
+
+
+def _row_of_doubt(part: str, answered: Sequence[Answered]) -> list[str]:
+    own = [one.confidence for one in answered if one.asked.part == part and one.asked.targets]
+    lacking = [one.confidence for one in answered if one.asked.part == part and not one.asked.targets]
+    above = [(one > other) + (one == other) / 2 for one in own for other in lacking]
+    return [part, *(cell for side in (own, lacking) for cell in _weak(side)), number(mean(above), ".2f")]
+
+
+def _weak(confidences: Sequence[float]) -> tuple[str, str]:
+    return str(len(confidences)), number(mean([one < WEAK for one in confidences]), ".0%")
+
+
 def page(tools: Tools) -> str:
     """Return the section of the page."""
+    answered = next(iter(tools.values()))
     return _PAGE.format(
-        n_questions=len(next(iter(tools.values()))),
+        n_questions=sum(bool(one.asked.targets) for one in answered),
+        n_lacking=sum(not one.asked.targets for one in answered),
         n_applications=len(revisions()),
         machine=machine(),
         figures=_figures(tools),
+        doubt=_doubt(answered),
     )
 
 
@@ -183,8 +206,13 @@ Machine: {machine}.
 
 {figures}
 
-    python -m evals.applications --clones CLONES --trees TREES --index INDEX \\
-        --peer-python PEERS/bin/python --page docs/benchmarks.md
+{n_lacking} further questions are about what such an application almost has ("attach pictures and sound recordings to a
+note"). AUROC is the chance that a question which is answered there gets the higher confidence; "called weak" is the
+share below the limit at which a search doubts its hits ([confidence.md](confidence.md)).
+
+{doubt}
+
+    python -m evals.applications --clones CLONES --trees TREES --index INDEX --page docs/benchmarks.md
 """
 
 
