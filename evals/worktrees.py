@@ -31,7 +31,7 @@ The second index of one repository beside the first, when {n_changed} files diff
 {machine}.
 A worktree, a clone and a copy are the same to Codefathom: it takes the index of the project that has most of the \
 files, reads and compares every file, and indexes what differs. "Without" is the same with `index.siblings = false`, \
-where only parse results and vectors come from the cache that all projects of a user share.
+where only parse results come from the cache that all projects of a user share.
 
 {table}
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.older_formats import made_older
 from tests.scip_files import DEFINED, Mark, definition, document, field, index, use
 
 from codefathom import Engine
@@ -399,11 +400,7 @@ def test_an_index_of_format_7_gets_its_place(shop: Engine) -> None:
     shop.index()
     before, generation = everything(shop), shop.generation
     shop.close()
-    with closing(sqlite3.connect(f"{shop.index_dir}/catalog.db")) as db, db:
-        for table in ("compilers", "compiler_uses"):
-            db.execute(f"DROP TABLE {table}")
-        db.execute("UPDATE meta SET value = '7' WHERE key = 'format'")
-    (Path(shop.index_dir) / "catalog.db.seal").unlink()
+    made_older(Path(shop.index_dir) / "catalog.db", 7)
     assert (everything(shop), shop.generation, shop.status().compilers) == (before, generation, ())
     assert give(shop, written()).n_files == 3
 

@@ -8,13 +8,13 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
 import pytest
+from tests.older_formats import made_older
 
 from codefathom import Engine
 from codefathom.cli import main
@@ -143,15 +143,8 @@ def test_a_copied_project_with_its_index_is_read_once(root: Path, tmp_path: Path
 
 
 def to_format_6(root: Path) -> None:
-    """Make the index one of an older version, which kept neither ctime nor inode, and no edges of compilers."""
-    with closing(sqlite3.connect(root / ".fathom" / "catalog.db")) as db, db:
-        for table in ("documents", "rejected"):
-            db.execute(f"ALTER TABLE {table} DROP COLUMN ctime_ns")
-            db.execute(f"ALTER TABLE {table} DROP COLUMN inode")
-        for table in ("compilers", "compiler_uses"):
-            db.execute(f"DROP TABLE {table}")
-        db.execute("UPDATE meta SET value = '6' WHERE key = 'format'")
-    (root / ".fathom" / "catalog.db.seal").unlink()  # it is that of the file before this
+    """Make the index one of an older version, which kept neither ctime nor inode."""
+    made_older(root / ".fathom" / "catalog.db", 6)
     (root / ".fathom" / "tree.stamps").unlink(missing_ok=True)  # that version has kept none
 
 

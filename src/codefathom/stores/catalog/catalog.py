@@ -37,6 +37,7 @@ from codefathom.stores.catalog.schema import (
     make_late_indexes,
     open_to_read,
     prepared,
+    with_late_indexes,
 )
 from codefathom.stores.catalog.soundness import (
     CHECKED_CHUNK,
@@ -205,6 +206,8 @@ class Catalog:
 
     def end_load(self) -> None:
         """Make the indexes that are not there."""
+        if with_late_indexes(self._read):
+            return
         with self._database.transaction() as db:
             make_late_indexes(db)
         self._database.settle_when_long()
@@ -441,7 +444,7 @@ class Catalog:
 
     def without_vector(self, model: str, since: int = -1) -> list[tuple[int, str, Chunk]]:
         """Return the chunks, written after a generation, that have no vector of this model, with their text hashes."""
-        condition = f"c.key IN (SELECT key FROM chunks WHERE generation > ?) AND {_NO_VECTOR} ORDER BY c.key"
+        condition = f"c.key IN (SELECT key FROM chunks WHERE generation > ?) AND {self._no_vector()} ORDER BY c.key"
         rows = self._read(f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE {condition}", (since, model))
         return [(row[0], row[soundness.TEXT_HASH], _chunk(row[1:])) for row in map(self.soundness.sound, rows)]
 
@@ -452,7 +455,7 @@ class Catalog:
 
     def n_without_vector(self, model: str) -> int:
         """Count the chunks that have no vector of this model."""
-        return int(self._read(f"SELECT count(*) FROM chunks c WHERE {_NO_VECTOR}", (model,))[0][0])
+        return int(self._read(f"SELECT count(*) FROM chunks c WHERE {self._no_vector()}", (model,))[0][0])
 
     def n_by_text(self) -> int:
         """Count the documents that are too short or too long to be embedded."""
@@ -460,7 +463,7 @@ class Catalog:
 
     def paths_without_vector(self, model: str) -> list[str]:
         """Return the paths of documents with a chunk that has no vector of this model, in order."""
-        rows = self._read(f"SELECT DISTINCT d.path {FROM_CHUNKS} WHERE {_NO_VECTOR} ORDER BY d.path", (model,))
+        rows = self._read(f"SELECT DISTINCT d.path {FROM_CHUNKS} WHERE {self._no_vector()} ORDER BY d.path", (model,))
         return [row[0] for row in rows]
 
     # ---- documents, symbols, references
@@ -742,6 +745,13 @@ class Catalog:
 
     # ---- inside
 
+    def _no_vector(self) -> str:
+        """Return the condition for chunks that have no vector of a model.
+
+        While a first run is under way there is no index to look a chunk up in, so all embeddings are read once.
+        """
+        return _NO_VECTOR if with_late_indexes(self._read) else _IN_NO_LIST
+
     def _reasons(self, table: str) -> Iterator[tuple[str, Told]]:
         for path, reason in self._read(f"SELECT path, reason FROM {table} ORDER BY path, rowid"):
             yield path, from_line(reason)
@@ -784,6 +794,7 @@ _BY_TEXT = (f"%{SHORT}", f"%{LONG}")
 _NO_VECTOR = (
     "c.text_hash <> '' AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ? AND e.text_hash = c.text_hash)"
 )
+_IN_NO_LIST = "c.text_hash <> '' AND c.text_hash NOT IN (SELECT text_hash FROM embeddings WHERE model = ?)"
 
 
 def _of_symbols(query: str, path: str, kind: str) -> tuple[str, tuple[str, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from codefathom.errors import DamagedError, IndexingError
@@ -21,10 +21,10 @@ from codefathom.text.kept_names import KEPT_TEXTS
 # checksum, and the file has a seal. 5: chunks have a column. 6: references have a qualifier.
 # A catalogue of an older format is set aside and made again: all of it can be had from the tree and the user's cache.
 # That is no longer so of the texts that are on no disk, which came with this format: a next one must carry them over.
-# 7: documents and files that were left out have ctime and inode. 8: edges of compilers. A file of format 6 or 7 gets
-# the columns and tables that it lacks when it is opened.
-FORMAT = 8
-READABLE_FORMATS = frozenset({6, 7, FORMAT})
+# 7: documents and files that were left out have ctime and inode. 8: edges of compilers. 9: embeddings have an index
+# that can be made late. A file of format 6, 7 or 8 gets what it lacks when it is opened.
+FORMAT = 9
+READABLE_FORMATS = frozenset({6, 7, 8, FORMAT})
 _ADDED = ", ctime_ns INTEGER NOT NULL DEFAULT 0, inode INTEGER NOT NULL DEFAULT 0"  # to these tables, as SQLite adds it
 _WITH_ADDED = ("documents", "rejected")
 _STAMP = "size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL"
@@ -73,8 +73,8 @@ CREATE TABLE refs(
 CREATE INDEX refs_name ON refs(name);
 CREATE INDEX refs_document ON refs(document_id, line);
 CREATE TABLE embeddings(
-    model TEXT NOT NULL, text_hash TEXT NOT NULL, vector BLOB NOT NULL, generation INTEGER NOT NULL,
-    PRIMARY KEY(model, text_hash));
+    model TEXT NOT NULL, text_hash TEXT NOT NULL, vector BLOB NOT NULL, generation INTEGER NOT NULL);
+CREATE UNIQUE INDEX embeddings_text_hash ON embeddings(model, text_hash);
 CREATE INDEX embeddings_generation ON embeddings(generation);
 CREATE TABLE removed(key INTEGER PRIMARY KEY, generation INTEGER NOT NULL);
 CREATE TABLE failures(path TEXT NOT NULL, reason TEXT NOT NULL);
@@ -89,18 +89,25 @@ CREATE INDEX compiler_uses_target ON compiler_uses(target_id);
 
 TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 _STATEMENTS = tuple(statement.strip() for statement in SCHEMA.split(";") if statement.strip())
+_EMBEDDINGS = tuple(statement for statement in _STATEMENTS if " embeddings" in statement)
+_EMBEDDINGS_OF_8 = (_EMBEDDINGS[0].removesuffix(")") + ",\n    PRIMARY KEY(model, text_hash))", _EMBEDDINGS[2])
+_STATEMENTS_OF_8 = (*(statement for statement in _STATEMENTS if statement not in _EMBEDDINGS), *_EMBEDDINGS_OF_8)
 _NEW_IN_8 = tuple(statement for statement in _STATEMENTS if " compiler" in statement)
-_STATEMENTS_OF_7 = tuple(statement for statement in _STATEMENTS if statement not in _NEW_IN_8)
+_STATEMENTS_OF_7 = tuple(statement for statement in _STATEMENTS_OF_8 if statement not in _NEW_IN_8)
 _STATEMENTS_OF_6 = tuple(statement.replace(_ADDED, "") for statement in _STATEMENTS_OF_7)
-_STATEMENTS_OF = {6: _STATEMENTS_OF_6, 7: _STATEMENTS_OF_7, FORMAT: _STATEMENTS}
-# Each row of these lies at a random place. With a batch for some files, the pages of a large index are written again and
-# again; so a catalogue has them from the end of its first run on.
+_STATEMENTS_OF = {6: _STATEMENTS_OF_6, 7: _STATEMENTS_OF_7, 8: _STATEMENTS_OF_8, FORMAT: _STATEMENTS}
+# Each row of these lies at a random place: with each batch of a few files, most pages of a large index would be written
+# again. So a catalogue has them from the end of its first run on.
 _LATE = {
     name: statement
     for statement in _STATEMENTS
-    for name in ("chunks_text_hash", "symbols_name", "refs_name")
-    if statement.startswith(f"CREATE INDEX {name} ")
+    for name in ("chunks_text_hash", "symbols_name", "refs_name", "embeddings_text_hash")
+    if f"INDEX {name} " in statement
 }
+# Without their index, the embedding of a text comes once with each batch that has it. The first one stays.
+_EMBEDDED_ONCE = (
+    "DELETE FROM embeddings WHERE rowid NOT IN (SELECT min(rowid) FROM embeddings GROUP BY model, text_hash)"
+)
 _META = _STATEMENTS[0]
 _SEQUENCE = "sqlite_sequence"  # made by SQLite for AUTOINCREMENT
 _SEQUENCE_SQL = "CREATE TABLE sqlite_sequence(name,seq)"
@@ -149,9 +156,21 @@ def _bring_up(database: Database) -> None:
             for table in _WITH_ADDED:
                 for column in filter(None, _ADDED.split(", ")):
                     db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
-        for statement in _NEW_IN_8:
+        for statement in _NEW_IN_8 if version < 8 else ():
             db.execute(statement)
+        _renew_embeddings(db)
         put_meta(db, {"format": str(FORMAT)})
+
+
+def _renew_embeddings(db: sqlite3.Connection) -> None:
+    """Put the rows of a table of format 8 into one of this format."""
+    db.execute("DROP INDEX embeddings_generation")
+    db.execute("ALTER TABLE embeddings RENAME TO embeddings_before")
+    table, *indexes = _EMBEDDINGS
+    for statement in (table, *indexes):
+        db.execute(statement)
+    db.execute("INSERT OR IGNORE INTO embeddings SELECT model, text_hash, vector, generation FROM embeddings_before")
+    db.execute("DROP TABLE embeddings_before")
 
 
 def drop_late_indexes(db: sqlite3.Connection) -> None:
@@ -160,12 +179,17 @@ def drop_late_indexes(db: sqlite3.Connection) -> None:
         db.execute(f"DROP INDEX IF EXISTS {name}")
 
 
+def with_late_indexes(read: Callable[[str], Sequence[tuple[str]]]) -> bool:
+    """Return True if all of them are there, as a function tells that returns the rows of a query."""
+    return _LATE.keys() <= {name for (name,) in read("SELECT name FROM sqlite_master WHERE type = 'index'")}
+
+
 def make_late_indexes(db: sqlite3.Connection) -> None:
-    """Make, inside a transaction, those that are not there."""
-    there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
-    for name, statement in _LATE.items():
-        if name not in there:
-            db.execute(statement)
+    """Make them anew inside a transaction."""
+    drop_late_indexes(db)
+    db.execute(_EMBEDDED_ONCE)
+    for statement in _LATE.values():
+        db.execute(statement)
 
 
 def _older_format(db: sqlite3.Connection, path: str) -> int:
@@ -278,8 +302,8 @@ def _problem(db: sqlite3.Connection, path: str, version: int) -> str:
     if number != str(version):
         return f"its format was {number[:20] or 'unknown'}, now it is {FORMAT}"
     of_sqlite = {name for _, name, sql in rows if sql is None or name == _SEQUENCE}
-    ours, wanted = statements - {_SEQUENCE_SQL}, set(_STATEMENTS_OF[version])
-    is_ours = ours <= wanted and wanted - ours <= set(_LATE.values())
+    own, full = statements - {_SEQUENCE_SQL}, set(_STATEMENTS_OF[version])
+    is_ours = own <= full and full - own <= set(_LATE.values())
     if not is_ours or any(not name.startswith("sqlite_") for name in of_sqlite):
         return "it holds other tables than a catalogue has"
     return "" if _is_named(db) else "fathom has not made it"

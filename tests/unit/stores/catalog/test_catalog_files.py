@@ -9,16 +9,18 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.older_formats import made_older
 from tests.waiting import Started, join
 
 from codefathom.errors import IndexingError
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.stores.catalog.schema import FORMAT
-from codefathom.types import Chunk, Document, ParsedDocument
+from codefathom.types import Chunk, Document, ParsedDocument, Reference, Symbol
 
 WRITE = """
 import sys
@@ -69,6 +71,110 @@ def set_format(path: Path, value: str) -> None:
     with sqlite3.connect(path) as db:
         db.execute("UPDATE meta SET value = ? WHERE key = 'format'", (value,))
     db.close()
+
+
+# ---- the file of a first run, and older ones that are brought up
+
+LATE = ("chunks_text_hash", "embeddings_text_hash", "refs_name", "symbols_name")
+
+
+def outlined(name: str, *words: str) -> DocumentRecord:
+    """Return a document with a symbol and a use of it, and one chunk for each word, with a vector of the word."""
+    path = f"{name}.py"
+    texts = [f"{word}\n" for word in words]
+    document = Document(path, "python", "".join(texts), f"{name} {words}", 1)
+    symbols = (Symbol("function", name, name, 1, 1, 1, f"def {name}()", ""),)
+    parsed = ParsedDocument(document, symbols, (Reference("call", name, 1),), (), "p")
+    pieces = tuple(
+        Chunk(f"{name}{line}", path, "python", "block", name, (name,), line, line, text)
+        for line, text in enumerate(texts, 1)
+    )
+    return DocumentRecord(parsed, pieces, words, 1, "p", "c", {word: word.encode() for word in words}, "m")
+
+
+def indexes(path: Path) -> set[str]:
+    with closing(sqlite3.connect(path)) as db:
+        return {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
+
+
+def answers(catalog: Catalog) -> dict[str, object]:
+    """Return all that readers ask, by what they read."""
+    paths = [item.path for item in catalog.documents()]
+    return {
+        "texts": {path: (catalog.text(path), catalog.symbols_of(path), catalog.references_of(path)) for path in paths},
+        "symbols": (catalog.symbols("step"), catalog.symbols_named("step2"), catalog.similar_names("tep", limit=9)),
+        "uses": [catalog.references(f"step{number}") for number in range(6)],
+        "without vector": [item[:2] for item in catalog.without_vector("m")],
+        "of no model": (catalog.n_without_vector("other"), catalog.paths_without_vector("other")),
+        "vectors": (list(catalog.vectors("m")), catalog.n_rows("m"), catalog.vectors_of("m", ["b", "c", "z"])),
+        "counts": catalog.counts(),
+    }
+
+
+def write_all(catalog: Catalog) -> None:
+    """Write six documents in three batches; two words come in several of them, and one has no vector."""
+    for number in range(0, 6, 2):
+        some = [outlined(f"step{n}", "a", f"w{n}", "b") for n in (number, number + 1)]
+        catalog.write(Batch(records=tuple(some)))
+    bare = outlined("bare", "z")._replace(vectors={})
+    catalog.write(Batch(records=(bare,)))
+
+
+def test_a_first_run_makes_large_indexes_at_its_end(tmp_path: Path) -> None:
+    plain, path = Catalog.open(str(tmp_path / "plain.db")), tmp_path / "c.db"
+    write_all(plain)
+    catalog = Catalog.open(str(path))
+    catalog.begin_load()
+    assert indexes(path).isdisjoint(LATE)
+    write_all(catalog)
+    with closing(Catalog.open(str(path), read_only=True)) as reader:  # while the run is at work
+        shown = answers(reader)
+        assert {**shown, "vectors": ()} == {**answers(plain), "vectors": ()}
+    catalog.end_load()
+    assert indexes(path) >= set(LATE)
+    assert answers(catalog) == answers(plain)
+    catalog.close()
+    with closing(Catalog.open(str(path))) as again:
+        assert (again.get_meta("set_aside"), again.soundness.check()) == ("", "")
+
+
+def test_a_killed_first_run_lacks_its_indexes_until_the_next(tmp_path: Path) -> None:
+    script = "import os; c = Catalog.open(sys.argv[1]); c.begin_load(); write(c, 3); os._exit(9)"
+    plain = Catalog.open(str(tmp_path / "plain.db"))
+    write_all(plain)
+    path = tmp_path / "c.db"
+    with start(script, path) as killed:
+        assert killed.wait() == 9
+    with closing(Catalog.open(str(path))) as catalog:
+        assert (catalog.get_meta("set_aside"), catalog.get_meta("last")) == ("", "3")
+        assert indexes(path).isdisjoint(LATE)
+        catalog.begin_load()
+        assert indexes(path) >= set(LATE)
+        catalog.write(Batch(removed=("a.py", "b.py", "c.py")))
+        catalog.prune(catalog.generation)
+        write_all(catalog)
+        kept = ("texts", "symbols", "uses", "of no model", "counts")
+        assert {name: answers(catalog)[name] for name in kept} == {name: answers(plain)[name] for name in kept}
+
+
+@pytest.mark.skipif(sqlite3.sqlite_version_info < (3, 35), reason="it drops no columns")
+@pytest.mark.parametrize("version", [6, 7, 8])
+def test_a_catalogue_of_a_format_before_keeps_its_rows(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "c.db"
+    catalog = Catalog.open(str(path))
+    write_all(catalog)
+    before, identity, generation = answers(catalog), catalog.identity, catalog.generation
+    catalog.close()
+    made_older(path, version)
+    with pytest.raises(IndexingError, match=f"its format was {version}, now it is {FORMAT}"):
+        Catalog.open(str(path), read_only=True)
+    with closing(Catalog.open(str(path))) as catalog:
+        assert (catalog.identity, catalog.generation, catalog.get_meta("set_aside")) == (identity, generation, "")
+        assert answers(catalog) == before
+        assert indexes(path) >= set(LATE)
+        catalog.write(Batch(records=(outlined("step0", "a", "b"),)))
+        assert catalog.vectors_of("m", ["a", "b"]) == {"a": b"a", "b": b"b"}
+    Catalog.open(str(path), read_only=True).close()
 
 
 # ---- other formats and damage
