@@ -14,6 +14,7 @@ from tests.waiting import LONG_S
 
 from codefathom.config.configuration import load_settings
 from codefathom.config.settings import declared_settings
+from codefathom.errors import SettingsError
 from codefathom.server.server_config import config_of
 
 from .test_guide import FENCED, surroundings
@@ -70,6 +71,11 @@ def test_every_setting_of_the_recipes_exists(tmp_path: Path) -> None:
         variables = {**of_file, **extra, "HOME": str(tmp_path), "FATHOM_SERVER__TOKENS": TOKEN}
         config = config_of(load_settings(str(tmp_path), environ=variables).server, variables)
         assert (config.root_path, config.hosts, len(config.trusted_proxies)) == ("/code", ("code.example.org",), 1)
+
+
+def test_no_server_starts_with_the_recipe_before_it_has_a_token(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"server\.tokens"):
+        load_settings(str(tmp_path), environ=settings_of(DEPLOY / "fathom.env"))
 
 
 def test_the_proxy_of_the_containers_is_the_one_that_is_trusted() -> None:
