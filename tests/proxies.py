@@ -14,7 +14,7 @@ from typing import IO
 from urllib.parse import urlsplit
 
 import pytest
-from tests.waiting import Started, comes
+from tests.waiting import LONG_S, Started, comes
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 PROXIES = ("caddy", "nginx")
@@ -53,7 +53,7 @@ def certificate(folder: Path, name: str = "server") -> tuple[Path, Path]:
     words = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
     names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
     files = ["-out", str(paths[0]), "-keyout", str(paths[1])]
-    subprocess.run([program("openssl"), *words, *names, *files], check=True, capture_output=True)
+    subprocess.run([program("openssl"), *words, *names, *files], check=True, capture_output=True, timeout=LONG_S)
     return paths
 
 

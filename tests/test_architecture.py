@@ -379,6 +379,7 @@ MAY_OPEN_FILES = {
     "stores/sqlite.py",
     "stores/vectors/qdrant_folder.py",  # a folder that the user has named, for the client of Qdrant
     "server/http/page.py",  # the page that came with the package
+    "server/tls.py",  # the files with the certificate and the key that the operator has named
     "server/jobs/job_process.py",  # a file without a name, for what a process says
 }
 OF_FILES = {
@@ -485,7 +486,7 @@ DOORS = {
         *("remote.chat_models", "remote.embedding_model", "remote.on_disk"),
         *("remote.reranking_model", "remote.vector_stores"),
     },
-    "server": {"server.http.auth", "server.run", "server.server_config"},
+    "server": {"server.http.auth", "server.readiness", "server.run", "server.server_config"},
     "testing": {"testing"},
 }
 Imports = dict[str, set[str]]

@@ -19,8 +19,7 @@ from tests.waiting import LONG_S, Started
 
 from codefathom.cli import main
 from codefathom.server.http.auth import hash_of
-from codefathom.server.run import _listening
-from codefathom.server.server_config import ServerConfig
+from codefathom.server.run import listening
 
 
 @pytest.fixture
@@ -119,10 +118,10 @@ def test_what_cannot_be_served_says_why(
     assert said in capsys.readouterr().err
 
 
-def test_no_part_of_an_answer_waits_in_the_system(tmp_path: Path) -> None:
+def test_no_part_of_an_answer_waits_in_the_system() -> None:
     """Asyncio switches Nagle's algorithm off for what is named as TCP only, and connections take that name over."""
     with (
-        _listening(ServerConfig(data_dir=str(tmp_path), allowed_roots=(), port=0)) as listener,
+        listening("127.0.0.1", 0) as listener,
         socket.create_connection(listener.getsockname()),
         listener.accept()[0] as connection,
     ):

@@ -16,7 +16,7 @@ from tests.waiting import LONG_S
 
 from codefathom.errors import SettingsError
 from codefathom.server.app import create_app
-from codefathom.server.server_config import ServerConfig
+from codefathom.server.server_config import ServerConfig, TlsFiles
 from codefathom.server.tls import tls_context
 
 from .conftest import serving
@@ -24,7 +24,7 @@ from .conftest import serving
 
 def test_requests_and_events_are_encrypted(config: ServerConfig, tmp_path: Path, shop: Path) -> None:
     pem, key = certificate(tmp_path)
-    config = replace(config, tls_certificate=str(pem), tls_key=str(key))
+    config = replace(config, tls=TlsFiles(str(pem), str(key)))
     with serving(create_app(config)) as address:
         secure = address.replace("http://", "https://")
         trusted = ssl.create_default_context(cafile=str(pem))
@@ -75,7 +75,7 @@ def _no_pem(folder: Path) -> tuple[Path | str, Path | str]:
 def _with_password(folder: Path) -> tuple[Path | str, Path | str]:
     pem, key = certificate(folder)
     words = ["pkey", "-in", str(key), "-aes128", "-passout", "pass:x", "-out", str(folder / "locked.key")]
-    subprocess.run([program("openssl"), *words], check=True, capture_output=True)
+    subprocess.run([program("openssl"), *words], check=True, capture_output=True, timeout=LONG_S)
     return pem, folder / "locked.key"
 
 
@@ -93,11 +93,11 @@ def _with_password(folder: Path) -> tuple[Path | str, Path | str]:
     ],
 )
 def test_files_that_cannot_be_used_are_named(
-    files: Callable[[Path], tuple[Path | str, Path | str]], said: str, config: ServerConfig, tmp_path: Path
+    files: Callable[[Path], tuple[Path | str, Path | str]], said: str, tmp_path: Path
 ) -> None:
     pem, key = map(str, files(tmp_path))
     with pytest.raises(SettingsError) as raised:
-        tls_context(replace(config, tls_certificate=pem, tls_key=key))
+        tls_context(TlsFiles(pem, key))
     shown = f"{raised.value} {raised.value.hint}"
     assert said in shown
     assert raised.value.hint

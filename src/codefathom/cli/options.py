@@ -233,6 +233,7 @@ class ServeOptions(NamedTuple):
     common: Common
     folder: str = ""
     new_token: str | None = None
+    check: bool = False
 
 
 class ExportOptions(NamedTuple):
@@ -934,9 +935,15 @@ COMMANDS = (
                 "print a new token for a user or program of this name, and its hash; then exit",
                 "NAME",
             ),
+            Option(("--check",), "check that the server can start and name what is missing; then exit"),
         ),
         ServeOptions,
-        ("fathom serve", "fathom serve ~/code/shop --port 9000", "fathom serve --new-token team"),
+        (
+            "fathom serve",
+            "fathom serve ~/code/shop --port 9000",
+            "fathom serve --new-token team",
+            "fathom serve --check",
+        ),
     ),
     Command(
         "install",

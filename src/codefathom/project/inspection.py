@@ -176,7 +176,7 @@ def doctor(opened: OpenedProject) -> tuple[Check, ...]:
     if not opened.is_known:
         checks = {name: check for name, check in _CHECKS.items() if check not in (_catalog, _views, _failures)}
         checks["catalogue"] = _not_compared
-    return (*(_guarded(name, check, opened) for name, check in checks.items()), *map(_extra, EXTRAS))
+    return (*(_guarded(name, check, opened) for name, check in checks.items()), *map(check_extra, EXTRAS))
 
 
 def check_embedding(opened: OpenedProject) -> Check:
@@ -269,7 +269,8 @@ def _failures(opened: OpenedProject) -> Check:
     )
 
 
-def _extra(name: str) -> Check:
+def check_extra(name: str) -> Check:
+    """Say whether an extra of the package is installed; nothing needs one."""
     extra = EXTRAS[name]
     missing = extra.missing()
     if not missing:

@@ -42,7 +42,7 @@ def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callab
     app = create_app(config, load)
     projects = [app.state.server.projects.find_or_add(folder) for folder in folders]
     options = options_of(app)
-    with _listening(config) as listener:
+    with listening(config.host, config.port) as listener:
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         tell(
@@ -61,7 +61,7 @@ def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callab
 def options_of(app: FastAPI, grace_s: int = _GRACE_S) -> uvicorn.Config:
     """Return the configuration of uvicorn for the application. Raises SettingsError for TLS files that are unusable."""
     state: ServerState = app.state.server
-    tls = tls_context(state.config)
+    tls = tls_context(state.config.tls)
     return uvicorn.Config(
         app,
         http=connection_class(lambda: state.config, _most_descriptors()),
@@ -111,13 +111,14 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _listening(config: ServerConfig) -> socket.socket:
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens. Raises UsageError where that is not possible."""
     try:
-        family = socket.getaddrinfo(config.host, config.port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.create_server((config.host, config.port), family=family, backlog=_BACKLOG)
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
         raise UsageError(
-            f"cannot listen on {config.host}:{config.port}: {error.strerror or error}",
+            f"cannot listen on {host}:{port}: {error.strerror or error}",
             hint="choose another --port; 0 is any free port",
         ) from error
     # Named as TCP: else asyncio leaves Nagle's algorithm on, and the body of an answer waits 40 ms behind its head.

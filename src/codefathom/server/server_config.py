@@ -20,6 +20,14 @@ _MOST_PROCESSES = 4  # that search, unless the settings say more: each holds 50 
 
 
 @dataclass(frozen=True, slots=True)
+class TlsFiles:
+    """The files with which the server itself speaks TLS; none where it does not."""
+
+    certificate: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ServerConfig:
     """All settings of one server."""
 
@@ -28,8 +36,7 @@ class ServerConfig:
     host: str = _DEFAULTS.host
     port: int = _DEFAULTS.port
     root_path: str = ""  # before all routes, without a slash at its end
-    tls_certificate: str = ""
-    tls_key: str = ""
+    tls: TlsFiles = TlsFiles()
     tokens: tuple[Token, ...] = ()
     hosts: tuple[str, ...] = ()
     cors: tuple[str, ...] = ()
@@ -68,20 +75,15 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
 
     Raises SettingsError for an address that others reach while there is no token, and for routes that cannot be.
     """
-    if not is_loopback(settings.host) and not settings.tokens:
-        raise SettingsError(
-            f"other machines can reach server.host = {settings.host!r}, and there is no token",
-            hint="make a token with `fathom serve --new-token NAME`, or listen on 127.0.0.1",
-        )
+    check_access(settings)
     tables, origin = tables_of(user_file(variables), ROUTES)
     return ServerConfig(
         data_dir=os.path.realpath(settings.data_dir or user_data_dir(variables)),
         allowed_roots=tuple(os.path.realpath(os.path.expanduser(root)) for root in settings.allowed_roots or ("~",)),
         host=settings.host,
         port=settings.port,
-        root_path=_root_path(settings.root_path),
-        tls_certificate=os.path.expanduser(settings.tls_certificate),
-        tls_key=os.path.expanduser(settings.tls_key),
+        root_path=root_path_in(settings),
+        tls=tls_files(settings),
         tokens=tuple(map(token_of, settings.tokens)),
         hosts=tuple(name.lower() for name in settings.hosts),
         cors=settings.cors,
@@ -94,7 +96,7 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
         write_timeout_s=settings.write_timeout_s,
         connections=settings.connections,
         connections_of_one=settings.connections_of_one,
-        trusted_proxies=tuple(map(_proxy, settings.trusted_proxies)),
+        trusted_proxies=proxies_of(settings),
         requests_per_minute=settings.requests_per_minute,
         search_processes=settings.search_processes or min(os.cpu_count() or 1, _MOST_PROCESSES),
         search_timeout_s=settings.search_timeout_s,
@@ -112,15 +114,35 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
     )
 
 
-def _root_path(text: str) -> str:
+def check_access(settings: ServerSettings) -> None:
+    """Raise SettingsError for an address that others reach while there is no token."""
+    if not is_loopback(settings.host) and not settings.tokens:
+        raise SettingsError(
+            f"other machines can reach server.host = {settings.host!r}, and there is no token",
+            hint="make a token with `fathom serve --new-token NAME`, or listen on 127.0.0.1",
+        )
+
+
+def tls_files(settings: ServerSettings) -> TlsFiles:
+    """Return the files for TLS that the settings name."""
+    return TlsFiles(os.path.expanduser(settings.tls_certificate), os.path.expanduser(settings.tls_key))
+
+
+def root_path_in(settings: ServerSettings) -> str:
+    """Return the path before all routes that the settings name. Raises SettingsError."""
     try:
-        return root_path_of(text)
+        return root_path_of(settings.root_path)
     except ValueError as error:
         raise SettingsError(
-            f"server.root_path cannot be {text!r}",
+            f"server.root_path cannot be {settings.root_path!r}",
             hint="write it such as /code: letters, digits and . _ ~ - between slashes, and not the name of a route "
             "such as /search",
         ) from error
+
+
+def proxies_of(settings: ServerSettings) -> tuple[Network, ...]:
+    """Return the networks of the proxies that are trusted. Raises SettingsError."""
+    return tuple(map(_proxy, settings.trusted_proxies))
 
 
 def _proxy(text: str) -> Network:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ssl
 
 from codefathom.errors import SettingsError
-from codefathom.server.server_config import ServerConfig
+from codefathom.server.server_config import TlsFiles
 
 _NO_PASSWORD = "the key is protected by a password"
 
 
-def tls_context(config: ServerConfig) -> ssl.SSLContext | None:
+def tls_context(files: TlsFiles) -> ssl.SSLContext | None:
     """Return what connections are encrypted with, None where the settings name no certificate.
 
     Raises SettingsError, which names the file that cannot be used and never shows what stands in it.
     """
-    certificate, key = config.tls_certificate, config.tls_key
+    certificate, key = files.certificate, files.key
     if not certificate and not key:
         return None
     if not certificate or not key:

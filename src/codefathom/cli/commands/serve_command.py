@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import re
 
+from codefathom.cli.commands.short_commands import write_checks
 from codefathom.cli.face import Face
 from codefathom.cli.options import ServeOptions
 from codefathom.config.configuration import find_root
-from codefathom.errors import UsageError
+from codefathom.errors import SettingsError, UsageError
 from codefathom.system.extras import install_line
+from codefathom.types import Check
 
 
 def run(options: ServeOptions, face: Face) -> int:
-    """Serve until interrupted; or print a new token and the line for it in the settings."""
+    """Serve until interrupted; or check whether that is possible; or print a new token and its line in the settings."""
     try:
         from codefathom.server.http.auth import hash_of, new_token
         from codefathom.server.run import serve
@@ -31,10 +33,23 @@ def run(options: ServeOptions, face: Face) -> int:
         face.write(f"{token}\n")
         face.note(f"store this token, it is not shown again; add {options.new_token}:{hash_of(token)} to server.tokens")
         return 0
+    if options.check:
+        return write_checks(_checks(options, face), face)
     folders = _folders(options, face)
     roots = tuple(map(find_root, folders))
     serve(lambda: config_of(face.settings().server, os.environ).with_roots(roots), folders, face.note)
     return 0
+
+
+def _checks(options: ServeOptions, face: Face) -> tuple[Check, ...]:
+    """Return what the server needs; of settings that cannot be read, that."""
+    from codefathom.server.readiness import readiness  # needs the extra, as above
+
+    try:
+        settings = face.settings()
+    except SettingsError as error:
+        return (Check("settings", False, str(error), error.hint),)
+    return readiness(settings, os.environ, [options.folder] if options.folder else [])
 
 
 def _folders(options: ServeOptions, face: Face) -> tuple[str, ...]:

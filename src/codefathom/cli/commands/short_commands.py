@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -37,7 +37,7 @@ from codefathom.question.asker import result_of
 from codefathom.question.question import Question
 from codefathom.search.verdict import note_of
 from codefathom.text.printable import show_name
-from codefathom.types import RelatedResult, Rest, SearchResult
+from codefathom.types import Check, RelatedResult, Rest, SearchResult
 
 if TYPE_CHECKING:
     from codefathom.engine import Engine
@@ -298,11 +298,16 @@ def _status_items(engine: Engine, options: StatusOptions, face: Face) -> ItemLis
 
 def doctor(options: DoctorOptions, face: Face) -> int:
     """Print the result of each check; return 1 if one failed."""
-    from codefathom.cli.display.render import checks_text
-
     with face.open() as engine:
         checks = engine.doctor(providers=options.providers, fix=options.fix)
     face.note_indexing()
+    return write_checks(checks, face)
+
+
+def write_checks(checks: Sequence[Check], face: Face) -> int:
+    """Print the result of each check; return 1 if one failed."""
+    from codefathom.cli.display.render import checks_text
+
     if face.common.json:
         from codefathom.shapes import checks_shape, to_json
 

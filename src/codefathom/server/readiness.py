@@ -1,0 +1,110 @@
+"""Whether a server could start with some settings: each thing that it needs, looked at without changing anything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+from codefathom.config.settings import ServerSettings, Settings
+from codefathom.config.user_places import user_data_dir
+from codefathom.errors import FathomError, UsageError
+from codefathom.project.inspection import check_extra
+from codefathom.server.http import page
+from codefathom.server.run import listening
+from codefathom.server.server_config import check_access, config_of, proxies_of, root_path_in, tls_files
+from codefathom.server.tls import tls_context
+from codefathom.system.children import find_program
+from codefathom.types import Check
+
+_EXTRAS = ("mcp", "watch", "documents")  # what a server offers only where it is installed
+
+
+def readiness(settings: Settings, variables: Mapping[str, str], folders: Sequence[str]) -> tuple[Check, ...]:
+    """Return a finding for each thing that a server needs; where none has failed, it can start.
+
+    `folders` are to be served as projects. No model is asked: that costs money and time, see `fathom doctor`.
+    """
+    server = settings.server
+    checks: dict[str, Callable[[], str]] = {
+        "data folder": lambda: _writable(server.data_dir or user_data_dir(variables)),
+        "projects": lambda: _folders((*server.allowed_roots, *folders)),
+        "address": lambda: _address(server.host, server.port),
+        "access": lambda: _access(server),
+        "HTTPS": lambda: _https(server),
+        "root path": lambda: root_path_in(server) or "none: the page is at /",
+        "proxies": lambda: ", ".join(map(str, proxies_of(server))) or "none is trusted",
+        "other settings": lambda: _other(server, variables),
+        "page": _page,
+        "language model": lambda: settings.llm.model or "none: answers are excerpts (docs/models.md)",
+        "git": _git,
+    }
+    return (*(_finding(name, look) for name, look in checks.items()), *map(check_extra, _EXTRAS))
+
+
+def _finding(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, look())
+    except FathomError as error:
+        return Check(name, False, str(error), error.hint)
+
+
+def _writable(folder: str) -> str:
+    path = os.path.realpath(folder)
+    nearest = path
+    while not os.path.lexists(nearest):
+        nearest = os.path.dirname(nearest)
+    if not (os.path.isdir(nearest) and os.access(nearest, os.W_OK | os.X_OK)):
+        what = "cannot be written" if os.path.isdir(nearest) else "is not a folder"
+        raise UsageError(
+            f"server.data_dir: {nearest} {what}" + ("" if nearest == path else f", so {path} cannot be made"),
+            hint="make it writable for the user that runs the server, or set server.data_dir to another folder",
+        )
+    return path if nearest == path else f"{path}, which the server makes"
+
+
+def _folders(folders: Sequence[str]) -> str:
+    for folder in folders:
+        path = os.path.expanduser(folder)
+        if not (os.path.isdir(path) and os.access(path, os.R_OK | os.X_OK)):
+            raise UsageError(
+                f"{folder!r} is not a folder that can be read",
+                hint="correct the path or server.allowed_roots, or let the user that runs the server read it",
+            )
+    return ", ".join(folders) or "below your home folder"
+
+
+def _address(host: str, port: int) -> str:
+    listening(host, port).close()
+    return f"{host}, {f'port {port} is free' if port else 'any free port'}"
+
+
+def _access(server: ServerSettings) -> str:
+    check_access(server)
+    if server.tokens:
+        return f"{len(server.tokens)} token{'' if len(server.tokens) == 1 else 's'}"
+    return "this machine only, without a token" + (
+        ": so everybody whom a proxy lets through has access" if server.trusted_proxies or server.root_path else ""
+    )
+
+
+def _https(server: ServerSettings) -> str:
+    files = tls_files(server)
+    return f"by {files.certificate}" if tls_context(files) else "no: HTTP"
+
+
+def _other(server: ServerSettings, variables: Mapping[str, str]) -> str:
+    """Read what the checks before this one have not looked at."""
+    config_of(server._replace(host="127.0.0.1", root_path="", trusted_proxies=()), variables)
+    return "can be used"
+
+
+def _page() -> str:
+    if not (page.STATIC / "index.html").is_file():
+        raise UsageError(
+            "the web page is not built", hint="run `make web` in the checkout, or install a wheel, which contains it"
+        )
+    return "built"
+
+
+def _git() -> str:
+    return find_program("git") or "not installed: repositories cannot be cloned, and revisions cannot be searched"

@@ -1,0 +1,132 @@
+"""`fathom serve --check`: what is missing before a server starts, in words, and whether it can start."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.proxies import certificate
+
+from codefathom.cli import main
+from codefathom.server.http import page
+from codefathom.server.http.auth import hash_of
+
+TOKEN = f"team:{hash_of('secret')}"
+
+
+@pytest.fixture(autouse=True)
+def ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Surroundings in which a server can start."""
+    (tmp_path / "static").mkdir()
+    (tmp_path / "static" / "index.html").touch()
+    monkeypatch.setattr(page, "STATIC", tmp_path / "static")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("FATHOM_SERVER__DATA_DIR", str(tmp_path / "data" / "server"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def checks(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, tuple[bool, str, str]]]:
+    code = main(["serve", "--check", "--json", "--port", "0", *words])
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["ok"] == (code == 0)
+    return code, {item["name"]: (item["ok"], item["detail"], item["hint"]) for item in shown["checks"]}
+
+
+def test_a_server_that_can_start_is_told_so_and_nothing_is_written(
+    ready: Path, shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = checks(capsys, str(shop))
+    assert (code, [name for name, (ok, _, _) in found.items() if not ok]) == (0, [])
+    wanted = {
+        "data folder",
+        "projects",
+        "address",
+        "access",
+        "HTTPS",
+        "root path",
+        "proxies",
+        "page",
+        "language model",
+        "git",
+    }
+    assert wanted <= set(found)
+    assert not (ready / "data").exists()
+    assert main(["serve", "--check", "--port", "0"]) == 0
+    assert "ok    data folder" in capsys.readouterr().out
+
+
+def _no_folder(folder: Path) -> list[str]:
+    (folder / "file").touch()
+    return ["--set", f"server.data_dir={folder / 'file' / 'data'}"]
+
+
+def _taken_port(folder: Path) -> list[str]:
+    del folder
+    return ["--port", str(_HELD.getsockname()[1])]
+
+
+def _no_page(folder: Path) -> list[str]:
+    (folder / "static" / "index.html").unlink()
+    return []
+
+
+def _other_key(folder: Path) -> list[str]:
+    pem, key = certificate(folder)[0], certificate(folder, "other")[1]
+    return ["--set", f"server.tls_certificate={pem}", "--set", f"server.tls_key={key}"]
+
+
+def _set(*pairs: str) -> Callable[[Path], list[str]]:
+    return lambda _: [word for pair in pairs for word in ("--set", pair)]
+
+
+_HELD = socket.create_server(("127.0.0.1", 0))
+
+
+@pytest.mark.parametrize(
+    ("words", "failed", "said"),
+    [
+        (_no_folder, "data folder", "file is not a folder"),
+        (_taken_port, "address", "cannot listen on 127.0.0.1"),
+        (_no_page, "page", "the web page is not built"),
+        (_set("server.host=0.0.0.0"), "access", "there is no token"),
+        (_set("server.tls_certificate=/no/such.pem", "server.tls_key=/no/such.key"), "HTTPS", "/no/such.pem"),
+        (_other_key, "HTTPS", "does not belong to the certificate"),
+        (_set("server.root_path=code"), "root path", "'code'"),
+        (_set("server.trusted_proxies=proxy.example"), "proxies", "'proxy.example'"),
+        (_set("server.allowed_roots=/no/such/folder"), "projects", "/no/such/folder"),
+        (lambda _: ["/no/such/project"], "projects", "/no/such/project"),
+        (_set("server.requests_per_minute=-1"), "settings", "server.requests_per_minute"),
+    ],
+)
+def test_what_is_missing_is_named_with_its_remedy(
+    words: Callable[[Path], list[str]], failed: str, said: str, ready: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = checks(capsys, *words(ready))
+    assert (code, [name for name, (ok, _, _) in found.items() if not ok]) == (1, [failed])
+    _, detail, hint = found[failed]
+    assert said in detail
+    assert hint
+
+
+def test_all_that_is_missing_is_named_at_once(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*_no_page(ready), *_set("server.host=0.0.0.0", "server.root_path=/search")(ready)]
+    code, found = checks(capsys, *words)
+    assert (code, {name for name, (ok, _, _) in found.items() if not ok}) == (1, {"page", "access", "root path"})
+
+
+def test_a_server_for_a_team_is_ready(capsys: pytest.CaptureFixture[str]) -> None:
+    words = _set(
+        "server.host=127.0.0.1",
+        f"server.tokens={TOKEN}",
+        "server.root_path=/code/",
+        "server.trusted_proxies=10.0.0.0/8",
+    )
+    code, found = checks(capsys, *words(Path()))
+    assert code == 0
+    shown = {name: found[name][1] for name in ("access", "root path", "proxies")}
+    assert shown == {"access": "1 token", "root path": "/code", "proxies": "10.0.0.0/8"}
+    assert hash_of("secret") not in str(found)
