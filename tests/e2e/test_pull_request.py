@@ -77,7 +77,7 @@ def host() -> Iterator[tuple[Host, str]]:
     thread.start()
     yield state, f"http://127.0.0.1:{server.server_address[1]}"
     server.shutdown()
-    thread.join()
+    thread.join(LONG_S)
     server.server_close()
 
 

@@ -91,6 +91,7 @@ OURS = {
     "codefathom.index.plan_again",
     "codefathom.project",
     "codefathom.project.asking",
+    "codefathom.project.by_head",
     "codefathom.project.current_index",
     "codefathom.project.damage",
     "codefathom.project.kept_rules",

@@ -66,7 +66,8 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   not_followed: "有 1 处对此名称的包的导入无法追踪",
   not_followed_times: "有 {count} 处对此名称的包的导入无法追踪",
   stands_elsewhere: "另有 1 个文件含有此名称，但很可能不是使用：位于注释或文本中、是另一个名称，或属于另一种语言",
-  stands_elsewhere_times: "另有 {count} 个文件含有此名称，但很可能不是使用：位于注释或文本中、是另一个名称，或属于另一种语言",
+  stands_elsewhere_times:
+    "另有 {count} 个文件含有此名称，但很可能不是使用：位于注释或文本中、是另一个名称，或属于另一种语言",
   weak_result: "依据较弱：这里很可能没有答案（置信度 {confidence}）",
   weak_remedy:
     '依据较弱：这里很可能没有答案（置信度 {confidence}）；--anyway（HTTP 中为 "anyway": true）显示最接近的结果',
