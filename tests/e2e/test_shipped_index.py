@@ -626,3 +626,16 @@ def test_a_forecast_is_not_made_from_what_a_shipped_index_says(
         forecast = engine.plan().forecast
     assert forecast is not None
     assert 0 < forecast.seconds < 1
+
+
+def test_what_was_made_of_a_shipped_catalogue_is_not_believed(
+    shipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Engine.open(str(shipped)) as engine:
+        made = engine.opened.catalog.beside("links", 1)
+        made.save([bytes(1 << 17)])
+        assert made.load() is not None
+    become("reader", tmp_path, monkeypatch)
+    with Engine.open(str(shipped)) as engine:
+        engine.search("refresh the token")
+        assert engine.opened.catalog.beside("links", 1).load() is None
