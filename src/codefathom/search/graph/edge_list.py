@@ -12,13 +12,13 @@ from codefathom.facts.paths import has_tests
 from codefathom.text.printable import show_name
 from codefathom.types import DIRECTIONS, EDGE_KINDS, Direction, EdgeKind, Related
 
-# Who uses something comes first, and tests of it after those; what it uses comes last.
+# Who uses something comes first, tests of it after those, what it uses last. A test that only imports it tells less.
 _TITLES = (
     "called by",
     "called by, in tests",
-    "imported by, in tests",
     "references, in tests",
     "imported by",
+    "imported by, in tests",
     "references",
     "calls",
     "imports",
@@ -68,9 +68,14 @@ def title(edge: Related) -> str:
     return f"{edge.kind}, in tests" if edge.kind not in _ONWARDS and has_tests(edge.path) else edge.kind
 
 
+def place_of_title(edge: Related) -> int:
+    """Return the place of the words under which an edge is listed among all such words."""
+    return _TITLES.index(title(edge))
+
+
 def order(edge: Related) -> tuple[int, int, bool, str, int, str]:
     """Return the place of an edge in a list: the nearest steps first, then by title, of each the likely ones first."""
-    return edge.depth, _TITLES.index(title(edge)), not edge.likely, edge.path, edge.line, edge.name
+    return edge.depth, place_of_title(edge), not edge.likely, edge.path, edge.line, edge.name
 
 
 def remarks(edge: Related, *, is_short: bool = False) -> list[str]:

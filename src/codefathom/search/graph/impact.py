@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.facts.reasons import COMMON_NAMES, SENTENCE, Note
+from codefathom.search.graph.edge_list import place_of_title
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
 from codefathom.search.graph.related import edge_of, is_likely, limitations, sureness, unfollowed_notes
 from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse
@@ -185,14 +186,17 @@ class _Walk:
 
 
 def in_order(touches: Iterable[Touch]) -> list[Related]:
-    """Return the edges, nearest and surest first, each place once."""
+    """Return the edges, nearest and surest first, of these callers before others, each place once."""
     unique: dict[tuple[str, str, int, str], Related] = {}
     for touch in touches:
         edge = touch.edge
         key = (edge.kind, edge.path, edge.line, edge.name)
         if key not in unique or edge.depth < unique[key].depth:
             unique[key] = edge
-    return sorted(unique.values(), key=lambda edge: (edge.depth, -sureness(edge), edge.path, edge.line))
+    return sorted(
+        unique.values(),
+        key=lambda edge: (edge.depth, -sureness(edge), place_of_title(edge), edge.path, edge.line),
+    )
 
 
 def limitations_of(graph: ResolvedGraph, matches: Reach) -> tuple[Note, ...]:
