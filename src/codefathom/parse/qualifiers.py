@@ -20,6 +20,7 @@ _AFTER_EXPRESSION = re.compile(rb"[)\]}\"'`>]\s*" + _MARK + rb"\s*$")
 _MARKS = re.compile(r"\s*(?:\?\.|!!?\.|&\.|\.|::|->|\\|:)\s*")
 
 _LAST_OF_MARKS = frozenset({b".", b":", b">", b"\\"})
+_NO_MARKS = frozenset(bytes([sign]) for sign in b"(,[{!=+-*/<&|~^;@#$%'\"`?0123456789")
 _CHAIN_BYTES = string.ascii_letters.encode() + string.digits.encode() + string.whitespace.encode() + b"_$@!?&.:->\\"
 
 # `import D, {a as b}, * as ns from`, `export {a as b} from`, `const {a: b} = require(`
@@ -32,6 +33,8 @@ _SCRIPT_STATEMENTS = frozenset({"import_statement", "export_statement", "lexical
 def qualifier(node: Node, data: bytes) -> str:
     """Return the names before a name, with dots between them; "?" after another expression, "" before nothing."""
     start = node.start_byte
+    if data[start - 1 : start] in _NO_MARKS:  # most names
+        return ""
     before = data[max(0, start - _MOST_BYTES) : start]
     # An expression that ends at the end of a text is tried at every byte, so most bytes are taken away before.
     if before.rstrip()[-1:] not in _LAST_OF_MARKS:

@@ -386,7 +386,9 @@ def _uses(nodes: Iterable[Node], data: bytes, names: set[int]) -> Iterator[_Use]
         start, end = node.start_byte, node.end_byte
         if 1 < end - start <= _MAX_NAME_BYTES and start not in seen:
             seen.add(start)
-            name = _CONSTRUCTOR.sub(b"", data[start:end]).strip(b'"`')
+            name = data[start:end]
+            if not name.replace(b"_", b"").isalnum():  # seldom
+                name = _CONSTRUCTOR.sub(b"", name).strip(b'"`')
             if b"\n" not in name:
                 yield _Use(node.start_point[0] + 1, name.decode("utf-8", "replace"), qualifier(node, data), start)
 
