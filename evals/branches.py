@@ -1,7 +1,8 @@
 """Switching between two branches of a large repository: what each index run reads, parses and embeds.
 
 A repository is made with two branches that differ in some files. Each run is a process of its own; what it parsed and
-embedded is counted in the user's cache, where every parse result and vector that was made is kept.
+embedded is counted in the user's cache, where every parse result that was made is kept, and every vector of a model
+that is not the bundled one (`--model`), which keeps none there.
 """
 
 from __future__ import annotations
@@ -56,8 +57,11 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=5_000)
     parser.add_argument("--changed", type=int, default=50)
+    parser.add_argument("--model", default="", help="embedding model, such as model2vec:FOLDER; else the bundled one")
     parser.add_argument("--page", default="")
     arguments = parser.parse_args(words)
+    if arguments.model:
+        os.environ["FATHOM_EMBED__MODEL"] = arguments.model
     with TemporaryDirectory(prefix="fathom-branches-") as folder:
         repository = make_repository(Path(folder) / "repository", arguments.files, arguments.changed)
         steps = list(measure(repository, Path(folder)))

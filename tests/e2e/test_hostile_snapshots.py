@@ -63,6 +63,7 @@ def documents_twice(more: str = "") -> Change:
     return keeping("documents", twice("documents", index, "path", rule, insert))
 
 
+VECTORS_TWICE = "INSERT INTO embeddings SELECT model, text_hash, zeroblob(length(vector)), generation FROM embeddings"
 HOSTILE: dict[str, Change] = {
     "documents twice": documents_twice(),
     "documents twice, with other chunks": documents_twice(
@@ -79,16 +80,14 @@ HOSTILE: dict[str, Change] = {
         "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = (SELECT sql FROM kept) WHERE name = 'documents';"
         "INSERT INTO sqlite_master SELECT * FROM roots; DROP TABLE kept; DROP TABLE roots",
     ),
-    "vectors twice": keeping(
-        "embeddings",
-        twice(
-            "embeddings",
-            "sqlite_autoindex_embeddings_1",
-            "model, text_hash",
-            ",\n    PRIMARY KEY(model, text_hash)",
-            "INSERT INTO embeddings SELECT model, text_hash, zeroblob(length(vector)), generation FROM embeddings",
-        ),
+    "vectors twice": run(
+        "CREATE TABLE kept AS SELECT sql FROM sqlite_master WHERE name = 'embeddings_text_hash';"
+        "DROP INDEX embeddings_text_hash; CREATE INDEX embeddings_text_hash ON embeddings(model, text_hash);"
+        f"{VECTORS_TWICE}",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = (SELECT sql FROM kept) "
+        "WHERE name = 'embeddings_text_hash'; DROP TABLE kept",
     ),
+    "vectors twice, as in a first run": run(f"DROP INDEX embeddings_text_hash; {VECTORS_TWICE}"),
     "references twice": run("INSERT INTO refs SELECT * FROM refs"),
     "symbols twice": run(copied("symbols", id="NULL")),
     "chunks twice": run(copied("chunks")),

@@ -51,9 +51,8 @@ def sizes(result: dict) -> tuple[int, int]:
 
 
 def test_a_budget_that_is_named_brings_whole_symbols(parcels: Path) -> None:
-    usual, large = answers(
-        parcels, call(1, "search", query=QUESTION), call(2, "search", query=QUESTION, max_tokens=1_500)
-    ).values()
+    told = answers(parcels, call(1, "search", query=QUESTION), call(2, "search", query=QUESTION, max_tokens=1_500))
+    usual, large = told[1], told[2]
     (usual_hits, hits) = (one["result"]["structuredContent"]["hits"] for one in (usual, large))
     assert [hit["path"] for hit in hits] == [hit["path"] for hit in usual_hits], "no hit has made room"
     first = next(hit for hit in hits if hit["path"] == "shipping.py")

@@ -55,16 +55,14 @@ def places_shown(places: list[str]) -> list[str]:
 def test_a_folder_is_listed(indexed: Path) -> None:
     for n in range(300):
         (indexed / "shop" / f"part_{n}.py").write_text(f"x = {n}\n")
-    root, shop, small, named = (
-        one["result"]
-        for one in answers(
-            indexed,
-            call(1, "read", path="."),
-            call(2, "read", path=f"{indexed}/shop", max_tokens=20_000),
-            call(3, "read", directory="shop/", max_tokens=200),
-            call(4, "read", path="shop", projects=[str(indexed)]),
-        ).values()
+    told = answers(
+        indexed,
+        call(1, "read", path="."),
+        call(2, "read", path=f"{indexed}/shop", max_tokens=20_000),
+        call(3, "read", directory="shop/", max_tokens=200),
+        call(4, "read", path="shop", projects=[str(indexed)]),
     )
+    root, shop, small, named = (told[n]["result"] for n in (1, 2, 3, 4))
     assert any(entry.startswith("shop/ (30") for entry in root["structuredContent"]["entries"])
     assert "README.md (" in text_of(root)
     assert any(entry.startswith("pricing.py (1") for entry in shop["structuredContent"]["entries"])

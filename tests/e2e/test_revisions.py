@@ -13,12 +13,14 @@ from zlib import compress
 
 import pytest
 from evals.branches import made, make_repository
+from tests.protocols import tiny
 from tests.waiting import LONG_S
 
 from codefathom import Engine
 from codefathom.askers.open_projects import Federation
 from codefathom.askers.project_list import ProjectList
 from codefathom.cli import main
+from codefathom.config.configuration import load_settings
 from codefathom.errors import SourceError, UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
@@ -450,12 +452,15 @@ def test_a_repository_of_another_user_is_refused_with_the_way_out(repository: Pa
 
 
 def test_a_switch_embeds_only_what_was_never_seen(tmp_path: Path) -> None:
+    """With a model of choice: the bundled one embeds about as fast as a cache is read, and keeps nothing there."""
     root = make_repository(tmp_path / "many", 320, 8)
     cache = tmp_path / "cache"
+    tiny.static(tmp_path / "tiny")
+    settings = load_settings(str(root), overrides={"embed.model": f"model2vec:{tmp_path / 'tiny'}"})
 
     def indexed(revision: str = "") -> tuple[int, int, int]:
         n_parsed, n_vectors = made(cache)
-        with Engine.open(str(root), revision=revision) as engine:
+        with Engine.open(str(root), revision=revision, settings=settings) as engine:
             report = engine.index()
         return len(report.added) + len(report.changed), made(cache)[0] - n_parsed, made(cache)[1] - n_vectors
 

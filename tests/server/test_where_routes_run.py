@@ -41,6 +41,7 @@ TABLE = {
     "HEAD /": "own",
     "GET /docs": "own",
     "HEAD /docs": "own",
+    "GET /openapi.json": "own",
     "GET /assets/{name}": "own",
     "HEAD /assets/{name}": "own",
     "GET /health": "own",
