@@ -295,17 +295,12 @@ def _is_aside(path: str) -> bool:
 
 
 def _links(graph: ReferenceGraph, symbols: Mapping[str, Sequence[Symbol]]) -> list[Link]:
-    defining: dict[tuple[str, str], list[_Definition]] = defaultdict(list)  # by family of languages and name
+    defining: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)  # by family of languages and name
     for path, own in symbols.items():
         outer = {symbol.name for symbol in own if _is_outer(symbol)}
         for name in dict.fromkeys(symbol.name for symbol in own):
-            defining[_family_of(graph, path), name].append(_Definition(path, name in outer))
+            defining[_family_of(graph, path), name][path] = name in outer
     return [link for path in symbols for link in _links_of(graph, path, defining)]
-
-
-class _Definition(NamedTuple):
-    path: str
-    is_outer: bool
 
 
 def _family_of(graph: ReferenceGraph, path: str) -> str:
@@ -313,8 +308,9 @@ def _family_of(graph: ReferenceGraph, path: str) -> str:
 
 
 def _links_of(
-    graph: ReferenceGraph, path: str, defining: Mapping[tuple[str, str], Sequence[_Definition]]
+    graph: ReferenceGraph, path: str, defining: Mapping[tuple[str, str], Mapping[str, bool]]
 ) -> Iterator[Link]:
+    """Yield the links of one document; `defining` has the documents with a definition, and whether that is outer."""
     weight = _TEST_WEIGHT if _is_aside(path) else 1.0
     means = graph.links.targets(path)
     imported: set[str] = set()
@@ -331,23 +327,25 @@ def _links_of(
         for target in targets:
             yield Link(path, target, "", weight * _IMPORT_WEIGHT / len(targets))
     for name, count in uses.items():
-        places = defining.get((_family_of(graph, path), name), ())
-        if len(name) < _MIN_NAME_CHARS or name in foreign or any(place.path == path for place in places):
+        places = defining.get((_family_of(graph, path), name), {})
+        if len(name) < _MIN_NAME_CHARS or name in foreign or path in places or not places:
             continue
-        near = {place.path: _nearness(place, path, imported) for place in places}
-        if not any(place in imported for place in near) and len(near) > MAX_DEFINING_FILES:
+        # Names that very many documents define are left out before each of these is looked at.
+        if len(places) > MAX_DEFINING_FILES and places.keys().isdisjoint(imported):
             continue
-        share = weight * sqrt(count) * (_PRIVATE_WEIGHT if name.startswith("_") else 1.0) / sum(near.values() or (1,))
+        near = {place: _nearness(place, is_outer, path, imported) for place, is_outer in places.items()}
+        share = weight * sqrt(count) * (_PRIVATE_WEIGHT if name.startswith("_") else 1.0) / sum(near.values())
+        nearest = max(near.values())
         for place, nearness in near.items():
-            yield Link(path, place, name, share * nearness * max(near.values()))
+            yield Link(path, place, name, share * nearness * nearest)
 
 
-def _nearness(place: _Definition, path: str, imported: Collection[str]) -> float:
-    if place.path in imported:
+def _nearness(place: str, is_outer: bool, path: str, imported: Collection[str]) -> float:
+    if place in imported:
         return 1.0
-    if _folder(place.path) == _folder(path):
+    if _folder(place) == _folder(path):
         return _NEIGHBOUR_WEIGHT
-    return _STRANGER_WEIGHT if place.is_outer else _STRANGER_WEIGHT / 10
+    return _STRANGER_WEIGHT if is_outer else _STRANGER_WEIGHT / 10
 
 
 def _folder(path: str) -> str:
