@@ -41,7 +41,7 @@ def program(name: str) -> str:
     path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin:/sbin")
     if path is None:
         problem = f"{name} is not installed: apt-get install {name}"
-        if os.environ.get("CI"):
+        if os.environ.get("CI") and not os.environ.get("TESTS_WITHOUT_PROXIES"):
             pytest.fail(problem)
         pytest.skip(problem)
     return path
