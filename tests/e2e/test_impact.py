@@ -36,15 +36,20 @@ DIFF = """\
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return made_repository(tmp_path, monkeypatch)
+
+
+def made_repository(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a repository of git with one commit, for a user who has no files of fathom elsewhere."""
     for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
-    folder = tmp_path / "repository"
+        monkeypatch.setenv(name, str(folder / name))
+    root = folder / "repository"
     for path, text in FILES.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
-    git(folder, "init", "-q")
-    commit(folder)
-    return folder
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    git(root, "init", "-q")
+    commit(root)
+    return root
 
 
 def git(folder: Path, *words: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.e2e.test_impact import CHANGED, FILES, commit, git
+from tests.e2e.test_impact import CHANGED, commit, git, made_repository
 from tests.waiting import LONG_S
 
 ROOT = Path(__file__).parents[2]
@@ -83,15 +83,7 @@ def host() -> Iterator[tuple[Host, str]]:
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
-    folder = tmp_path / "repository"
-    for path, text in FILES.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
-    git(folder, "init", "-q")
-    commit(folder)
-    return folder
+    return made_repository(tmp_path, monkeypatch)
 
 
 @pytest.fixture
