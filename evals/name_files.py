@@ -23,7 +23,7 @@ from tree_sitter import Node, Parser
 from codefathom import Engine
 from codefathom.facts.languages import CODE
 from codefathom.facts.reasons import n_standing_elsewhere
-from codefathom.parse.machine_code import load_language
+from codefathom.parse.machine_code import GrammarError, load_language
 from codefathom.types import CALLABLE_KINDS, TYPE_KINDS, FoundSymbol
 from evals.edges import indexed
 from evals.report import table, write_section
@@ -133,7 +133,7 @@ def _words(data: bytes, language: str) -> set[str]:
     """Return the words of a text that stand outside of comments and texts; none without a grammar."""
     try:
         tree = Parser(load_language(language)).parse(data)
-    except (LookupError, ValueError, OSError):
+    except (GrammarError, LookupError, ValueError, OSError):
         return set()
     words: set[str] = set()
     stack: list[tuple[Node, bool]] = [(tree.root_node, True)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import pytest
 
@@ -70,20 +69,6 @@ CASES: Mapping[str, tuple[Mapping[str, str], str, set[str], set[str]]] = {
         {"note.c"},
     ),
 }
-
-
-@pytest.fixture
-def make_engine(tmp_path: Path) -> Callable[[Mapping[str, str]], Engine]:
-    def make(files: Mapping[str, str]) -> Engine:
-        for path, text in files.items():
-            file = tmp_path / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-        engine = Engine.open(str(tmp_path), is_root=True)
-        engine.index()
-        return engine
-
-    return make
 
 
 @pytest.mark.parametrize("case", CASES)

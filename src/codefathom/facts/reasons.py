@@ -158,6 +158,19 @@ STANDS_ELSEWHERE_TIMES = _kind(
     "in a comment or a text, as another name, or in another language",
 )
 
+CALLED_BY_SIGN = _kind(
+    "called_by_sign", "uses of {name} by `{sign}`, without its name, are not listed; no other file seems to have one"
+)
+CALLED_BY_SIGN_THERE = _kind(
+    "called_by_sign_there",
+    "uses of {name} by `{sign}`, without its name, are not listed; other files that may have one: {count} ({places})",
+)
+CALLED_BY_SIGN_THERE_TOO = _kind(
+    "called_by_sign_there_too",
+    "uses of {name} by `{sign}`, without its name, are not listed; other files that may have one: {count} "
+    "({places} and {more} more)",
+)
+
 
 def not_followed(count: int) -> tuple[Note, ...]:
     """Return how many imports could not be followed, where there are some."""

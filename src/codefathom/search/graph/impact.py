@@ -11,6 +11,7 @@ from codefathom.search.graph.edge_list import place_of_title
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
 from codefathom.search.graph.related import edge_of, is_likely, limitations, sureness, unfollowed_notes
 from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse
+from codefathom.search.graph.unnamed_uses import Method, constructions, is_constructor_of, operator_notes
 from codefathom.types import Reference, Related
 
 Change: TypeAlias = Literal["added", "removed", "changed"]
@@ -78,37 +79,40 @@ class Reach(NamedTuple):
     common_names: Sequence[str]  # that were not followed, because too many definitions share them
 
 
-class _Node(NamedTuple):
-    path: str
-    symbol: str
-
-
 def reach(graph: ResolvedGraph, changes: Sequence[ChangedSymbol], depth: int) -> Reach:
     """Return the uses of changed symbols, the uses of what uses them, and so on for some steps; each place once."""
     walk = _Walk(graph)
-    front = {_Node(item.path, item.symbol): item for item in reversed(changes)}
+    front = {Method(item.path, item.symbol): item for item in reversed(changes)}
     seen = set(front)
-    for node, origin in _owners(changes).items():
-        is_private = origin.symbol.rpartition(".")[2].startswith("_")
-        for edge in walk.uses(node, 1):
-            if not (is_private and edge.kind == "imported by"):
-                walk.add(Touch(replace(edge, likely=False), origin))
+    _touch_owners(walk, changes)
     for step in range(1, depth + 1):
-        onwards: dict[_Node, ChangedSymbol] = {}
+        onwards: dict[Method, ChangedSymbol] = {}
         for node, origin in front.items():
             for edge in walk.uses(node, step):
                 if _is_inside(edge, origin):
                     continue
                 walk.add(Touch(edge, origin))
                 # An importer passes on what it imports; whoever uses something is changed as a whole.
-                name = node.symbol.rpartition(".")[2] if edge.kind == "imported by" else edge.symbol
+                name = node.qualified_name.rpartition(".")[2] if edge.kind == "imported by" else edge.symbol
                 if name:
-                    onwards.setdefault(_Node(edge.path, name), origin)
+                    onwards.setdefault(Method(edge.path, name), origin)
         front = {node: origin for node, origin in onwards.items() if node not in seen}
         seen.update(front)
         if not front or len(walk.touches) > _MOST_EDGES:
             break
     return Reach(list(walk.touches.values()), sorted(walk.common_names))
+
+
+def _touch_owners(walk: _Walk, changes: Sequence[ChangedSymbol]) -> None:
+    """Touch whoever uses a class with changed members, as not likely; calls of its constructor come later."""
+    for node, origin in _owners(changes).items():
+        method = Method(origin.path, origin.symbol)
+        left_out = {"called by"} if is_constructor_of(walk.graph, method) else set()
+        if origin.symbol.rpartition(".")[2].startswith("_"):
+            left_out.add("imported by")
+        for edge in walk.uses(node, 1):
+            if edge.kind not in left_out:
+                walk.add(Touch(replace(edge, likely=False), origin))
 
 
 def _is_inside(edge: Related, origin: ChangedSymbol) -> bool:
@@ -117,10 +121,10 @@ def _is_inside(edge: Related, origin: ChangedSymbol) -> bool:
     return bool(is_same and origin.symbol and f"{edge.symbol}.".startswith(f"{origin.symbol}."))
 
 
-def _owners(changes: Sequence[ChangedSymbol]) -> Mapping[_Node, ChangedSymbol]:
+def _owners(changes: Sequence[ChangedSymbol]) -> Mapping[Method, ChangedSymbol]:
     """Return the classes of changed members that have not changed themselves: who makes one may call the member."""
-    owners = {_Node(item.path, item.symbol.rpartition(".")[0]): item for item in changes if "." in item.symbol}
-    changed = {_Node(item.path, item.symbol) for item in changes}
+    owners = {Method(item.path, item.symbol.rpartition(".")[0]): item for item in changes if "." in item.symbol}
+    changed = {Method(item.path, item.symbol) for item in changes}
     return {node: item for node, item in owners.items() if node not in changed}
 
 
@@ -128,7 +132,7 @@ class _Walk:
     """The edges that were found on the way."""
 
     def __init__(self, graph: ResolvedGraph) -> None:
-        self._graph = graph
+        self.graph = graph
         self.touches: dict[tuple[str, str, int, str, ChangedSymbol], Touch] = {}
         self.common_names: set[str] = set()
         self._importers: dict[str, Sequence[Related]] = {}
@@ -138,34 +142,36 @@ class _Walk:
         edge = touch.edge
         self.touches.setdefault((edge.kind, edge.path, edge.line, edge.name, touch.origin), touch)
 
-    def uses(self, node: _Node, step: int) -> Iterator[Related]:
+    def uses(self, node: Method, step: int) -> Iterator[Related]:
         """Yield the uses of a symbol; of a file as a whole, its importers."""
-        name = node.symbol.rpartition(".")[2]
+        name = node.qualified_name.rpartition(".")[2]
         yield from self._imports(node, name, step)
+        for use, targets in constructions(self.graph, node):
+            yield edge_of(use, "called by", targets, step)
         if len(name) < _MIN_NAME_CHARS:
             return
-        for item in self._graph.resolved_uses(name):
-            itself = item.use.path == node.path and item.use.reference.container == node.symbol
+        for item in self.graph.resolved_uses(name):
+            itself = item.use.path == node.path and item.use.reference.container == node.qualified_name
             if not itself and item.targets.means(*node) and self._is_followed(item, node, name):
                 kind: Literal["called by", "references"]
                 kind = "called by" if item.use.reference.kind == "call" else "references"
                 yield edge_of(item.use, kind, item.targets, step)
 
-    def _is_followed(self, item: ResolvedUse, node: _Node, name: str) -> bool:
+    def _is_followed(self, item: ResolvedUse, node: Method, name: str) -> bool:
         targets = item.targets
         if targets.certainty != "by-name" or targets.n_definitions() <= _MOST_DEFINITIONS:
             return True
-        if is_likely(self._graph, item.use, node.path, node.symbol):
+        if is_likely(self.graph, item.use, node.path, node.qualified_name):
             return True
         self.common_names.add(name)
         return False
 
-    def _imports(self, node: _Node, name: str, step: int) -> Iterator[Related]:
+    def _imports(self, node: Method, name: str, step: int) -> Iterator[Related]:
         """Yield the imports of a name of a file, for "" all imports of it.
 
         Who imports a file as a whole has its members and private names only where it uses them.
         """
-        is_inner = "." in node.symbol or name.startswith("_")
+        is_inner = "." in node.qualified_name or name.startswith("_")
         for edge in self._imports_of(node.path):
             if not name or edge.symbol == name or (edge.symbol == EVERY and not is_inner):
                 yield Related(edge.path, "imported by", edge.line, edge.name, "", step)
@@ -175,13 +181,13 @@ class _Walk:
         if path not in self._importers:
             self._importers[path] = [
                 Related(importer, "imported by", item.line, item.name, name)
-                for importer, item in self._graph.importers(path)
+                for importer, item in self.graph.importers(path)
                 for name in self._originals(importer, item)
             ]
         return self._importers[path]
 
     def _originals(self, path: str, item: Reference) -> Sequence[str]:
-        language = self._graph.resolver.language_of.get(path, "")
+        language = self.graph.resolver.language_of.get(path, "")
         return [binding.original for binding in bindings_of(item, language)] or [EVERY]
 
 
@@ -199,10 +205,11 @@ def in_order(touches: Iterable[Touch]) -> list[Related]:
     )
 
 
-def limitations_of(graph: ResolvedGraph, matches: Reach) -> tuple[Note, ...]:
+def limitations_of(graph: ResolvedGraph, changes: Sequence[ChangedSymbol], matches: Reach) -> tuple[Note, ...]:
     """Return how what was reached is known, and what cannot be seen."""
     edges = in_order(matches.touches)
-    notes = [*limitations(edges, graph.unseen_languages()), *unfollowed_notes(edges)]
+    methods = [Method(item.path, item.symbol) for item in changes]
+    notes = [*limitations(edges, graph.unseen_languages()), *unfollowed_notes(edges), *operator_notes(graph, methods)]
     if names := tuple(matches.common_names[:5]):
         notes.append(Note(COMMON_NAMES, {"names": names}))
     return (Note(SENTENCE, {"notes": tuple(notes)}),)

@@ -29,6 +29,7 @@ from codefathom.search.graph.reference_graph import (
 )
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
+from codefathom.search.graph.unnamed_uses import Method, common_constructors, constructions, operator_notes
 from codefathom.search.graph.unseen_uses import FilesWith, UnseenUses, unseen_uses
 from codefathom.search.graph.written_targets import dotted_name, modules
 from codefathom.stores.catalog.import_table import ImportForm
@@ -275,13 +276,13 @@ def edge_of(use: NameUse, kind: Kind, targets: UseTargets, step: int = 1, likely
 
 def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSymbol], reach: _Reach) -> RelatedResult:
     edges = list(_calls(graph, definitions)) if reach.choice.has_calls else []
-    front = {_Place(item.path, item.symbol.qualified_name) for item in definitions}
+    front = {Method(item.path, item.symbol.qualified_name) for item in definitions}
     seen = set(front)
     is_whole = True
     for step in range(1, reach.depth + 1):
         uses = list(_used_by(graph, front, step))
         edges += uses
-        front = {_Place(edge.path, edge.symbol) for edge in uses if edge.symbol and edge.kind == "called by"} - seen
+        front = {Method(edge.path, edge.symbol) for edge in uses if edge.symbol and edge.kind == "called by"} - seen
         seen |= front
         is_whole = not front or step == reach.depth
         if not front or reach.is_full(edges):
@@ -294,17 +295,30 @@ def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSy
     edges += unseen.edges
     places = sorted(f"{item.path}:{item.symbol.name_line}" for item in definitions)
     several = _choices(places) if places[1:] else ()
-    notes = (*unfollowed_notes(edges), *say.stands_elsewhere(unseen.n_files))
+    notes = (
+        *unfollowed_notes(edges),
+        *say.stands_elsewhere(unseen.n_files),
+        *_unnamed_notes(graph, definitions, reach),
+    )
     whole = RelatedResult("@@" + target, tuple(edges), several, rest=Rest(0, is_whole), notes=notes)
     return _result(graph, whole, reach)
+
+
+def _unnamed_notes(graph: ResolvedGraph, definitions: Sequence[FoundSymbol], reach: _Reach) -> Iterator[Note]:
+    """Yield what uses without the name of some methods are missing."""
+    if reach.choice.direction != "callees":
+        methods = sorted({Method(item.path, item.symbol.qualified_name) for item in definitions})
+        yield from operator_notes(graph, methods)
+        if names := common_constructors(graph, methods):
+            yield Note(say.COMMON_NAMES, {"names": names})
 
 
 def _importers(graph: ResolvedGraph, definitions: Iterable[FoundSymbol], edges: Iterable[Related]) -> Iterator[Related]:
     """Yield the imports of symbols in files for which no other use of them is listed."""
     using = {edge.path for edge in edges if edge.depth == 1 and edge.kind in ("called by", "references")}
-    names: dict[str, set[_Place]] = defaultdict(set)
+    names: dict[str, set[Method]] = defaultdict(set)
     for item in definitions:
-        names[item.symbol.name].add(_Place(item.path, item.symbol.qualified_name))
+        names[item.symbol.name].add(Method(item.path, item.symbol.qualified_name))
     for name, places in sorted(names.items()):
         if len(name) >= _MIN_NAME_CHARS:
             for use, targets in graph.imports_named(name):
@@ -328,24 +342,22 @@ def unfollowed_notes(edges: Iterable[Related]) -> tuple[Note, ...]:
     return say.not_followed(len({(edge.unfollowed_at, edge.unfollowed) for edge in edges if edge.unfollowed}))
 
 
-class _Place(NamedTuple):
-    """The place of a symbol; of overloads, which share it, the uses are not told apart."""
-
-    path: str
-    qualified_name: str
-
-
-def _used_by(graph: ResolvedGraph, front: AbstractSet[_Place], step: int) -> Iterator[Related]:
+def _used_by(graph: ResolvedGraph, front: AbstractSet[Method], step: int) -> Iterator[Related]:
     """Yield the uses of some symbols, each once: thousands can have one name, and any use may mean all of these."""
-    by_name: dict[str, set[_Place]] = defaultdict(set)
+    by_name: dict[str, set[Method]] = defaultdict(set)
+    if not common_constructors(graph, front):
+        for place in sorted(front):
+            for use, targets in constructions(graph, place):
+                if place != (use.path, use.reference.container):
+                    yield edge_of(use, "called by", targets, step)
     for place in front:
         by_name[place.qualified_name.rpartition(".")[2]].add(place)
     for name, places in sorted(by_name.items()):
-        first_two: dict[Definitions, Sequence[_Place]] = {}
+        first_two: dict[Definitions, Sequence[Method]] = {}
         for use, targets in graph.resolved_uses(name):
             if targets.definitions not in first_two:
                 meant = places & targets.definitions.names
-                first_two[targets.definitions] = sorted(_Place(*place) for place in meant)[:2]
+                first_two[targets.definitions] = sorted(Method(*place) for place in meant)[:2]
             around = (use.path, use.reference.container)
             for place in [place for place in first_two[targets.definitions] if place != around][:1]:
                 kind: Kind = "called by" if use.reference.kind == "call" else "references"
