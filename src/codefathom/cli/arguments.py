@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
@@ -182,7 +183,9 @@ def _assign(program: str, operands: Sequence[Option], words: list[str]) -> dict[
         if parts:
             values[operand.destination] = _value(operand, " ".join(parts))
     if words:
-        raise UsageError(f"{program} does not take {words[0]!r}", hint=f"see {program} --help")
+        is_folder = os.path.isdir(words[0])
+        hint = f"write -C {words[0]} to use the project in this folder" if is_folder else f"see {program} --help"
+        raise UsageError(f"{program} does not take {words[0]!r}", hint=hint)
     return values
 
 

@@ -128,6 +128,7 @@ def test_help_is_asked_for(line: str, topic: str) -> None:
         ("related a b", "fathom related does not take 'b'", "fathom related --help"),
         ("related a --depth x", "--depth cannot be 'x'", "give a number"),
         ("chat how", "fathom chat does not take 'how'", "fathom chat --help"),
+        ("index ..", "fathom index does not take '..'", "write -C .. to use the project in this folder"),
         ("chat --contexts-only", "fathom chat has no option --contexts-only", "fathom chat --help"),
         ("config edit", "action cannot be 'edit'", "choose one of show"),
         ("export --as xml", "--as cannot be 'xml'", "choose one of index-json, jsonl"),
