@@ -101,3 +101,13 @@ def test_a_name_of_many_definitions_tells_nothing(make_engine: Callable[[Mapping
         result = engine.related("@@Part1.mend_it")
     assert result.edges == ()
     assert n_standing_elsewhere(result.notes) == 0
+
+
+def test_who_calls_finds_and_counts_the_same(make_engine: Callable[[Mapping[str, str]], Engine]) -> None:
+    files, target, unseen, _ = CASES["python"]
+    with make_engine(files) as engine:
+        counted = engine.related(f"@@{target}").notes
+        result = engine.search(f"who uses {target}")
+    paths = {hit.chunk.path for hit in result.hits}
+    assert {place.partition(" ")[0] for place in unseen} <= paths
+    assert set(counted) <= set(result.problems)

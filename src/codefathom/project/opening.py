@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from copy import copy
@@ -23,7 +22,7 @@ from codefathom.project.store_choice import store_in_force
 from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.remote.vector_stores import IndexedProject, vector_folder, vector_store
-from codefathom.search.expression_files import files_to_read
+from codefathom.search.expression_files import files_with_word
 from codefathom.search.ranking.fuse import Fusion
 from codefathom.search.retrieve import Sources
 from codefathom.source.origin import Originals, origin_of
@@ -36,7 +35,6 @@ from codefathom.stores.registry import Registry
 from codefathom.stores.tree_file import TreeFile
 from codefathom.stores.views import Views
 from codefathom.stores.write_errors import writing_error
-from codefathom.text.expressions import USUAL_LIMIT_S, compiled, deadline
 
 if TYPE_CHECKING:
     from codefathom.index.doubt import Doubt
@@ -116,14 +114,8 @@ class OpenedProject:
         return other
 
     def files_with(self, word: str) -> Sequence[str] | None:
-        """Return the paths of the files in which a word stands as a whole, in order; None where the words of the
-        project are not known."""
-        paths = self.catalog.paths()
-        edges = [r"\b" if re.match(r"\w", sign) else "" for sign in (word[:1], word[-1:])]
-        expression = compiled(re.escape(word).join(edges))
-        with deadline(USUAL_LIMIT_S):
-            files = files_to_read(expression, paths, self.views.lexical, self.catalog)
-        return None if files is paths else files
+        """Return the paths of the files in which a word stands, as `files_with_word`."""
+        return files_with_word(word, self.views.lexical, self.catalog)
 
     @property
     def generation(self) -> int:

@@ -8,6 +8,7 @@ catalogue, all files count.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
@@ -18,7 +19,7 @@ from codefathom.stores.base import LexicalStore
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.lexical.fields import file_number
 from codefathom.system.stopping import check_stopped
-from codefathom.text.expressions import Expression
+from codefathom.text.expressions import USUAL_LIMIT_S, Expression, compiled, deadline
 from codefathom.text.required_words import Alternatives, WordPart, is_of_one_line, required_words
 from codefathom.types import Chunk
 
@@ -57,6 +58,17 @@ def files_to_read(
     if lexical.generation != catalog.generation:  # another process has written meanwhile
         return paths
     return [path for path in paths if file_number(path) in files] if files else []
+
+
+def files_with_word(word: str, lexical: LexicalStore, catalog: SearchCatalog) -> Sequence[str] | None:
+    """Return the paths of the files in which a word stands as a whole, in order; None where the words of the project
+    are not known."""
+    paths = catalog.paths()
+    edges = [r"\b" if re.match(r"\w", sign) else "" for sign in (word[:1], word[-1:])]
+    expression = compiled(re.escape(word).join(edges))
+    with deadline(USUAL_LIMIT_S):
+        files = files_to_read(expression, paths, lexical, catalog)
+    return None if files is paths else files
 
 
 def _files_with_match(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import zip_longest
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -16,7 +17,7 @@ from codefathom.errors import ProviderError, SlowExpressionError, StoreError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.providers.base import Embedder
-from codefathom.search.expression_files import files_to_read
+from codefathom.search.expression_files import files_to_read, files_with_word
 from codefathom.search.project_overview import overview
 from codefathom.search.question.planner import PlannedSearch
 from codefathom.search.question.ranking_query import RankingQuery, last_of
@@ -340,7 +341,8 @@ def _connections_alone(lookup: Lookup, sources: Sources) -> Pool:
     from codefathom.search.graph.connected import connected  # the graph takes an eighth of all imports of a search
 
     assert lookup.planned.connection is not None  # of each plan with this mode
-    return connected(lookup.planned.connection, sources.catalog, lookup.keys)
+    files_with = partial(files_with_word, lexical=sources.lexical, catalog=sources.catalog)
+    return connected(lookup.planned.connection, sources.catalog, lookup.keys, files_with)
 
 
 # ---- regular expressions

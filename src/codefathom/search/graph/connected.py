@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from codefathom.search.graph.edge_list import EdgeChoice
 from codefathom.search.graph.related import only_path, related
+from codefathom.search.graph.unseen_uses import FilesWith
 from codefathom.search.graph.written_targets import files_of_module, is_known
 from codefathom.search.question.planner import ConnectionQuery, Relation
 from codefathom.search.question.query import is_path
@@ -31,15 +32,17 @@ _UNLIKELY = 0.25  # factor of the score: the name may be that of another symbol
 _BY_NAME, _LEAST_CERTAIN = 0.9, 0.25
 
 
-def connected(connection: ConnectionQuery, catalog: SearchCatalog, allowed: Collection[int] | None) -> Pool:
+def connected(
+    connection: ConnectionQuery, catalog: SearchCatalog, allowed: Collection[int] | None, files_with: FilesWith
+) -> Pool:
     """Return the chunks that hold an edge, scored by the number of edges, with the mean of the edges' certainty.
 
-    Of what uses the target, the pool also says which imports nobody could follow. Raises UsageError for an unknown
+    Of what uses the target, the pool also says what could not be seen. Raises UsageError for an unknown
     target.
     """
     edges: dict[str, list[Related]] = defaultdict(list)
     choice = _CHOICES[connection.relation]
-    result = related(catalog, _target(connection, catalog), limit=_ALL_EDGES, choice=choice)
+    result = related(catalog, _target(connection, catalog), limit=_ALL_EDGES, choice=choice, files_with=files_with)
     for edge in result.edges:
         edges[edge.path].append(edge)
     connections = [item for path, own in edges.items() for item in _connections(path, own, catalog, allowed)]

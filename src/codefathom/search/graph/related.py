@@ -64,16 +64,16 @@ def related(
     *,
     depth: int = 1,
     limit: int = MAX_EDGES,
-    offset: int = 0,
     choice: EdgeChoice = EVERY_EDGE,
+    files_with: FilesWith | None = None,
 ) -> RelatedResult:
     """Return the edges around a file (a path or a module's name) or a symbol (`@@name`), nearest first, each once.
 
-    With `depth` 2 and more, also the edges around the neighbours; never more than `limit` edges, those behind the
-    `offset` first ones that are chosen. What could not be seen is told of all edges, also where few are chosen. Raises
+    With `depth` 2 and more, also the edges around the neighbours; never more than `limit` edges of those
+    that are chosen. What could not be seen is told of all edges, also where few are chosen. Raises
     UsageError for a target that is not in the index, or is several files, and for a choice that there is not.
     """
-    return _related(catalog, target, _Reach(depth, limit, offset, choice))
+    return _related(catalog, target, _Reach(depth, limit, 0, choice, files_with))
 
 
 def _related(catalog: SearchCatalog, target: str, reach: _Reach) -> RelatedResult:

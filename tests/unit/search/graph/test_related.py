@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -14,8 +15,9 @@ import pytest
 
 from codefathom.errors import UsageError
 from codefathom.index.chunk import chunk
+from codefathom.question.question import Question
 from codefathom.search.graph.edge_list import EdgeChoice
-from codefathom.search.graph.related import related
+from codefathom.search.graph.related import connections, related
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.types import Document, ParsedDocument, Reference, Related, RelatedResult, Symbol
@@ -268,6 +270,10 @@ CALLER, CALLER_TEST, TEST_USE = ("z.py", 4), ("tests/test_a.py", 4), ("tests/tes
 IMPORTER, USE, CALLEE = ("c.py", 1), ("b.py", 5), ("a/core.py", 20)
 
 
+def nobody(_: str) -> None:
+    """Nobody can tell which files have a word."""
+
+
 @pytest.mark.parametrize(
     ("choice", "places"),
     [
@@ -291,7 +297,8 @@ def test_connections_have_an_order_and_can_be_chosen(
 ) -> None:
     for catalog in opened(tmp_path, USED):
         whole = related(catalog, "@@steam", choice=choice)
-        pages = [related(catalog, "@@steam", choice=choice, limit=2, offset=n) for n in range(0, len(places), 2)]
+        asked = Question("@@steam", "related", direction=choice.direction, edge_kinds=choice.kinds, limit=2)
+        pages = [connections(catalog, replace(asked, offset=n), nobody) for n in range(0, len(places), 2)]
     assert [(edge.path, edge.line) for edge in whole.edges] == places
     assert [edge for page in pages for edge in page.edges] == list(whole.edges)
     assert [page.rest.n for page in pages] == [max(len(places) - n, 0) for n in range(2, len(places) + 2, 2)]
