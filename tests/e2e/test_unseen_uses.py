@@ -111,3 +111,13 @@ def test_who_calls_finds_and_counts_the_same(make_engine: Callable[[Mapping[str,
     paths = {hit.chunk.path for hit in result.hits}
     assert {place.partition(" ")[0] for place in unseen} <= paths
     assert set(counted) <= set(result.problems)
+
+
+def test_an_impact_counts_the_files_with_names_of_the_change(
+    make_engine: Callable[[Mapping[str, str]], Engine],
+) -> None:
+    files, _, _, _ = CASES["python"]
+    diff = "--- a/shop/bill.py\n+++ b/shop/bill.py\n@@ -4 +4 @@\n-        return 1\n+        return 2\n"
+    with make_engine({**files, "user.py": "from shop.bill import Bill\nx = Bill().grand_sum\n"}) as engine:
+        said = engine.impact(diff=diff).completeness
+    assert "other files that have a name of the change, but no use that was seen: 6" in said

@@ -158,6 +158,9 @@ STANDS_ELSEWHERE_TIMES = _kind(
     "in a comment or a text, as another name, or in another language",
 )
 
+NAMES_STAND_ELSEWHERE = _kind(
+    "names_stand_elsewhere", "other files that have a name of the change, but no use that was seen: {count}"
+)
 CALLED_BY_SIGN = _kind(
     "called_by_sign", "uses of {name} by `{sign}`, without its name, are not listed; no other file seems to have one"
 )

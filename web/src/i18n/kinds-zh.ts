@@ -68,6 +68,7 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   stands_elsewhere: "另有 1 个文件含有此名称，但很可能不是使用：位于注释或文本中、是另一个名称，或属于另一种语言",
   stands_elsewhere_times:
     "另有 {count} 个文件含有此名称，但很可能不是使用：位于注释或文本中、是另一个名称，或属于另一种语言",
+  names_stand_elsewhere: "含有变更中的名称、但未见使用的其他文件：{count} 个",
   called_by_sign: "不通过名称、而以 `{sign}` 使用 {name} 之处未列出；看来没有其他文件这样使用",
   called_by_sign_there:
     "不通过名称、而以 `{sign}` 使用 {name} 之处未列出；可能有这种使用的其他文件：{count} 个（{places}）",

@@ -26,6 +26,7 @@ export const ENGLISH = {
   not_followed_times: "{count} imports of a package of this name could not be followed",
   stands_elsewhere: "the name also stands in 1 more file where it is most likely no use: in a comment or a text, as another name, or in another language",
   stands_elsewhere_times: "the name also stands in {count} more files where it is most likely no use: in a comment or a text, as another name, or in another language",
+  names_stand_elsewhere: "other files that have a name of the change, but no use that was seen: {count}",
   called_by_sign: "uses of {name} by `{sign}`, without its name, are not listed; no other file seems to have one",
   called_by_sign_there: "uses of {name} by `{sign}`, without its name, are not listed; other files that may have one: {count} ({places})",
   called_by_sign_there_too: "uses of {name} by `{sign}`, without its name, are not listed; other files that may have one: {count} ({places} and {more} more)",

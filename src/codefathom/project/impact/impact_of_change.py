@@ -23,7 +23,7 @@ def impact_of_change(opened: OpenedProject, files: FileChanges, *, depth: int, l
     edges = in_order(matches.touches)
     tests = touching_tests(matches.touches, changed_text(files), graph.resolver.language_of, opened.catalog.text)
     unseen = (*files.unseen, *_unparsed(files))
-    said = limitations_of(graph, changes, matches)
+    said = limitations_of(graph, changes, matches, opened.files_with)
     whole = Impact(
         tuple(changes), tuple(edges), len(edges), tuple(tests), said, unseen, 0, len(changes), len(tests), len(unseen)
     )

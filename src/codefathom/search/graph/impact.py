@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
-from codefathom.facts.reasons import COMMON_NAMES, SENTENCE, Note
+from codefathom.facts.reasons import COMMON_NAMES, NAMES_STAND_ELSEWHERE, SENTENCE, Note
 from codefathom.search.graph.edge_list import place_of_title
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
 from codefathom.search.graph.related import edge_of, is_likely, limitations, sureness, unfollowed_notes
 from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse
 from codefathom.search.graph.unnamed_uses import Method, constructions, is_constructor_of, operator_notes
+from codefathom.search.graph.unseen_uses import FilesWith, files_unseen
 from codefathom.types import Reference, Related
 
 Change: TypeAlias = Literal["added", "removed", "changed"]
@@ -205,11 +206,17 @@ def in_order(touches: Iterable[Touch]) -> list[Related]:
     )
 
 
-def limitations_of(graph: ResolvedGraph, changes: Sequence[ChangedSymbol], matches: Reach) -> tuple[Note, ...]:
+def limitations_of(
+    graph: ResolvedGraph, changes: Sequence[ChangedSymbol], matches: Reach, files_with: FilesWith
+) -> tuple[Note, ...]:
     """Return how what was reached is known, and what cannot be seen."""
     edges = in_order(matches.touches)
     methods = [Method(item.path, item.symbol) for item in changes]
     notes = [*limitations(edges, graph.unseen_languages()), *unfollowed_notes(edges), *operator_notes(graph, methods)]
     if names := tuple(matches.common_names[:5]):
         notes.append(Note(COMMON_NAMES, {"names": names}))
+    changed = dict.fromkeys(item.symbol.rpartition(".")[2] for item in changes)
+    listed = {*(edge.path for edge in edges), *(item.path for item in changes)}
+    if n_files := len(files_unseen(graph, changed, listed, files_with)):
+        notes.append(Note(NAMES_STAND_ELSEWHERE, {"count": n_files}))
     return (Note(SENTENCE, {"notes": tuple(notes)}),)

@@ -25,6 +25,7 @@ FilesWith: TypeAlias = Callable[[str], Sequence[str] | None]  # a word → paths
 
 _MOST_TEXTS = 1_000  # that are read for one answer
 _MOST_EDGES = 1_000
+_MOST_NAMES = 20  # of one change
 _MOST_PLACES = 500  # of one file
 _MIN_NAME_CHARS = 3
 _WORD = re.compile(r"\w")
@@ -52,9 +53,9 @@ def unseen_uses(
     A name that many files define tells nothing, and has none.
     """
     name = definitions[0].symbol.name
-    own = {item.path for item in graph.defined(name)}
-    if len(name) < _MIN_NAME_CHARS or not _WORD.search(name) or len(own) > MAX_DEFINING_FILES:
+    if not is_telling(graph, name):
         return UnseenUses()
+    own = {item.path for item in graph.defined(name)}
     others = [path for path in files_with(name) or () if path not in listed and path not in own]
     texts = _Texts(graph, name, own)
     languages = {family(item.language) for item in definitions}
@@ -63,6 +64,23 @@ def unseen_uses(
         if texts.family_of(document.path) in languages and len(edges) < _MOST_EDGES:
             edges += texts.uses_in(document)
     return UnseenUses(tuple(edges), len(others) - len({edge.path for edge in edges}))
+
+
+def files_unseen(
+    graph: ResolvedGraph, names: Iterable[str], listed: AbstractSet[str], files_with: FilesWith
+) -> frozenset[str]:
+    """Return the files in which rare names stand, beside their own and those that are listed; of the first names."""
+    files: set[str] = set()
+    for name in islice((name for name in names if is_telling(graph, name)), _MOST_NAMES):
+        files.update(files_with(name) or ())
+        files.difference_update(item.path for item in graph.defined(name))
+    return frozenset(files - listed)
+
+
+def is_telling(graph: ResolvedGraph, name: str) -> bool:
+    """Return True for a name of which few files have a definition: where it stands, one of these may be meant."""
+    is_name = len(name) >= _MIN_NAME_CHARS and _WORD.search(name) is not None
+    return is_name and len({item.path for item in graph.defined(name)}) <= MAX_DEFINING_FILES
 
 
 class _Texts:
