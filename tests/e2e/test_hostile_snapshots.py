@@ -88,7 +88,11 @@ HOSTILE: dict[str, Change] = {
         "WHERE name = 'embeddings_text_hash'; DROP TABLE kept",
     ),
     "vectors twice, as in a first run": run(f"DROP INDEX embeddings_text_hash; {VECTORS_TWICE}"),
-    "references twice": run("INSERT INTO refs SELECT * FROM refs"),
+    "references of no document": run("INSERT INTO refs SELECT -document_id, names, checksum, packed FROM refs"),
+    "huge references": run("UPDATE refs SET packed = zeroblob(3000000)"),
+    "names of references twice": run(
+        "INSERT INTO used_names SELECT name, document_id + 1 FROM used_names WHERE true ON CONFLICT DO NOTHING"
+    ),
     "symbols twice": run(copied("symbols", id="NULL")),
     "chunks twice": run(copied("chunks")),
     "numbers of keys twice": run("INSERT INTO sqlite_sequence VALUES ('chunks', 0), ('chunks', 9223372036854775807)"),
@@ -128,6 +132,8 @@ HOSTILE: dict[str, Change] = {
 }
 # What is told of these is the truth, since the rows are removed or were never read; all others are refused.
 HARMLESS = {
+    "references of no document",
+    "names of references twice",
     "numbers of keys twice",
     "a huge note",
     "many lists",

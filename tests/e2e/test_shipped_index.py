@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import zlib
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -19,20 +20,18 @@ from tests.removing import remove_folder
 from codefathom import Engine
 from codefathom.config.settings import SearchSettings, Settings
 from codefathom.errors import FathomError, IndexingError
-from codefathom.stores.catalog import checksums
+from codefathom.stores.catalog import checksums, packed_references
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.compiler_uses import packed
 from codefathom.stores.catalog.records import CompilerUse
 from codefathom.stores.catalog.soundness import (
-    CHECKED_REFERENCE,
     CHECKED_SYMBOL,
     CHUNK,
     FROM_CHUNKS,
-    FROM_REFERENCES,
     FROM_SYMBOLS,
 )
 from codefathom.stores.vectors.flat_vectors import FlatVectorStore
-from codefathom.types import FilterGroup, Hit
+from codefathom.types import FilterGroup, Hit, Reference
 
 EVIL = "evil"
 FILES = {
@@ -77,6 +76,11 @@ def document(number: int, path: str) -> str:
     return copied("documents", "path = 'pay/invoice.py'", id=n, path=path) + text + symbol
 
 
+EVIL_REFERENCE = Reference("call", "SessionStore", 77, "evil")
+EVIL_REFERENCES = (
+    f"packed = x'{packed_references.packed([EVIL_REFERENCE]).hex()}', "
+    f"names = x'{packed_references.used_names([EVIL_REFERENCE]).hex()}'"
+)
 EVIL_USES = f"x'{packed([CompilerUse(1, 'evil', 'login', 'call')]).hex()}', 0"
 NEVER_ENDING = "AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT"
 EVIL_TEXT = "UPDATE chunks SET text = 'evil';"
@@ -94,7 +98,13 @@ ATTACKS = {
     "other places of symbols": "UPDATE symbols SET start_line = 1, end_line = 1, name_line = 1",
     "symbols more": copied("symbols", id="NULL", name="'login'", qualified_name="'evil.login'", start_line="2"),
     "no symbols": "DELETE FROM symbols",
-    "other references": "UPDATE refs SET name = 'SessionStore', line = 77, container = 'evil'",
+    "other references": f"UPDATE refs SET {EVIL_REFERENCES}",
+    "other names of references": "UPDATE refs SET names = x'0000000000000001'",
+    "names of no references": "UPDATE refs SET names = x'00'; INSERT INTO used_names SELECT 7, id FROM documents",
+    "names that lead nowhere": "DELETE FROM used_names",
+    "no table of names": "DROP TABLE used_names",
+    "references that are no references": "UPDATE refs SET packed = x'ff'",
+    "very many references": f"UPDATE refs SET packed = x'{zlib.compress(bytes(50_000_000)).hex()}'",
     "no references": "DELETE FROM refs",
     "edges of a compiler": "INSERT INTO compilers SELECT id, fingerprint, 'evil' FROM documents;"
     f"INSERT INTO compiler_uses SELECT a.id, b.id, {EVIL_USES} FROM documents a, documents b",
@@ -196,6 +206,9 @@ def truth(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         return all_told(folder / "project")
 
 
+REFERENCES = "r.rowid, d.path, r.packed, r.checksum FROM refs r JOIN documents d ON d.id = r.document_id"
+
+
 def attack(root: Path, statements: str) -> None:
     """Change an index as somebody does who knows how it is made: all checksums are right again afterwards."""
     with closing(sqlite3.connect(root / ".fathom" / "catalog.db")) as db:
@@ -205,7 +218,11 @@ def attack(root: Path, statements: str) -> None:
             tables: list[tuple[str, str, Callable[[list[Any]], int]]] = [
                 ("chunks", f"c.rowid, {CHUNK}, c.checksum {FROM_CHUNKS}", checksums.of_chunk),
                 ("symbols", f"s.rowid, {CHECKED_SYMBOL} {FROM_SYMBOLS}", checksums.of_symbol),
-                ("refs", f"r.rowid, {CHECKED_REFERENCE} {FROM_REFERENCES}", checksums.of_reference),
+                (
+                    "refs",
+                    REFERENCES,
+                    lambda row: packed_references.checksum(row[0], packed_references.inflated(row[1])),
+                ),
             ]
             for table, columns, checksum_of in tables:
                 rows = [(checksum_of(row), key) for key, *row, _ in db.execute(f"SELECT {columns}")]

@@ -171,6 +171,7 @@ OURS = {
     "codefathom.stores.catalog.foreign",
     "codefathom.stores.catalog.readers",
     "codefathom.stores.catalog.import_table",
+    "codefathom.stores.catalog.packed_references",
     "codefathom.stores.catalog.records",
     "codefathom.stores.catalog.schema",
     "codefathom.stores.catalog.soundness",

@@ -68,15 +68,31 @@ class DeclaredType(NamedTuple):
     is_made: bool  # the value is of this very type, not of one below it
 
 
-def declared_types(text: str, language: str) -> Mapping[str, Sequence[DeclaredType]]:
-    """Return by the name of a value or field the types that a file declares for it; a parameter of a type is none."""
+def declared_types(text: str, language: str, name: str = "") -> Mapping[str, Sequence[DeclaredType]]:
+    """Return by the name of a value or field the types that a file declares for it; a parameter of a type is none.
+
+    With a name, only lines that contain it are read: those of this name are all there, those of others are not.
+    """
     expressions = _EXPRESSIONS.get(_ALIASES.get(language, language), ())
     types: dict[str, list[DeclaredType]] = defaultdict(list)
     if len(text) <= _MOST_CHARS:
-        for number, line in enumerate(text.split("\n"), start=1):
-            for name, declared in _in_line(line, number, expressions):
-                types[name].append(declared)
+        lines = _lines_with(name, text) if name else enumerate(text.split("\n"), start=1)
+        for number, line in lines if expressions else ():
+            for own, declared in _in_line(line, number, expressions):
+                types[own].append(declared)
     return types
+
+
+def _lines_with(name: str, text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that contain a name, each with its number."""
+    number, counted, place = 1, 0, text.find(name)
+    while place >= 0:
+        start = text.rfind("\n", 0, place) + 1
+        end = text.find("\n", place)
+        end = len(text) if end < 0 else end
+        number, counted = number + text.count("\n", counted, start), start
+        yield number, text[start:end]
+        place = text.find(name, end)
 
 
 def _in_line(line: str, number: int, expressions: Sequence[re.Pattern[str]]) -> Iterator[tuple[str, DeclaredType]]:

@@ -39,6 +39,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _MOST_STEPS = 6  # between a type and one above it
 _MOST_ABOVE = 500  # words in the signatures of the types above one; many types with as many would take for ever
 _MOST_KEPT_FILES = 300
+_MOST_KEPT_NAMES = 3_000  # of values in files
 
 
 class _Receiver(NamedTuple):
@@ -54,7 +55,8 @@ class Receivers:
     def __init__(self, graph: ReferenceGraph) -> None:
         self._graph = graph
         # Of many uses each asks the same about the same.
-        self._declared = lru_cache(_MOST_KEPT_FILES)(self._read)
+        self._text = lru_cache(_MOST_KEPT_FILES)(graph.catalog.text)
+        self._declared = lru_cache(_MOST_KEPT_NAMES)(self._read)
         self._types_named = cache(graph.types_named)
         self._types_above = cache(self._find_types_above)
         self._members_below = cache(self._group_members)
@@ -122,7 +124,7 @@ class Receivers:
 
     def _declared_in(self, scopes: Iterable[Symbol], name: str, path: str) -> _Receiver | None:
         """Return the types that the innermost of some scopes declares for a name."""
-        types = self._declared(path).get(name, ())
+        types = self._declared(path, name)
         for scope in scopes if types else ():
             first = bisect_left(types, scope.start_line, key=_line)
             own = types[first : bisect_right(types, scope.end_line, first, key=_line)]
@@ -130,8 +132,9 @@ class Receivers:
                 return _Receiver(frozenset(item.name for item in own), all(item.is_made for item in own))
         return None
 
-    def _read(self, path: str) -> Mapping[str, Sequence[DeclaredType]]:
-        return declared_types(self._graph.catalog.text(path), self._graph.resolver.language_of.get(path, ""))
+    def _read(self, path: str, name: str) -> Sequence[DeclaredType]:
+        language = self._graph.resolver.language_of.get(path, "")
+        return declared_types(self._text(path), language, name).get(name, ())
 
     def _is_super(self, use: NameUse) -> bool:
         qualifier = use.reference.qualifier

@@ -14,6 +14,7 @@ from codefathom.stores.base import Row
 from codefathom.stores.catalog import compiler_uses, foreign, import_table, soundness
 from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.import_table import ImportForm, ImportTable
+from codefathom.stores.catalog.packed_references import imports_in, number_of, numbers_in, unpacked, uses_in
 from codefathom.stores.catalog.records import (
     LONG,
     SHORT,
@@ -41,15 +42,22 @@ from codefathom.stores.catalog.schema import (
 )
 from codefathom.stores.catalog.soundness import (
     CHECKED_CHUNK,
-    CHECKED_REFERENCE,
     CHECKED_SYMBOL,
     CHUNK,
     FROM_CHUNKS,
     FROM_REFERENCES,
     FROM_SYMBOLS,
+    PACKED_REFERENCES,
     Soundness,
 )
-from codefathom.stores.catalog.writing import LATEST, DocumentWriting, apply_batch, put_meta, put_vectors
+from codefathom.stores.catalog.writing import (
+    HAS_USED_NAMES,
+    LATEST,
+    DocumentWriting,
+    apply_batch,
+    put_meta,
+    put_vectors,
+)
 from codefathom.stores.database import Database, is_marked, set_aside
 from codefathom.stores.folder import File, file_at
 from codefathom.stores.kept_file import KeptFile
@@ -80,11 +88,7 @@ _MAX_IN_MEMORY = 4_000  # chunks in memory, about 8 MB
 _MEMBERS_AND_VALUES = ", ".join(f"'{kind}'" for kind in sorted(CALLABLE_KINDS | VALUE_KINDS))
 _MOST_BEHIND = 20  # generations of a stored table of imports, which is then written again
 _PAGE = 2_000  # rows held at a time while views are built
-# CROSS JOIN: the rows of a document lie together, and its language is found by its number.
-_IMPORT_ROWS = (
-    "SELECT r.rowid, r.document_id, CAST(r.name AS TEXT), CAST(r.qualifier AS TEXT), d.language "
-    "FROM refs r CROSS JOIN documents d ON d.id = r.document_id WHERE r.kind = 'import'"
-)
+_PATHS = "SELECT CAST(path AS TEXT), id FROM documents"
 _Made = TypeVar("_Made")
 
 
@@ -610,35 +614,27 @@ class Catalog:
         )
         return [row[0] for row in rows]
 
-    def references(self, name: str, kinds: Sequence[str] = ("call", "type")) -> list[tuple[str, Reference]]:
-        """Return the uses of a name, each with the path of its document."""
-        return self._references(f"r.name = ? AND r.kind IN ({_marks(kinds)})", (name, *kinds))
+    def references(self, name: str) -> list[tuple[str, Reference]]:
+        """Return the calls and type uses of a name, each with the path of its document."""
+        rows = self._packed(self._using(name))
+        return list(self.soundness.references(rows, lambda content: uses_in(content, name)))
 
     def references_of(self, path: str) -> list[Reference]:
         """Return the references in a document, in line order."""
-        return [reference for _, reference in self._references("d.path = ?", (path,))]
+        return [reference for _, reference in self.soundness.references(self._packed_of(path), unpacked)]
 
     def imports_of(self, path: str) -> list[Reference]:
         """Return the imports in a document, in line order."""
-        return [reference for _, reference in self._references("d.path = ? AND r.kind = 'import'", (path,))]
+        return [reference for _, reference in self.soundness.references(self._packed_of(path), imports_in)]
 
     def imports(self, forms: Collection[ImportForm] | None = None) -> Iterator[tuple[str, Reference]]:
         """Yield the imports that say one of these, or all, with the path of their document, in order."""
-        if forms is None:
-            yield from self._references("r.kind = 'import'")
-            return
-        rows = self._import_table().rows(forms)
-        matches: list[tuple[Any, ...]] = []
-        for start in range(0, len(rows), _MAX_PARAMETERS):
-            part = rows[start : start + _MAX_PARAMETERS]
-            # A row may be another one by now, where another process has written meanwhile.
-            matches += self._read(
-                f"SELECT {CHECKED_REFERENCE}, CAST(d.path AS TEXT), CAST(r.line AS INTEGER), r.rowid "
-                f"{FROM_REFERENCES} WHERE r.rowid IN ({_marks(part)}) AND r.kind = 'import'",
-                part,
-            )
-        matches.sort(key=lambda row: row[-3:])
-        yield from self.soundness.references(row[:-3] for row in matches)
+        documents = self._import_table().documents(forms)
+        choice = None if forms is None else frozenset(forms)
+        for row in self._packed(documents):
+            for path, item in self.soundness.references([row], imports_in):
+                if choice is None or (item.name, item.qualifier, row[-1]) in choice:
+                    yield path, item
 
     def import_forms(self) -> Collection[ImportForm]:
         """Return all that imports say, each once; they are read once, then those of documents that changed."""
@@ -667,18 +663,15 @@ class Catalog:
 
     def _updated(self, table: ImportTable, generation: int) -> ImportTable:
         if table.generation < 0:
-            return table.updated(generation, frozenset(), self._read(_IMPORT_ROWS))
+            return table.updated(generation, frozenset(), self._import_rows(self._referring()))
         generations = dict(self._read("SELECT id, generation FROM documents"))
         written = [document for document, own in generations.items() if own > table.generation]
-        rows: list[tuple[Any, ...]] = []
-        for start in range(0, len(written), _MAX_PARAMETERS):
-            part = written[start : start + _MAX_PARAMETERS]
-            rows += self._read(f"{_IMPORT_ROWS} AND r.document_id IN ({_marks(part)})", part)
-        return table.updated(generation, {*written, *(table.documents() - generations.keys())}, rows)
+        gone = table.documents() - generations.keys()
+        return table.updated(generation, {*written, *gone}, self._import_rows(written))
 
     def languages_with_uses(self, languages: Iterable[str]) -> set[str]:
         """Return those of some languages in whose documents calls or type uses were seen."""
-        uses = "SELECT 1 FROM refs r WHERE r.document_id = d.id AND r.kind != 'import'"
+        uses = "SELECT 1 FROM refs r WHERE r.document_id = d.id AND r.names <> x''"
         # One language at a time: the first document with a use ends it.
         condition = f"SELECT 1 FROM documents d WHERE d.language = ? AND EXISTS ({uses}) LIMIT 1"
         return {language for language in languages if self._read(condition, (language,))}
@@ -773,12 +766,36 @@ class Catalog:
                 for row in map(self.soundness.sound, self._rows_of(part))
             )
 
-    def _references(self, condition: str, parameters: Sequence[object] = ()) -> list[tuple[str, Reference]]:
-        rows = self._read(
-            f"SELECT {CHECKED_REFERENCE} {FROM_REFERENCES} WHERE {condition} ORDER BY d.path, r.line, r.rowid",
-            parameters,
-        )
-        return self.soundness.references(rows)
+    def _packed_of(self, path: str) -> list[tuple[Any, ...]]:
+        return self._read(f"{PACKED_REFERENCES} {FROM_REFERENCES} WHERE d.path = ?", (path,))
+
+    def _packed(self, documents: Collection[int]) -> Iterator[tuple[Any, ...]]:
+        """Yield the packed references of documents, in the order of their paths."""
+        numbers = list(documents)
+        parts = (numbers[start : start + _MAX_PARAMETERS] for start in range(0, len(numbers), _MAX_PARAMETERS))
+        paths = [row for part in parts for row in self._read(f"{_PATHS} WHERE id IN ({_marks(part)})", part)]
+        for part in _pages([number for _, number in sorted(paths)]):
+            condition = f"r.document_id IN ({_marks(part)}) ORDER BY d.path"
+            yield from self._read(f"{PACKED_REFERENCES} {FROM_REFERENCES} WHERE {condition}", part)
+
+    def _using(self, name: str) -> list[int]:
+        """Return the documents that use a name, and perhaps some more."""
+        number = number_of(name)
+        if self._read(HAS_USED_NAMES):
+            return [row[0] for row in self._read("SELECT document_id FROM used_names WHERE name = ?", (number,))]
+        # A first run is under way.
+        rows = self._read("SELECT document_id, CAST(names AS BLOB) FROM refs")
+        return [document for document, names in rows if number in numbers_in(names)]
+
+    def _referring(self) -> list[int]:
+        return [row[0] for row in self._read("SELECT document_id FROM refs")]
+
+    def _import_rows(self, documents: Collection[int]) -> Iterator[tuple[Any, ...]]:
+        """Yield the numbers of documents with what their imports say, each once."""
+        for row in self._packed(documents):
+            *_, document, language = row
+            items = [item for _, item in self.soundness.references([row], imports_in)]
+            yield from {(document, item.name, item.qualifier, language): None for item in items}
 
 
 def _paths(catalog: Catalog, _: list[str] | None) -> list[str]:

@@ -26,15 +26,10 @@ def of_symbol(row: Sequence[Any]) -> int:
     return crc32(values.encode("utf-8", "surrogatepass"))
 
 
-def of_reference(row: Sequence[Any]) -> int:
-    """Return the checksum of path, kind, name, line, container, count and qualifier."""
-    return of_references(row[0], [row[1:]])[0]
-
-
 def of_references(path: str, rows: Iterable[Sequence[Any]]) -> list[int]:
     """Return the checksums of kind, name, line, container, count and qualifier of the references of one file.
 
-    They are most of the rows of an index, so the path is taken into account once.
+    Formats before 10 have a row for each.
     """
     start = crc32(f"{path}\n".encode("utf-8", "surrogatepass"))
     return [

@@ -13,9 +13,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from codefathom.errors import IndexingError
+from codefathom.stores.catalog.packed_references import inflated
 from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.stores.catalog.schema import KEPT_TEXT, LOST_TEXTS, SCHEMA, TABLES
-from codefathom.stores.catalog.writing import apply_batch, put_meta
+from codefathom.stores.catalog.writing import apply_batch, has_used_names, put_meta, put_used_names
 from codefathom.types import Document
 
 _MARK = "known:"  # in front of the word by which a user knows this index again
@@ -32,7 +33,7 @@ _NOT_COMPARED: Mapping[str, frozenset[str]] = {
     "refs": frozenset({"document_id"}),
 }
 
-Row = tuple[object, ...]
+Row = tuple[Any, ...]
 
 
 class Differences(NamedTuple):
@@ -66,7 +67,8 @@ class Comparison:
             differing = {path for path in paths if new.own.get(path) != old.own.get(path)}
             for table in _PARTS:
                 one, other = new.rows(table), old.rows(table)
-                differing.update(path for path in paths if not _are_same(one.get(path, []), other.get(path, [])))
+                same = _are_same_references if table == "refs" else _are_same
+                differing.update(path for path in paths if not same(one.get(path, []), other.get(path, [])))
             keys = old.keys(set(paths) - differing)
         except sqlite3.DatabaseError as error:
             raise IndexingError(f"the catalogue cannot be read: {error}", hint="run `fathom index --full`") from error
@@ -135,6 +137,14 @@ def _are_same(one: list[Row], other: list[Row]) -> bool:
     return one == other or (len(one) == len(other) and Counter(one) == Counter(other))
 
 
+def _are_same_references(one: list[Row], other: list[Row]) -> bool:
+    """Compare what the bytes say: another machine deflates in another way. No more is inflated than is to be there."""
+    if [row[:-1] for row in one] != [row[:-1] for row in other]:
+        return False
+    contents = [inflated(row[-1]) for row in one]
+    return contents == [inflated(row[-1], len(content) + 1) for row, content in zip(other, contents, strict=True)]
+
+
 def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:
     """Remove, inside a transaction, all that cannot be compared with files: rows without a document, rows with values
     of other types, texts that are on no disk, lists of the last run, numbers out of range, embeddings of other models
@@ -144,7 +154,8 @@ def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:
     for table in TABLES:
         columns = db.execute(f"PRAGMA table_info({table})").fetchall()
         condition = " OR ".join(f"typeof({row[1]}) NOT IN ('{row[2].lower()}'{_null(row)})" for row in columns)
-        db.execute(f"DELETE FROM {table} WHERE {condition}")
+        if columns:  # else it is one that comes at the end of a first run
+            db.execute(f"DELETE FROM {table} WHERE {condition}")
     db.executemany("DELETE FROM documents WHERE id = ?", [(key,) for key in _unreadable(db)])
     n_kept_texts = db.execute(f"DELETE FROM documents WHERE {KEPT_TEXT}").rowcount
     db.execute("REINDEX")  # an index of SQLite could lead to other rows than it says
@@ -162,6 +173,8 @@ def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:
     db.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
     for table in ("documents", "chunks", "embeddings"):
         db.execute(f"UPDATE {table} SET generation = ? WHERE generation NOT BETWEEN 0 AND ?", (generation, generation))
+    if has_used_names(db):
+        put_used_names(db)
     db.execute("DELETE FROM sqlite_sequence")
     db.execute("INSERT INTO sqlite_sequence SELECT 'chunks', max(key) FROM chunks HAVING max(key) IS NOT NULL")
     # A view of another generation than this one is made again from all chunks.
@@ -186,7 +199,9 @@ def _null(column: Sequence[object]) -> str:
 
 def is_empty(db: sqlite3.Connection) -> bool:
     """Return True if a catalogue holds no rows, which could be false."""
-    query = " UNION ALL ".join(f"SELECT EXISTS(SELECT 1 FROM {table})" for table in TABLES if table != "meta")
+    # Without documents, nothing is read of the names that they would use.
+    tables = (table for table in TABLES if table not in ("meta", "used_names"))
+    query = " UNION ALL ".join(f"SELECT EXISTS(SELECT 1 FROM {table})" for table in tables)
     return not any(row[0] for row in db.execute(query)) and _generation(db) == 0
 
 

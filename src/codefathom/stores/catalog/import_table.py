@@ -1,8 +1,8 @@
-"""What the imports of a project say, each text once, with the rows that say it: a question reads the rows of few. Pure.
+"""What the imports of a project say, each text once, with the documents that say it. Pure.
 
 A project has hundreds of thousands of imports, and most questions are about those that contain one name. So the texts
-alone are kept, and brought up to date with the documents that changed; a row is read, and compared with its checksum,
-where it is a part of an answer.
+alone are kept, and brought up to date with the documents that changed; the references of a document are read, and
+compared with their checksum, where one is a part of an answer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-VERSION = 1  # of the packed form
+VERSION = 2  # of the packed form
 _LENGTH = struct.Struct("<q")
 
 
@@ -35,7 +35,7 @@ class ImportTable:
         generation: int = -1,
         places: Mapping[ImportForm, array[int]] = MappingProxyType({}),
     ) -> None:
-        """Take by form the numbers of row and document, row, document and so on."""
+        """Take by form the numbers of the documents."""
         self.generation = generation
         self.places = places
 
@@ -44,27 +44,24 @@ class ImportTable:
         """All that imports say, each once."""
         return self.places.keys()
 
-    def rows(self, forms: Iterable[ImportForm]) -> list[int]:
-        """Return the numbers of the rows that say one of these, in no order."""
-        return [row for form in forms if form in self.places for row in self.places[form][::2]]
-
-    def documents(self) -> set[int]:
-        """Return the numbers of the documents that have imports."""
-        return set().union(*(places[1::2] for places in self.places.values()))
+    def documents(self, forms: Iterable[ImportForm] | None = None) -> set[int]:
+        """Return the numbers of the documents that say one of these, or anything."""
+        choice = self.places.values() if forms is None else (self.places.get(form, ()) for form in forms)
+        return set().union(*choice)
 
     def updated(self, generation: int, changed: AbstractSet[int], rows: Iterable[tuple[Any, ...]]) -> ImportTable:
         """Return the table of a later generation: without what some documents had before, and with these rows.
 
-        Of each row: its number, the number of its document, and the parts of its form.
+        Of each row: the number of its document, and the parts of its form. No two rows are the same.
         """
         kept = ((form, _without(changed, places)) for form, places in self.places.items())
         result = {form: places for form, places in kept if places}
         added: dict[tuple[Any, ...], array[int]] = {}  # a form is slow to make for each of very many rows
         for row in rows:
-            form = row[2:]
+            form = row[1:]
             if form not in added:
                 added[form] = array("q")
-            added[form].extend(row[:2])
+            added[form].append(row[0])
         for form, places in added.items():
             written = ImportForm(*form)
             result[written] = result[written] + places if written in result else places
@@ -91,7 +88,6 @@ def unpacked(data: memoryview) -> ImportTable:
 
 
 def _without(documents: AbstractSet[int], places: array[int]) -> array[int]:
-    if documents.isdisjoint(places[1::2]):
+    if documents.isdisjoint(places):
         return places
-    pairs = zip(places[::2], places[1::2], strict=True)
-    return array("q", (number for pair in pairs if pair[1] not in documents for number in pair))
+    return array("q", (number for number in places if number not in documents))

@@ -159,8 +159,8 @@ class Symbols(Protocol):
 class References(Protocol):
     """The imports and uses of names."""
 
-    def references(self, name: str, kinds: Sequence[str] = ("call", "type")) -> list[tuple[str, Reference]]:
-        """Return the uses of a name, each with the path of its document."""
+    def references(self, name: str) -> list[tuple[str, Reference]]:
+        """Return the calls and type uses of a name, each with the path of its document."""
         ...
 
     def references_of(self, path: str) -> list[Reference]:

@@ -10,21 +10,23 @@ from types import MappingProxyType
 
 from codefathom.errors import DamagedError, IndexingError
 from codefathom.facts.reasons import CATALOGUE_MARKED, INDEX_BUILDS_AGAIN, Note
-from codefathom.stores.catalog.writing import put_meta
+from codefathom.stores.catalog import checksums
+from codefathom.stores.catalog.writing import put_meta, put_references, put_used_names
 from codefathom.stores.database import Database, failure, is_damage, is_marked, set_aside
 from codefathom.stores.folder import File, UnsafeError
 from codefathom.stores.sqlite import use_log
 from codefathom.stores.write_errors import writing_error
 from codefathom.text.kept_names import KEPT_TEXTS
+from codefathom.types import Reference
 
 # 1: before the first release. 2: embeddings carry the generation in which they came. 3: rows that are shown carry a
 # checksum, and the file has a seal. 5: chunks have a column. 6: references have a qualifier.
 # A catalogue of an older format is set aside and made again: all of it can be had from the tree and the user's cache.
 # That is no longer so of the texts that are on no disk, which came with this format: a next one must carry them over.
 # 7: documents and files that were left out have ctime and inode. 8: edges of compilers. 9: embeddings have an index
-# that can be made late. A file of format 6, 7 or 8 gets what it lacks when it is opened.
-FORMAT = 9
-READABLE_FORMATS = frozenset({6, 7, 8, FORMAT})
+# that can be made late. 10: references are packed. A file of format 6 to 9 gets what it lacks when it is opened.
+FORMAT = 10
+READABLE_FORMATS = frozenset({6, 7, 8, 9, FORMAT})
 _ADDED = ", ctime_ns INTEGER NOT NULL DEFAULT 0, inode INTEGER NOT NULL DEFAULT 0"  # to these tables, as SQLite adds it
 _WITH_ADDED = ("documents", "rejected")
 _STAMP = "size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL"
@@ -41,6 +43,8 @@ EMBEDDED = "embedded"  # key of a generation and a model: each chunk up to it ha
 # chunks: keys are never used twice (AUTOINCREMENT), so that a view can name a chunk by its key alone.
 # text_hash: "" where the size of the document keeps it from being embedded, which its chunker says as well.
 # removed: keys of chunks that are gone, for views that still show them.
+# refs: the references of a document and the numbers of the names that it uses, see `packed_references.py`.
+# used_names: these numbers once more, so that a name leads to the documents that use it.
 # embeddings: with rowid, so that vectors are appended; kept in the order of their hashes they cost a fifth of a build.
 # rejected: files that were opened and left out because of their content.
 # compilers: who has written the uses of a document, and of which version of it.
@@ -68,10 +72,9 @@ CREATE TABLE symbols(
 CREATE INDEX symbols_name ON symbols(name);
 CREATE INDEX symbols_document ON symbols(document_id, start_line);
 CREATE TABLE refs(
-    document_id INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, line INTEGER NOT NULL,
-    container TEXT NOT NULL, count INTEGER NOT NULL, qualifier TEXT NOT NULL, checksum INTEGER NOT NULL);
-CREATE INDEX refs_name ON refs(name);
-CREATE INDEX refs_document ON refs(document_id, line);
+    document_id INTEGER PRIMARY KEY, names BLOB NOT NULL, checksum INTEGER NOT NULL, packed BLOB NOT NULL);
+CREATE TABLE used_names(
+    name INTEGER NOT NULL, document_id INTEGER NOT NULL, PRIMARY KEY(name, document_id)) WITHOUT ROWID;
 CREATE TABLE embeddings(
     model TEXT NOT NULL, text_hash TEXT NOT NULL, vector BLOB NOT NULL, generation INTEGER NOT NULL);
 CREATE UNIQUE INDEX embeddings_text_hash ON embeddings(model, text_hash);
@@ -91,18 +94,31 @@ TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 _STATEMENTS = tuple(statement.strip() for statement in SCHEMA.split(";") if statement.strip())
 _EMBEDDINGS = tuple(statement for statement in _STATEMENTS if " embeddings" in statement)
 _EMBEDDINGS_OF_8 = (_EMBEDDINGS[0].removesuffix(")") + ",\n    PRIMARY KEY(model, text_hash))", _EMBEDDINGS[2])
-_STATEMENTS_OF_8 = (*(statement for statement in _STATEMENTS if statement not in _EMBEDDINGS), *_EMBEDDINGS_OF_8)
+_REFERENCES = tuple(statement for statement in _STATEMENTS if re.match(r"CREATE TABLE (refs|used_names)\(", statement))
+_REFERENCES_OF_9 = (
+    "CREATE TABLE refs(\n    document_id INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, "
+    "line INTEGER NOT NULL,\n    container TEXT NOT NULL, count INTEGER NOT NULL, qualifier TEXT NOT NULL, "
+    "checksum INTEGER NOT NULL)",
+    "CREATE INDEX refs_document ON refs(document_id, line)",
+    "CREATE INDEX refs_name ON refs(name)",
+)
+_STATEMENTS_OF_9 = (*(statement for statement in _STATEMENTS if statement not in _REFERENCES), *_REFERENCES_OF_9)
+_STATEMENTS_OF_8 = (*(statement for statement in _STATEMENTS_OF_9 if statement not in _EMBEDDINGS), *_EMBEDDINGS_OF_8)
 _NEW_IN_8 = tuple(statement for statement in _STATEMENTS if " compiler" in statement)
 _STATEMENTS_OF_7 = tuple(statement for statement in _STATEMENTS_OF_8 if statement not in _NEW_IN_8)
 _STATEMENTS_OF_6 = tuple(statement.replace(_ADDED, "") for statement in _STATEMENTS_OF_7)
-_STATEMENTS_OF = {6: _STATEMENTS_OF_6, 7: _STATEMENTS_OF_7, 8: _STATEMENTS_OF_8, FORMAT: _STATEMENTS}
+_STATEMENTS_OF = {
+    **{6: _STATEMENTS_OF_6, 7: _STATEMENTS_OF_7, 8: _STATEMENTS_OF_8, 9: _STATEMENTS_OF_9},
+    FORMAT: _STATEMENTS,
+}
 # Each row of these lies at a random place: with each batch of a few files, most pages of a large index would be written
 # again. So a catalogue has them from the end of its first run on.
+_LATE_NAMES = ("chunks_text_hash", "symbols_name", "used_names", "embeddings_text_hash")
 _LATE = {
     name: statement
     for statement in _STATEMENTS
-    for name in ("chunks_text_hash", "symbols_name", "refs_name", "embeddings_text_hash")
-    if f"INDEX {name} " in statement
+    for name in _LATE_NAMES
+    if re.match(rf"CREATE (UNIQUE )?(INDEX|TABLE) {name}\b", statement)
 }
 # Without their index, the embedding of a text comes once with each batch that has it. The first one stays.
 _EMBEDDED_ONCE = (
@@ -158,7 +174,9 @@ def _bring_up(database: Database) -> None:
                     db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
         for statement in _NEW_IN_8 if version < 8 else ():
             db.execute(statement)
-        _renew_embeddings(db)
+        if version < 9:
+            _renew_embeddings(db)
+        _pack_references(db)
         put_meta(db, {"format": str(FORMAT)})
 
 
@@ -173,15 +191,33 @@ def _renew_embeddings(db: sqlite3.Connection) -> None:
     db.execute("DROP TABLE embeddings_before")
 
 
+def _pack_references(db: sqlite3.Connection) -> None:
+    """Put the rows of a table of format 9, one for each reference, into one row for each document."""
+    db.execute("ALTER TABLE refs RENAME TO refs_before")
+    for statement in _REFERENCES:
+        db.execute(statement)
+    for document_id, path in db.execute("SELECT id, path FROM documents").fetchall():
+        rows = db.execute(
+            "SELECT kind, name, line, container, count, qualifier, checksum FROM refs_before WHERE document_id = ? "
+            "ORDER BY line, rowid",
+            (document_id,),
+        ).fetchall()
+        sums = checksums.of_references(path, [row[:-1] for row in rows])
+        sound = [Reference(*row[:-1]) for row, checksum in zip(rows, sums, strict=True) if row[-1] == checksum]
+        put_references(db, document_id, path, sound)
+    db.execute("DROP TABLE refs_before")
+    put_used_names(db)
+
+
 def drop_late_indexes(db: sqlite3.Connection) -> None:
     """Drop, inside a transaction, the indexes that are made when the first documents are there."""
-    for name in _LATE:
-        db.execute(f"DROP INDEX IF EXISTS {name}")
+    for name, statement in _LATE.items():
+        db.execute(f"DROP {'TABLE' if statement.startswith('CREATE TABLE') else 'INDEX'} IF EXISTS {name}")
 
 
 def with_late_indexes(read: Callable[[str], Sequence[tuple[str]]]) -> bool:
     """Return True if all of them are there, as a function tells that returns the rows of a query."""
-    return _LATE.keys() <= {name for (name,) in read("SELECT name FROM sqlite_master WHERE type = 'index'")}
+    return _LATE.keys() <= {name for (name,) in read("SELECT name FROM sqlite_master")}
 
 
 def make_late_indexes(db: sqlite3.Connection) -> None:
@@ -190,6 +226,7 @@ def make_late_indexes(db: sqlite3.Connection) -> None:
     db.execute(_EMBEDDED_ONCE)
     for statement in _LATE.values():
         db.execute(statement)
+    put_used_names(db)
 
 
 def _older_format(db: sqlite3.Connection, path: str) -> int:
@@ -303,7 +340,7 @@ def _problem(db: sqlite3.Connection, path: str, version: int) -> str:
         return f"its format was {number[:20] or 'unknown'}, now it is {FORMAT}"
     of_sqlite = {name for _, name, sql in rows if sql is None or name == _SEQUENCE}
     own, full = statements - {_SEQUENCE_SQL}, set(_STATEMENTS_OF[version])
-    is_ours = own <= full and full - own <= set(_LATE.values())
+    is_ours = own <= full and full - own <= {*_LATE.values(), _REFERENCES_OF_9[-1]}
     if not is_ours or any(not name.startswith("sqlite_") for name in of_sqlite):
         return "it holds other tables than a catalogue has"
     return "" if _is_named(db) else "fathom has not made it"

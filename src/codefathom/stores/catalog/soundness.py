@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 from codefathom.errors import DamagedError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, Told
-from codefathom.stores.catalog import checksums, compiler_uses
+from codefathom.stores.catalog import checksums, compiler_uses, packed_references
 from codefathom.stores.catalog.records import CompilerUses
+from codefathom.stores.catalog.writing import HAS_USED_NAMES
 from codefathom.stores.database import Database, mark
 from codefathom.types import FoundSymbol, Reference, Symbol
 
@@ -26,8 +25,10 @@ FROM_CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
 _SYMBOL = "s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc"
 CHECKED_SYMBOL = f"d.path, d.language, {_SYMBOL}, s.checksum"
 FROM_SYMBOLS = "FROM symbols s JOIN documents d ON d.id = s.document_id"
-CHECKED_REFERENCE = "d.path, r.kind, r.name, r.line, r.container, r.count, r.qualifier, r.checksum"
+# Whatever kinds of values a damaged file holds.
+PACKED_REFERENCES = "SELECT CAST(d.path AS TEXT), r.checksum, CAST(r.packed AS BLOB), d.id, d.language"
 FROM_REFERENCES = "FROM refs r JOIN documents d ON d.id = r.document_id"
+_NAMED_REFERENCES = f"{PACKED_REFERENCES}, CAST(r.names AS BLOB) {FROM_REFERENCES}"
 
 _ALL_LINES = 1 << 62
 _MOST_TOGETHER, _BYTES_TOGETHER = 64, 1 << 21  # documents that are read at once
@@ -173,17 +174,16 @@ class Soundness:
                 self._leave_out(path)
         return symbols
 
-    def references(self, rows: Iterable[Sequence[Any]]) -> list[tuple[str, Reference]]:
-        """Return the references of rows of `CHECKED_REFERENCE`, with their paths."""
-        references = []
-        for path, group in groupby(rows, key=itemgetter(0)):
-            own = [row[1:] for row in group]
-            for row, checksum in zip(own, checksums.of_references(path, [row[:-1] for row in own]), strict=True):
-                if row[-1] == checksum:
-                    references.append((path, Reference(*row[:-1])))
-                else:
-                    self._leave_out(path)
-        return references
+    def references(
+        self, rows: Iterable[Sequence[Any]], read: Callable[[bytes], Iterable[Reference]]
+    ) -> Iterator[tuple[str, Reference]]:
+        """Yield what a function reads in rows of `PACKED_REFERENCES`, each with the path."""
+        for path, checksum, data, *_ in rows:
+            references = _read_references(path, checksum, data, read)
+            if references is None:
+                self._leave_out(path)
+            else:
+                yield from ((path, reference) for reference in references)
 
     def compiler_uses(self, rows: Iterable[Sequence[Any]]) -> list[CompilerUses]:
         """Return the uses of rows of `compiler_uses.ROWS`, for each pair of files."""
@@ -205,7 +205,6 @@ class Soundness:
         tables: list[tuple[str, Callable[[Sequence[Any]], int], int]] = [
             (f"{CHUNK}, c.checksum {FROM_CHUNKS}", checksums.of_chunk, 1),
             (f"{CHECKED_SYMBOL} {FROM_SYMBOLS}", checksums.of_symbol, 0),
-            (f"{CHECKED_REFERENCE} {FROM_REFERENCES}", checksums.of_reference, 0),
         ]
         for columns, checksum_of, path in tables:
             for *row, checksum in self._database.rows(f"SELECT {columns}"):
@@ -214,6 +213,23 @@ class Soundness:
         for path_of_row, target, data, checksum in self._database.rows(compiler_uses.ROWS):
             if compiler_uses.checksum(path_of_row, target, data) != checksum:
                 return f"a row of {path_of_row!r} differs from what was written"
+        return self._wrong_reference()
+
+    def _wrong_reference(self) -> str:
+        """Return the first problem of the references, or nothing: the rows, and the names that lead to them."""
+        n_names = total = 0
+        for path, checksum, data, document_id, _, names in self._database.rows(_NAMED_REFERENCES):
+            references = _read_references(path, checksum, data, packed_references.unpacked)
+            if references is None:
+                return f"a row of {path!r} differs from what was written"
+            if names != packed_references.used_names(references):
+                return f"the names that {path!r} uses differ from what was written"
+            numbers = packed_references.numbers_in(names)
+            n_names, total = n_names + len(numbers), total + sum(number * (document_id % 997) for number in numbers)
+        if self._database.read(HAS_USED_NAMES):
+            sums = "count(*), coalesce(sum(name * (document_id % 997)), 0)"
+            if self._database.read(f"SELECT {sums} FROM used_names") != [(n_names, total)]:
+                return "the names that lead to documents differ from what was written"
         return ""
 
     def _leave_out(self, path: object) -> None:
@@ -224,3 +240,16 @@ class Soundness:
     def _n_lines(self, path: str) -> int:
         rows = self._database.read("SELECT CAST(n_lines AS INTEGER) FROM documents WHERE path = ?", (path,))
         return int(rows[0][0]) if rows else 0
+
+
+def _read_references(
+    path: str, checksum: object, data: bytes, read: Callable[[bytes], Iterable[Reference]]
+) -> Iterable[Reference] | None:
+    """Return what a function reads in packed references; None where these are not what was written."""
+    content = packed_references.inflated(data)
+    if packed_references.checksum(path, content) != checksum:
+        return None
+    try:
+        return read(content)
+    except (ValueError, IndexError, TypeError):  # somebody knows how checksums are made
+        return None

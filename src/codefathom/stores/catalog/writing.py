@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 
 from codefathom.facts.reasons import as_line
-from codefathom.stores.catalog import checksums
+from codefathom.stores.catalog import checksums, packed_references
 from codefathom.stores.catalog.records import Batch, DocumentRecord, Written
 from codefathom.stores.conditions import path_fields
-from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
+from codefathom.types import Chunk, Failure, ParsedDocument, Reference, Skipped
 
 WRITTEN = "written"  # key of a random word of the last generation: an older file that is put back may count on to it
 LATEST = (
     "latest"  # key of the words of the latest generations, the last one last: whatever was made of one is known by it
 )
 _MOST_LATEST = 100
+HAS_USED_NAMES = "SELECT 1 FROM sqlite_master WHERE name = 'used_names'"
 
 _PUT_DOCUMENT = (
     "INSERT INTO documents(path, dir, name, ext, language, fingerprint, size, mtime_ns, module, sub_module, "
@@ -198,23 +200,54 @@ def _put_document(db: sqlite3.Connection, record: DocumentRecord, generation: in
 
 def _put_outline(db: sqlite3.Connection, document_id: int, parsed: ParsedDocument) -> None:
     db.execute("DELETE FROM symbols WHERE document_id = ?", (document_id,))
-    db.execute("DELETE FROM refs WHERE document_id = ?", (document_id,))
     path, language = parsed.document.path, parsed.document.language
     symbols = [
         (s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc)
         for s in parsed.symbols
     ]
-    references = [(r.kind, r.name, r.line, r.container, r.count, r.qualifier) for r in parsed.references]
-    sums = checksums.of_references(path, references)
     db.executemany(
         "INSERT INTO symbols(document_id, kind, name, qualified_name, start_line, end_line, name_line, signature, doc, "
         "checksum) VALUES (?,?,?,?,?,?,?,?,?,?)",
         [(document_id, *row, checksums.of_symbol((path, language, *row))) for row in symbols],
     )
-    db.executemany(
-        "INSERT INTO refs VALUES (?,?,?,?,?,?,?,?)",
-        [(document_id, *row, checksum) for row, checksum in zip(references, sums, strict=True)],
-    )
+    put_references(db, document_id, path, parsed.references)
+
+
+def put_references(db: sqlite3.Connection, document_id: int, path: str, references: Sequence[Reference]) -> None:
+    """Replace the references of a document inside a transaction."""
+    row = db.execute("SELECT CAST(names AS BLOB) FROM refs WHERE document_id = ?", (document_id,)).fetchone()
+    before = set(packed_references.numbers_in(row[0])) if row else set()
+    names = packed_references.used_names(references)
+    if references:
+        packed = packed_references.packed(references)
+        checksum = packed_references.checksum(path, packed_references.inflated(packed))
+        db.execute("INSERT OR REPLACE INTO refs VALUES (?,?,?,?)", (document_id, names, checksum, packed))
+    elif row:
+        db.execute("DELETE FROM refs WHERE document_id = ?", (document_id,))
+    now = set(packed_references.numbers_in(names))
+    if before != now and has_used_names(db):
+        gone, new = ([(number, document_id) for number in numbers] for numbers in (before - now, now - before))
+        db.executemany("DELETE FROM used_names WHERE name = ? AND document_id = ?", gone)
+        db.executemany("INSERT OR IGNORE INTO used_names VALUES (?, ?)", new)
+
+
+def has_used_names(db: sqlite3.Connection) -> bool:
+    """Return True if the table is there that leads from a name to documents: not before the end of a first run."""
+    return db.execute(HAS_USED_NAMES).fetchone() is not None
+
+
+def put_used_names(db: sqlite3.Connection) -> None:
+    """Fill this table anew inside a transaction, in the order of its keys, so that each page is written once."""
+    db.execute("DELETE FROM used_names")
+    documents: list[int] = []
+    buckets = [array("Q") for _ in range(256)]  # by the first bits of the number, as one list would be large
+    for document_id, names in db.execute("SELECT document_id, names FROM refs ORDER BY document_id"):
+        for number in packed_references.numbers_in(names):
+            buckets[number >> 24].append(number << 32 | len(documents))
+        documents.append(document_id)
+    for bucket in buckets:
+        pairs = ((pair >> 32, documents[pair & 0xFFFFFFFF]) for pair in sorted(bucket))
+        db.executemany("INSERT OR IGNORE INTO used_names VALUES (?, ?)", pairs)
 
 
 def _remove_document(db: sqlite3.Connection, path: str, written: Written) -> bool:
@@ -222,7 +255,8 @@ def _remove_document(db: sqlite3.Connection, path: str, written: Written) -> boo
     if row is None:
         return False
     written.removed.extend(key for (key,) in db.execute("SELECT key FROM chunks WHERE document_id = ?", row))
-    for table in ("chunks", "symbols", "refs", "compilers", "compiler_uses"):
+    put_references(db, row[0], path, ())
+    for table in ("chunks", "symbols", "compilers", "compiler_uses"):
         db.execute(f"DELETE FROM {table} WHERE document_id = ?", row)
     db.execute("DELETE FROM compiler_uses WHERE target_id = ?", row)
     db.execute("DELETE FROM documents WHERE id = ?", row)

@@ -59,8 +59,20 @@ def test_any_text_can_be_read(text: str, language: str) -> None:
     assert all(1 <= item.line <= lines for types in declared_types(text, language).values() for item in types)
 
 
+_LINES = st.sampled_from(
+    ["c: Coin = a", "a: Purse", "c = Coin()", "cc: Cash = c", "", "with Coin() as c:", "a, c: b.Coin"]
+)
+
+
+@given(st.lists(_LINES, max_size=8), st.sampled_from(["a", "c", "cc", "z"]))
+def test_lines_with_a_name_tell_all_of_it(lines: list[str], name: str) -> None:
+    text = "\n".join(lines)
+    assert declared_types(text, "python", name).get(name, []) == declared_types(text, "python").get(name, [])
+
+
 def test_a_file_that_a_program_made_is_left_out() -> None:
     assert not declared_types("c = Coin()\n" + "#" * 500_000, "python")
+    assert not declared_types("c = Coin()\n" + "#" * 500_000, "python", "c")
     assert set(declared_types("c = Coin()\nd = Coin()" + " " * 300, "python")) == {"c"}
 
 

@@ -100,13 +100,49 @@ def test_a_symbol_that_differs_is_not_shown(path: Path, damage: str) -> None:
     catalog.close()
 
 
-@pytest.mark.parametrize("damage", ["line = 5", "container = ''", "count = 'many'", "document_id = 2"])
-def test_a_reference_that_differs_is_not_shown(path: Path, damage: str) -> None:
-    change(path, f"UPDATE refs SET {damage} WHERE name = 'f1' AND document_id = 1")
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *("packed = X''", "packed = 'text'", "packed = 7", "packed = substr(packed, 1, 20)", "packed = zeroblob(40)"),
+        "packed = substr(packed, 1, 30) || X'00' || substr(packed, 32)",
+        *("checksum = checksum + 1", "checksum = 'many'"),
+    ],
+)
+def test_references_that_differ_are_not_shown(path: Path, damage: str) -> None:
+    change(path, f"UPDATE refs SET {damage} WHERE document_id = 1")
     catalog = Catalog.open(str(path))
     assert [path for path, _ in catalog.references("f1")] == ["b.py"]
-    assert [use.name for use in catalog.references_of("a.py")] == ["os"]
-    assert catalog.soundness.damaged_paths
+    assert (catalog.references_of("a.py"), catalog.imports_of("a.py")) == ([], [])
+    assert [use.name for use in catalog.references_of("b.py")] == ["os", "f1"]
+    assert catalog.soundness.damaged_paths == {"a.py"}
+    assert catalog.soundness.check()
+    catalog.close()
+
+
+def test_references_of_another_document_are_not_shown(path: Path) -> None:
+    change(path, "DELETE FROM refs WHERE document_id = 2")
+    change(path, "UPDATE refs SET document_id = 2")
+    catalog = Catalog.open(str(path))
+    assert (catalog.references("f1"), catalog.references_of("a.py"), catalog.references_of("b.py")) == ([], [], [])
+    assert catalog.soundness.damaged_paths == {"b.py"}
+    catalog.close()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *("DELETE FROM used_names WHERE document_id = 1", "UPDATE used_names SET name = name + 1"),
+        *("INSERT INTO used_names VALUES (7, 1)", "UPDATE refs SET names = X''", "UPDATE refs SET names = 'abcd'"),
+    ],
+)
+def test_names_that_lead_to_other_documents_are_found_by_a_check(path: Path, damage: str) -> None:
+    catalog = Catalog.open(str(path))
+    assert catalog.soundness.check() == ""
+    catalog.close()
+    change(path, damage)
+    path.with_name("c.db.seal").unlink(missing_ok=True)
+    catalog = Catalog.open(str(path))
+    assert "names that" in catalog.soundness.check()
     catalog.close()
 
 
