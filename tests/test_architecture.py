@@ -102,6 +102,7 @@ LIBRARIES = {
         "stores/vectors/faiss_vectors.py",
         "stores/vectors/flat_vectors.py",
         "stores/vectors/payload.py",
+        "stores/vectors/row_signs.py",
     },
     "regex": {"text/expressions.py"},
     "semble_grammars": {"parse/machine_code.py"},
