@@ -106,7 +106,11 @@ LIBRARIES = {
     },
     "regex": {"text/expressions.py"},
     "semble_grammars": {"parse/machine_code.py"},
-    "simsimd": {"stores/vectors/flat_vectors.py", "stores/vectors/nearest.py"},
+    "simsimd": {
+        "stores/vectors/flat_vectors.py",
+        "stores/vectors/nearest.py",
+        "stores/vectors/row_signs.py",
+    },
     "tantivy": {"stores/lexical/lexical_view.py"},
     "tree_sitter": {
         *("parse/grammars.py", "parse/leading_comments.py", "parse/outline.py", "parse/qualifiers.py"),
