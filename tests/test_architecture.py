@@ -102,10 +102,15 @@ LIBRARIES = {
         "stores/vectors/faiss_vectors.py",
         "stores/vectors/flat_vectors.py",
         "stores/vectors/payload.py",
+        "stores/vectors/row_signs.py",
     },
     "regex": {"text/expressions.py"},
     "semble_grammars": {"parse/machine_code.py"},
-    "simsimd": {"stores/vectors/flat_vectors.py", "stores/vectors/nearest.py"},
+    "simsimd": {
+        "stores/vectors/flat_vectors.py",
+        "stores/vectors/nearest.py",
+        "stores/vectors/row_signs.py",
+    },
     "tantivy": {"stores/lexical/lexical_view.py"},
     "tree_sitter": {
         *("parse/grammars.py", "parse/leading_comments.py", "parse/outline.py", "parse/qualifiers.py"),

@@ -198,8 +198,8 @@ class StoreSettings(NamedTuple):
     vectors: Annotated[
         str,
         SettingRule(
-            "Store of the vectors. `flat`, a file beside the index, compares a query with every vector; docs/stores.md "
-            "describes the others.",
+            "Store of the vectors. `flat`, a file beside the index, compares a query with every vector, from 192,000 "
+            "on in two steps; docs/stores.md describes the others.",
             choices=tuple(VECTOR_STORES),
         ),
     ] = "flat"

@@ -2,6 +2,9 @@
 
 A commit of a few rows beside very many writes them to a small file next to the large one, with the keys of rows that
 are gone; it belongs to one state of the large file. When there are too many of them, the large file is written anew.
+
+Beside very many rows lie their signs in a file of their own, which belongs to one state of the large file too: a
+question that is about all rows compares only those exactly whose signs are most alike.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
 from hashlib import blake2b
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import NamedTuple, cast
 from zlib import crc32
 
@@ -24,6 +27,13 @@ import simsimd
 from codefathom.stores.base import Row
 from codefathom.stores.folder import File, Folder, folder_at
 from codefathom.stores.vectors.nearest import NO_ROWS, Table, check_length, nearest_of_both, nearest_rows, table_of
+from codefathom.stores.vectors.row_signs import (
+    LEAST_ROWS,
+    bytes_of_signs,
+    n_looked_at,
+    signs_of,
+    with_most_alike_signs,
+)
 from codefathom.stores.write_errors import writing_error
 from codefathom.types import Matrix, Where
 
@@ -38,6 +48,9 @@ _SPARE = 1_000_000  # bytes of it that are no rows
 # magic and format, owner, generation, generation and checksum of the large file, number of keys. The keys follow, a
 # byte for each that says if it has a row, the rows, and a checksum of all.
 _CHANGES_HEADER = struct.Struct("<8s16sqqqq")
+_SIGNS = "signs.bin"
+_SIGNS_MAGIC = b"fathoms1"
+_SIGNS_HEADER = struct.Struct("<8s16sqq")  # magic and format, owner, generation and checksum of the large file
 
 
 def quantise(matrix: Matrix) -> list[bytes]:
@@ -107,6 +120,7 @@ class _View(NamedTuple):
     made: tuple[int, int]  # generation of the large file, and checksum of its header and keys
     changes: Mapping[int, bytes | None]  # rows in the place of those of the table; None: gone
     changed: Table  # the rows among them
+    signs: memoryview = memoryview(b"")  # of the rows of the large file; empty: they have none
 
     @property
     def keys(self) -> Sequence[int]:
@@ -132,11 +146,13 @@ class FlatVectorStore:
 
     large_bytes = 8_000_000  # of rows; fewer are all written again with each commit, in a few milliseconds
     most_changed = 1 / 32  # of the rows of the large file
+    least_with_signs = LEAST_ROWS
 
     def __init__(self, folder: Folder | str, dimensions: int, owner: str = "") -> None:
         self.dimensions = dimensions
         self._file = folder_at(folder).file(_FILE)
         self._changes_file = self._file.folder.file(_CHANGES)
+        self._signs_file = self._file.folder.file(_SIGNS)
         self._owner = blake2b(owner.encode(), digest_size=16).digest()
         self._stamp: object = None
         self._view = _NOTHING
@@ -157,12 +173,16 @@ class FlatVectorStore:
         stamp = (self._file.stamp(), self._changes_file.stamp())
         if stamp != self._stamp:
             self._stamp = stamp
-            self._view = self._with_changes(self._load())
+            view = self._load()
+            self._view = self._with_changes(view._replace(signs=self._signs_of(view)))
 
     def damage(self) -> str:
         """Return the difference between the rows and their checksum, or nothing; reads all of them."""
         view = self._view
-        return "" if crc32(view.table.rows) == view.checksum else "rows differ from what was written"
+        if crc32(view.table.rows) != view.checksum:
+            return "rows differ from what was written"
+        made = _crc32(signs_of([view.table.rows], self.dimensions)) if view.signs else 0
+        return "" if made == crc32(view.signs) else "signs of rows differ from the rows"
 
     def upsert(self, rows: Iterable[Row]) -> None:
         """Add rows, or replace those with the same key. Visible after `commit`."""
@@ -203,25 +223,33 @@ class FlatVectorStore:
         if self._file.folder.exists():
             self._file.remove()
             self._changes_file.remove()
+            self._signs_file.remove()
 
     def take(self, other: Folder) -> None:
         """Take over the file of a view of the same catalogue in another folder; see `File.take`. Raises OSError."""
         self._file.folder.make()
         self._file.take(other.file(_FILE))
-        if other.file(_CHANGES).kind():
-            self._changes_file.take(other.file(_CHANGES))
+        for name in (_CHANGES, _SIGNS):
+            if other.file(name).kind():
+                self._file.folder.file(name).take(other.file(name))
 
     problem = ""  # a file beside the index is never away
 
     def nearest(
         self, vector: bytes, k: int, allowed: Collection[int] | None = None, where: Where | None = None
     ) -> list[tuple[int, float]]:
-        """Return the k nearest by cosine similarity as (key, similarity), best first, ties by key; exact."""
+        """Return the k nearest by cosine similarity as (key, similarity), best first, ties by key.
+
+        Similarities are exact. Of very many rows that no filter narrows some of the k may be others: see `row_signs`.
+        """
         check_length(vector, self.dimensions)
         view = self._view
-        if not view.changes:
-            return nearest_rows(view.table, vector, k, allowed)
-        return nearest_of_both(view.table, view.changed, view.changes.keys(), vector=vector, k=k, allowed=allowed)
+        n = n_looked_at(len(view.keys), k + min(k, len(view.changes))) if view.signs and allowed is None else None
+        if n is not None:
+            alike = view._replace(table=with_most_alike_signs(view.table, view.signs, vector, n))
+            if len(best := _nearest(alike, vector, k, None)) == k:  # else most of them are gone
+                return best
+        return _nearest(view, vector, k, allowed)
 
     def close(self) -> None:
         """Release the file. Uncommitted changes are dropped."""
@@ -245,6 +273,21 @@ class FlatVectorStore:
             return _NOTHING
         table = Table(data[_START:first].cast("q"), data[first:].cast("b"), dimensions)
         return _View(generation, table, row_sum, (generation, checksum), {}, NO_ROWS)
+
+    def _signs_of(self, view: _View) -> memoryview:
+        """Return the signs that were kept of a large file; nothing where there are none of this very file."""
+        if len(view.keys) >= self.least_with_signs:
+            data = _content(self._signs_file)
+            whole = _SIGNS_HEADER.size + len(view.keys) * bytes_of_signs(self.dimensions)
+            head = _SIGNS_HEADER.pack(_SIGNS_MAGIC, self._owner, *view.made)
+            if len(data) == whole and data[: _SIGNS_HEADER.size] == head:
+                return data[_SIGNS_HEADER.size :]
+        return memoryview(b"")
+
+    def _keep_signs(self, parts: Iterable[bytes | memoryview], made: tuple[int, int]) -> None:
+        """Write the signs of all rows of a large file, which may not have its name yet."""
+        head = _SIGNS_HEADER.pack(_SIGNS_MAGIC, self._owner, *made)
+        self._signs_file.replace(chain([head], signs_of(parts, self.dimensions)))
 
     def _with_changes(self, view: _View) -> _View:
         """Return the rows of the large file with the changes beside it, where these were made to this file."""
@@ -275,6 +318,8 @@ class FlatVectorStore:
         parts.append(bytes(row is not None for row in changes.values()))
         parts += [row for row in changes.values() if row is not None]
         try:
+            if not view.signs and len(view.keys) >= self.least_with_signs:
+                self._keep_signs([view.table.rows], view.made)  # an earlier version has written the large file
             self._changes_file.replace([*parts, _CHECKSUM.pack(crc32(b"".join(parts)))])
         except OSError as error:
             raise writing_error(f"cannot write {self._file.path!r}", self._file.folder, error) from error
@@ -286,16 +331,25 @@ class FlatVectorStore:
         for some_keys, some_rows in _merged(view, changes):
             keys.extend(some_keys)
             rows.append(some_rows)
-        row_sum = reduce(lambda before, part: crc32(part, before), rows, 0)
+        row_sum = _crc32(rows)
         header = _HEADER.pack(_MAGIC, self._owner, generation, self.dimensions, len(keys), row_sum)
-        checksum = _CHECKSUM.pack(crc32(keys, crc32(header)))
-
+        made = (generation, crc32(keys, crc32(header)))
         try:
             self._file.folder.make()
-            self._file.replace([header, checksum, keys.tobytes(), *rows])
+            if len(keys) >= self.least_with_signs:
+                self._keep_signs(rows, made)
+            else:
+                self._signs_file.remove()
+            self._file.replace([header, _CHECKSUM.pack(made[1]), keys.tobytes(), *rows])
             self._changes_file.remove()  # one that stays belongs to another file, and is not read
         except OSError as error:
             raise writing_error(f"cannot write {self._file.path!r}", self._file.folder, error) from error
+
+
+def _nearest(view: _View, vector: bytes, k: int, allowed: Collection[int] | None) -> list[tuple[int, float]]:
+    if not view.changes:
+        return nearest_rows(view.table, vector, k, allowed)
+    return nearest_of_both(view.table, view.changed, view.changes.keys(), vector=vector, k=k, allowed=allowed)
 
 
 def _merged(view: _View, changes: Mapping[int, bytes | None]) -> Iterator[tuple[Sequence[int], bytes | memoryview]]:
@@ -311,6 +365,10 @@ def _merged(view: _View, changes: Mapping[int, bytes | None]) -> Iterator[tuple[
             yield (key,), row
     if start < len(view.keys):
         yield view.keys[start:], view.table.part(start, len(view.keys))
+
+
+def _crc32(parts: Iterable[bytes | memoryview]) -> int:
+    return reduce(lambda before, part: crc32(part, before), parts, 0)
 
 
 def _content(file: File) -> memoryview:

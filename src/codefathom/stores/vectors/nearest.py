@@ -144,10 +144,10 @@ def _perhaps_within(distances: memoryview[float], limit: float) -> Iterable[int]
     limit_first, limit_second = (byte[0] for byte in _leading_bytes(memoryview(array("d", (limit,)))))
     if limit_first != _USUAL_FIRST:
         return range(len(distances))
-    near = _places(second.translate(bytes(byte <= limit_second for byte in range(256))))
+    near = marked_places(second.translate(bytes(byte <= limit_second for byte in range(256))))
     if first.count(_USUAL_FIRST) == len(first):
         return near
-    return sorted({*near, *_places(first.translate(bytes(byte != _USUAL_FIRST for byte in range(256))))})
+    return sorted({*near, *marked_places(first.translate(bytes(byte != _USUAL_FIRST for byte in range(256))))})
 
 
 def _leading_bytes(numbers: memoryview[float]) -> tuple[bytes, bytes]:
@@ -160,7 +160,8 @@ _LEADING_PAIR, _FIRST_OF_PAIR = (3, 1) if sys.byteorder == "little" else (0, 0)
 _USUAL_FIRST = 0x3F
 
 
-def _places(marks: bytes) -> list[int]:
+def marked_places(marks: bytes) -> list[int]:
+    """Return the places of the bytes that are 1, ascending."""
     places = []
     place = marks.find(1)
     while place >= 0:
