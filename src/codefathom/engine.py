@@ -207,6 +207,7 @@ class Engine(Upkeep, SavedIndex):
         where: Where | None = None,
         min_score: float = 0.0,
         files: Sequence[str] = (),
+        commits: bool = False,
         on_file: OnFile = lambda _: None,
     ) -> SearchResult:
         """Return the best places for a question, each with file, lines, symbol and reason.
@@ -216,6 +217,7 @@ class Engine(Upkeep, SavedIndex):
 
         With `files`, only these files and folders are searched, and what has changed in them is taken in first,
         whatever `search.refresh` says; see `update`. A path that is no file of the index is named in `degraded`.
+        With `commits` the hits are commits of git (`Hit.commit`) in the place of files; see `Settings.history`.
         `on_file` takes each file that is looked into: the named ones with what became of them, then those with hits.
         `level` is what a hit is: "chunk" (default), "symbol", "function" (also methods) or "file". `where` is a filter,
         see `codefathom.search.filter.filter_parser.parse_filter`. Scores run from 0 to 1. The first search makes the
@@ -231,8 +233,9 @@ class Engine(Upkeep, SavedIndex):
             min_score=min_score,
             limit=limit,
             offset=offset,
+            commits=commits,
         )
-        return asking.search(self.current, question, on_file)
+        return asking.search(self.current.history if commits else self.current, question, on_file)
 
     def take_in(self, files: Sequence[str]) -> None:
         """Take in what has changed in these files and folders, as a search does that names them.

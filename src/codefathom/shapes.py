@@ -195,6 +195,7 @@ def hit_shape(hit: Hit, *, n_lines: int | None = None, explain: bool = True) -> 
         "reason": hit.reason,
         "stale": hit.stale,
         "place": hit.place,
+        **({"commit": hit.commit._asdict()} if hit.commit else {}),
         **(
             {"reason_parts": notes_shape(hit.reasons), "place_parts": notes_shape(hit.document_place)}
             if explain

@@ -185,6 +185,22 @@ class Chunk:
         return self.start_line == self.end_line and (self.column > 1 or not self.text.endswith("\n"))
 
 
+class CommitMark(NamedTuple):
+    """The head of a commit, as the first lines of its document tell it."""
+
+    commit: str  # its whole hash
+    date: str  # such as 2026-11-27
+    author: str
+    subject: str
+    pull_request: str = ""  # its number, "" where the message names none
+
+    @property
+    def origin(self) -> str:
+        """The day, the author and the pull request in one line."""
+        number = f"pull request #{self.pull_request}" if self.pull_request else ""
+        return ", ".join(filter(None, (self.date, self.author, number)))
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A returned place. `chunk` is the chunk, or the whole symbol or file for those levels."""
@@ -198,7 +214,8 @@ class Hit:
     stale: bool = False  # its file is gone, or has other bytes than when it was indexed: these lines are those of then
     column: int = 0  # in `line`, in characters from 1: of the match, of the name, else of the first one not blank
     document_place: Note | None = None  # of `line` in a document; None in a file that is a text
-    kind: str = ""  # of the symbol `name`; without a name that of the lines: "block", "file"
+    kind: str = ""  # of the symbol `name`; without a name that of the lines: "block", "file"; or "commit"
+    commit: CommitMark | None = None  # the commit that it is, or a part of it; None for a place in a file
 
     @property
     def reason(self) -> str:
@@ -607,6 +624,7 @@ class Status:
         default_factory=dict
     )  # files that are not UTF-8 and declare nothing, by encoding
     compilers: tuple[CompilerFiles, ...] = ()  # whose edges the index has
+    commits: KnownCommits | None = None  # None before the first question about commits
 
     @property
     def damage(self) -> tuple[str, ...]:
@@ -617,6 +635,15 @@ class Status:
     def incomplete(self) -> str:
         """How far the first run has come in English, "" when it was completed."""
         return str(self.first_run or "")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCommits:
+    """The commits that are indexed, and those that are not, because they are older or new."""
+
+    n_known: int
+    n_left_out: int
+    n_bytes: int  # of their index on disk, a part of the whole
 
 
 @dataclass(frozen=True, slots=True)

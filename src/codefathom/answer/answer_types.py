@@ -44,6 +44,7 @@ class AnswerRequest(NamedTuple):
     pinned: tuple[str, ...] = ()  # paths that are among the sources in any case
     documents: Mapping[str, str] = {}  # further texts by name, such as a file outside the project
     history: tuple[Message, ...] = ()  # the turns before
+    commits: bool = False  # from the commits of the project instead of its files
     anyway: bool = False  # answer also where most likely nothing here does
     on_step: OnStep = ignore_step
     as_command: bool = False  # one shell command instead of a text; nothing runs it

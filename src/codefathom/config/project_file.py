@@ -90,6 +90,7 @@ PERMISSIONS: Mapping[str, Permission] = {
         _CLOSED, "index", "watch kept_revisions kept_revision_bytes"
     ),  # polling takes time; other indexes of the user would go
     **_each(_LOWER, "index", "wait_s"),
+    **_each(_LOWER, "history", "commits"),  # time and disk
     **_each(Permission("free", never=("show",)), "mcp", "secrets"),
     **_each(_CLOSED, "mcp", "structured"),  # there is one list of tools, whatever projects a call asks
     **_each(_CLOSED, "team", "keys"),  # who makes a snapshot would name his own key

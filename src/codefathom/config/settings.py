@@ -721,6 +721,20 @@ class IndexSettings(NamedTuple):
     ] = 0
 
 
+class HistorySettings(NamedTuple):
+    """The commits of git, which `fathom search --commits` and `fathom history` answer from."""
+
+    commits: Annotated[
+        int,
+        SettingRule(
+            "Number of commits, the latest first, whose messages and changed lines are searched by `--commits`; their "
+            "index is made at the first such question. 0: no commit is indexed.",
+            low=0,
+            high=1_000_000,
+        ),
+    ] = 10_000
+
+
 class McpSettings(NamedTuple):
     """The tools for coding agents: `fathom mcp`, and `/mcp` of `fathom serve`."""
 
@@ -979,6 +993,7 @@ class Settings(NamedTuple):
     answer: AnswerSettings = AnswerSettings()
     agent: AgentSettings = AgentSettings()
     index: IndexSettings = IndexSettings()  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
+    history: HistorySettings = HistorySettings()
     mcp: McpSettings = McpSettings()
     team: TeamSettings = TeamSettings()
     server: ServerSettings = ServerSettings()

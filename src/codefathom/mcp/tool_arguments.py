@@ -90,6 +90,8 @@ def _value(option: QuestionOption, argument: OfTool, arguments: Mapping[str, Any
         return choice(arguments, argument.name, argument.usual, argument.words)
     if option.form == "count":
         return number(arguments, argument.name, argument.usual, option.least, argument.most)
+    if option.form == "switch":
+        return switch(arguments, argument.name)
     if option.form == "share":
         return share(arguments, argument.name)
     if option.form == "text":
@@ -129,6 +131,14 @@ def choice(arguments: Mapping[str, Any], name: str, usual: str, choices: Mapping
             f"{name} cannot be {str(value)[:80]!r}", hint=f"choose one of {', '.join(filter(None, choices))}"
         )
     return choices[value]
+
+
+def switch(arguments: Mapping[str, Any], name: str) -> bool:
+    """Return a value that is true or false. Raises UsageError."""
+    value = arguments.get(name, False)
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} cannot be {str(value)[:80]!r}", hint="give true or false")
+    return value
 
 
 def share(arguments: Mapping[str, Any], name: str) -> float:

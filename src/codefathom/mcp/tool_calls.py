@@ -123,6 +123,8 @@ class ToolCalls:
         values = {**option_values("search", arguments), "offset": cursor.offset}
         question = question_of("search", text_of(arguments, "query"), values, condition_of(values))
         paths = texts(arguments, "paths")
+        if question.commits and call.chosen.indexing:  # without an index of the files, only they can be looked into
+            return indexing_result(_step(call.chosen))
         answer = searched(call.chosen, replace(question, for_agent=True), paths)
         if not answer.hits and not call.chosen.indexing:
             check_paths(call.chosen, paths)

@@ -262,7 +262,8 @@ def hit_part(hit: Hit, number: int, body: Body | None = None) -> ResultPart:
     why = sentence(note for note in hit.reasons if note.kind not in _SHOWN_ANYWAY)
     place = f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}"
     stale = "changed since it was indexed" if hit.stale else ""
-    notes = "".join(f"; {note}" for note in (show_line(hit.place), show_line(why), stale) if note)
+    origin = show_line(hit.commit.origin) if hit.commit else ""
+    notes = "".join(f"; {note}" for note in (origin, show_line(hit.place), show_line(why), stale) if note)
     title = " ".join(filter(None, (f"{number}. {place}", hit.kind, show_name(hit.name), f"{hit.score:.2f}")))
     shape = {
         "path": chunk.path,
@@ -271,6 +272,7 @@ def hit_part(hit: Hit, number: int, body: Body | None = None) -> ResultPart:
         **({"symbol": hit.name} if hit.name else {}),
         **({"why": why} if why else {}),
         **({"place": hit.place} if hit.place else {}),
+        **({"commit": hit.commit._asdict()} if hit.commit else {}),
         "stale": hit.stale,
         "text": code,
     }

@@ -5,6 +5,7 @@ What a kind needs beside a search is imported where it is used: a search pays fo
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -60,12 +61,19 @@ if TYPE_CHECKING:
     from codefathom.search.graph.impact import Impact
     from codefathom.search.graph.project_map import MapParts, ProjectMap
 
+_COMMIT = re.compile(r"commit/[0-9a-f]{12}(:\d+(-\d+)?)?")
 _MAP_HITS = 50  # that draw files into a map
 
 
 def answer(index: CurrentIndex, question: Question) -> Iterator[Any]:
     """Yield the events of an answer to a question of any kind, the result last; see `Asker`."""
-    return _ANSWERS[question.kind](index, question)
+    chosen = index.history if is_of_commits(question) else index
+    return _ANSWERS[question.kind](chosen, question)
+
+
+def is_of_commits(question: Question) -> bool:
+    """Return True for a question that the commits answer: one that says so, or that names the lines of a commit."""
+    return question.commits or (question.kind == "lines" and _COMMIT.fullmatch(question.text) is not None)
 
 
 def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: None) -> SearchResult:
@@ -83,6 +91,10 @@ def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: 
             result = search_index(request, opened.sources)
         notes = (*index.take_notes(), *state_of(opened))
         hits = _with_places(opened.marked(_as_in_files(result.hits, opened), generation), opened)
+        if opened.place.revision is not None:
+            from codefathom.project.commit_hits import with_commits
+
+            hits = with_commits(hits, opened)
         _tell(hits, on_file)
         hits, has_marks = _shown_to_agents(hits, opened) if question.for_agent else (hits, False)
         settings = index.settings

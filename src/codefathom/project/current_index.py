@@ -67,6 +67,8 @@ class CurrentIndex:
         self._wrap_model = wrap_model
         self._first_index_wait_s = first_index_wait_s
         self._opened: OpenedProject | None = None
+        self._history: CurrentIndex | None = None
+        self._shared: CurrentIndex | None = None  # whose history this one asks, with its own settings
         self._looked_at, self._rest_s = float("-inf"), 0.0
         self._behind = False
         self._notes: tuple[Told, ...] = ()
@@ -106,12 +108,31 @@ class CurrentIndex:
         other = copy(self)
         other._opened = self.opened.with_settings(settings)
         other.place = other._opened.place
+        other._shared = self
         return other
+
+    @property
+    def history(self) -> CurrentIndex:
+        """The index of the commits of this place. Raises SourceError without a repository, UsageError."""
+        from codefathom.project.stores.history_place import at_history, history_settings
+
+        if self._shared is not None:
+            return self._shared.history.with_settings(history_settings(self.settings))
+        with self.lock:
+            if self._history is None:
+                self._history = CurrentIndex(
+                    at_history(self.place),
+                    self.on_progress,
+                    self.on_wait,
+                    wrap_model=self._wrap_model,
+                    first_index_wait_s=self._first_index_wait_s,
+                )
+            return self._history
 
     def move_to(self, place: Location) -> None:
         """Go on with other settings; another thread may be reading the index that was open."""
         with self.lock:
-            self.place, self._opened = place, None
+            self.place, self._opened, self._history = place, None, None
 
     def close(self) -> None:
         """Release files; a run that writes the index is waited for."""
@@ -119,6 +140,8 @@ class CurrentIndex:
             if self._opened is not None:
                 self._opened.close()
                 self._opened = None
+            if self._history is not None:
+                self._history.close()
 
     def take_in(self, files: Sequence[str], on_file: OnFile = lambda _: None) -> None:
         """Take in what has changed in these files and folders, and tell of each; see `Engine.take_in`."""

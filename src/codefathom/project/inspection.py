@@ -23,6 +23,7 @@ from codefathom.project.opening import OpenedProject, index_model, is_slow
 from codefathom.project.originals import Lines
 from codefathom.project.store_choice import shown_store
 from codefathom.project.stores.desk import StoreDesk
+from codefathom.project.stores.history_place import known_commits
 from codefathom.project.stores.revision_indexes import revision_indexes
 from codefathom.source.masks import MASK
 from codefathom.source.secrets import find
@@ -77,6 +78,7 @@ def status(opened: OpenedProject) -> Status:
         n_by_head=sum(by_head),
         n_files_by_head=len(by_head),
         compilers=tuple(CompilerFiles(*row) for row in catalog.compiler_counts()),
+        commits=known_commits(opened.place),
     )
 
 

@@ -163,7 +163,7 @@ def _index_dir(root: str, settings: Settings, cache_dir: str) -> str:
 
 
 # Beginnings of the names in the folder of an index.
-OWN_NAMES = ("catalog.", "graph.", "lexical", "vectors-", "write.lock", "use.lock", "tree.", ".gitignore")
+OWN_NAMES = ("catalog.", "graph.", "lexical", "vectors-", "write.lock", "use.lock", "tree.", "history", ".gitignore")
 _OF_VERSION_CONTROL = {".git", ".hg", ".svn", ".jj", ".bzr", "cvs"}
 
 

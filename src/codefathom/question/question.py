@@ -48,6 +48,7 @@ class Question:
     direction: Direction = "both"  # of related
     edge_kinds: tuple[EdgeKind, ...] = ()  # of related; none: all
     diff: str = ""  # of impact: the change itself, instead of revisions
+    commits: bool = False  # of the commits of the project instead of its files
     anyway: bool = False  # answer also where most likely nothing here does
     # How much.
     limit: int | None = None  # items of a list

@@ -233,6 +233,17 @@ OPTIONS: tuple[QuestionOption, ...] = (
         tool=OfTool("min_score", usual=0.0),
     ),
     QuestionOption(
+        "commits",
+        ("search", "ask"),
+        "switch",
+        "look in the commits of git instead of the files: messages, authors, changed lines",
+        fills="commits",
+        usual=False,
+        line=OnLine(("--commits",)),
+        body=InBody(False, kinds=("search",)),
+        tool=OfTool("commits", usual=False),
+    ),
+    QuestionOption(
         "direction",
         ("related",),
         "word",

@@ -1545,6 +1545,39 @@ export interface components {
             job_id: string;
         };
         /**
+         * CommitOut
+         * @description The head of a commit.
+         */
+        CommitOut: {
+            /**
+             * Commit
+             * @description its whole hash
+             * @example 1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d
+             */
+            commit: string;
+            /**
+             * Date
+             * @example 2026-11-27
+             */
+            date: string;
+            /**
+             * Author
+             * @example Ann Example
+             */
+            author: string;
+            /**
+             * Subject
+             * @example Retry three times
+             */
+            subject: string;
+            /**
+             * Pull Request
+             * @description its number; empty where the message names none
+             * @example 12
+             */
+            pull_request: string;
+        };
+        /**
          * CompilerFilesOut
          * @description The files whose edges a compiler has written.
          */
@@ -2898,6 +2931,8 @@ export interface components {
              * @example page 3
              */
             place: string;
+            /** @description the commit that it is; null for a place in a file */
+            commit?: components["schemas"]["CommitOut"] | null;
             /**
              * Reason Parts
              * @description the same as kinds and values, for a page in another language
@@ -4865,6 +4900,13 @@ export interface components {
              * @example 0
              */
             min_score: number;
+            /**
+             * Commits
+             * @description look in the commits of git instead of the files: messages, authors, changed lines
+             * @default false
+             * @example false
+             */
+            commits: boolean;
         };
         /**
          * SearchOut

@@ -61,6 +61,7 @@ class QuestionInputs(NamedTuple):
     anyway: bool
     on_step: OnStep
     as_command: bool = False
+    commits: bool = False
 
 
 def choose_level(options: AskOptions, face: Face) -> None:
@@ -156,6 +157,7 @@ def question_inputs(options: AskOptions, engine: Engine | JoinedProjects, face: 
         bool(options.values.get("anyway")),
         face.step,
         options.shell,
+        bool(options.values.get("commits")),
     )
 
 
@@ -170,6 +172,7 @@ def ask_events(
         pinned=inputs.pinned,
         documents=tuple(inputs.documents.items()),
         history=tuple(history),
+        commits=inputs.commits,
         anyway=inputs.anyway,
         on_step=inputs.on_step,
         as_command=inputs.as_command,

@@ -19,6 +19,7 @@ from codefathom.types import (
     Hit,
     IndexedFile,
     IndexReport,
+    KnownCommits,
     PathReport,
     RelatedResult,
     ScipReport,
@@ -44,6 +45,8 @@ def search_text(result: SearchResult, style: Style, *, whole: bool, explain: Cal
     blocks = []
     for hit in result.hits:
         lines = [_header(hit, style)]
+        if hit.commit is not None:
+            lines.append(f"  {show_line(hit.commit.origin)}")
         if hit.reason:
             lines.append(style.faint(f"  {show_line(hit.reason)}"))
         lines += [style.faint(f"    {line}") for line in explain(hit)]
@@ -178,6 +181,11 @@ def paths_report_text(report: PathReport, *, whole: bool) -> str:
     lines += [f"refused: {show_name(item.path)}: {show_line(item.reason)}" for item in report.refused]
     counts = f"{len(report.added)} added, {len(report.changed)} changed, {len(report.removed)} removed"
     return "\n".join([*lines, f"{counts}, {len(report.unchanged)} unchanged", ""])
+
+
+def _commits(commits: KnownCommits) -> str:
+    left_out = f", {commits.n_left_out:,} are left out" if commits.n_left_out else ""
+    return f"{commits.n_known:,} are indexed, {size(commits.n_bytes)}{left_out}"
 
 
 _NEXT_RUN = "until the next run updates the store, searches use the vectors of the index"
@@ -329,6 +337,7 @@ def status_text(status: Status, style: Style, *, skipped: bool) -> str:
     rows = [
         ("project", show_name(status.root)),
         *([("revision", show_line(status.revision))] if status.revision else []),
+        *([("commits", _commits(status.commits))] if status.commits else []),
         ("index", f"{show_name(status.index_dir)} ({size(status.n_bytes)}, generation {status.generation})"),
         ("files", f"{status.n_documents} indexed, {len(status.skipped)} skipped, {len(status.failures)} failed"),
         ("chunks", f"{status.n_chunks} ({status.n_without_vector} without vector)"),

@@ -290,6 +290,16 @@ class ContextIn(QuestionIn):
     paths: AnyPaths = ()
 
 
+class CommitOut(Out):
+    """The head of a commit."""
+
+    commit: str = Field(examples=["1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"], description="its whole hash")
+    date: str = Field(examples=["2026-11-27"])
+    author: Sound = Field(examples=["Ann Example"])
+    subject: Sound = Field(examples=["Retry three times"])
+    pull_request: str = Field(examples=["12"], description="its number; empty where the message names none")
+
+
 class HitOut(Out):
     """A place."""
 
@@ -318,6 +328,7 @@ class HitOut(Out):
     place: Sound = Field(
         default="", examples=["page 3"], description="page, heading or cell, in a document that has such"
     )
+    commit: CommitOut | None = Field(default=None, description="the commit that it is; null for a place in a file")
     reason_parts: Parts
     place_parts: Parts
 

@@ -33,6 +33,7 @@ _SETTINGS = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
     "core.alternateRefsCommand": "true",
+    "core.attributesFile": os.devnull,
     "protocol.allow": "never",
     "gc.auto": "0",
     "maintenance.auto": "false",

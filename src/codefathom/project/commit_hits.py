@@ -1,0 +1,21 @@
+"""Hits of an index of commits, with the heads of their commits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codefathom.project.opening import OpenedProject
+from codefathom.source.revisions.commits import CommitHistory, mark_of
+from codefathom.types import Hit
+
+
+def with_commits(hits: tuple[Hit, ...], opened: OpenedProject) -> tuple[Hit, ...]:
+    """Return hits with the commits that they are; those of files as they are."""
+    if not isinstance(opened.place.revision, CommitHistory):
+        return hits
+    return tuple(_with_commit(hit, opened) for hit in hits)
+
+
+def _with_commit(hit: Hit, opened: OpenedProject) -> Hit:
+    mark = mark_of(opened.catalog.lines(hit.chunk.path, 1, 3))
+    return hit if mark is None else replace(hit, commit=mark, name=mark.subject, kind="commit")

@@ -1,0 +1,286 @@
+"""The commits of a repository as documents: message, author, date, and a bounded part of the lines that were changed.
+
+`rev-list` lists them and `diff-tree` compares trees; no filter, textconv, external diff, hook or signature program is
+used. One `git diff-tree --stdin` answers for many commits: it echoes a line that is no hash, which ends each answer.
+A partial clone lacks contents: of its commits the messages alone are read.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
+from threading import Lock
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from codefathom.errors import SourceError
+from codefathom.source.changes import FileStat, Scan
+from codefathom.source.revisions.git_program import answer, output_of_git, start_git
+from codefathom.source.revisions.git_tree import is_partial
+from codefathom.source.scan import ScanRules
+from codefathom.types import CommitMark
+
+if TYPE_CHECKING:
+    import subprocess
+
+FOLDER = "commit/"  # of the paths
+_HASH_CHARS = 12
+_SECOND_NS = 1_000_000_000
+_LATEST_S = 9_000_000_000  # a commit may name any time; later ones do not fit into a catalogue
+_MOST_MESSAGE_LINES = 60
+_MOST_FILES = 40  # of a commit whose names are shown
+_MOST_LINES = 60  # of a commit, added or removed
+_MOST_LINES_OF_FILE = 20
+_MOST_LINE_CHARS = 200
+_MOST_BYTES = 4_000_000  # of the answer of git on one commit that are looked at; what follows is passed by
+_COMPARE = (
+    *("diff-tree", "--stdin", "--always", "--root", "-r", "-p", "-U0", "-M", "-l200", "--no-color"),
+    *("--no-ext-diff", "--no-textconv", "--ignore-submodules=all", f"-O{os.devnull}", "--src-prefix=a/"),
+    *("--dst-prefix=b/", "--no-notes", "--encoding=UTF-8", "--format=%H%n%an%n%ad%n%B", "--date=format:%Y-%m-%d"),
+)
+_N_HEAD = 4  # lines before the message ends
+_MOST_READ = 1_000_000  # bytes of a line at once
+_MOST_NAME_CHARS = 1_000
+_PULL_REQUEST = re.compile(r"\(#(\d{1,9})\)\s*$|^Merge (?:pull|merge) request #(\d{1,9})\b|^Merge PR #(\d{1,9})\b")
+_AUTHOR = re.compile(r"author (?P<name>.*), (?P<date>\d+-\d\d-\d\d)(?:, pull request #(?P<number>\d+))?")
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)")
+
+
+class ListedCommit(NamedTuple):
+    """A commit of a history."""
+
+    id: str  # its whole hash
+    time_ns: int  # since the epoch
+
+    @property
+    def path(self) -> str:
+        """The path of its document."""
+        return f"{FOLDER}{self.id[:_HASH_CHARS]}"
+
+
+@dataclass(frozen=True, slots=True)
+class CommitTree:
+    """The latest commits up to one, as the files of a tree. A process that gets it reads the same commits."""
+
+    folder: str  # in the repository
+    commit: str
+    prefix: str  # of the project in the commit: "" or ends with "/"; commits that change nothing there are left out
+    most: int
+
+    def scan(self, _: ScanRules) -> Scan:
+        """List the commits; no rule for files is about them. Raises SourceError."""
+        return Scan(tuple(sorted(map(_stat, commits_of(self).values()))), ())
+
+    def open(self, path: str) -> BinaryIO | None:
+        """Return the document of a commit; None for any other path. Raises OSError where git cannot read it."""
+        commit = commits_of(self).get(path)
+        return None if commit is None else BytesIO(_comparisons(self.folder, self.prefix).document(commit.id))
+
+    def stat(self, path: str) -> FileStat | None:
+        """Return the stamp of a commit, which is its time; None for any other path."""
+        commit = commits_of(self).get(path)
+        return None if commit is None else _stat(commit)
+
+
+def _stat(commit: ListedCommit) -> FileStat:
+    return FileStat(commit.path, 1, commit.time_ns)  # the size is not known, and never another one
+
+
+@dataclass(frozen=True, slots=True)
+class CommitHistory:
+    """The commits up to a branch or commit, as the files of a project."""
+
+    folder: str
+    target: str  # a branch or HEAD, which may move, or the hash of a commit
+    prefix: str
+    most: int
+
+    @property
+    def name(self) -> str:
+        """Their name in messages."""
+        return "commits"
+
+    @property
+    def has_times(self) -> bool:
+        """True: the stamp of a commit is its time."""
+        return True
+
+    def tree(self, below: str = "") -> CommitTree:
+        """Return the commits as they are now. Raises SourceError."""
+        words = ("rev-parse", "--verify", "--end-of-options", f"{self.target}^{{commit}}")
+        return CommitTree(self.folder, output_of_git(self.folder, *words).strip(), self.prefix, self.most)
+
+
+@lru_cache(maxsize=4)
+def commits_of(tree: CommitTree) -> Mapping[str, ListedCommit]:
+    """Return the commits of a history by the paths of their documents, the latest first. Raises SourceError."""
+    below = ("--", f":(top,literal){tree.prefix}") if tree.prefix else ()
+    words = ("rev-list", f"--max-count={tree.most}", "--no-commit-header", "--format=%H %ct")
+    output = output_of_git(tree.folder, *words, "--end-of-options", tree.commit, *below)
+    listed = (ListedCommit(*_id_and_time(line)) for line in output.splitlines())
+    return {commit.path: commit for commit in listed}
+
+
+def _id_and_time(line: str) -> tuple[str, int]:
+    commit, _, seconds = line.partition(" ")
+    time_s = int(seconds) if seconds.isdecimal() else 0  # a time before 1970 is none that anybody worked at
+    return commit, min(time_s, _LATEST_S) * _SECOND_NS
+
+
+def n_commits(tree: CommitTree) -> int:
+    """Return the number of all commits of a history, also of those beyond its limit. Raises SourceError."""
+    below = ("--", f":(top,literal){tree.prefix}") if tree.prefix else ()
+    return int(output_of_git(tree.folder, "rev-list", "--count", "--end-of-options", tree.commit, *below))
+
+
+class _Comparisons:
+    """Commits of a repository with what they changed, read by one process for as long as they are needed."""
+
+    def __init__(self, folder: str, prefix: str) -> None:
+        self._folder = folder
+        self._words = (*_COMPARE, "-s") if is_partial(folder) else _COMPARE
+        if prefix:
+            self._words = (*self._words, f"--relative={prefix}")
+        self._mark = f"end {os.urandom(16).hex()}\n".encode()  # which no message can know
+        self._lock = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        atexit.register(self.close)
+
+    def document(self, commit: str) -> bytes:
+        """Return the document of a commit. Raises OSError for one that cannot be read, SourceError when git hangs."""
+        with self._lock:
+            try:
+                return _document(self._answer(commit)).encode()
+            except (OSError, ValueError, SourceError) as error:
+                self._end()
+                if isinstance(error, SourceError):
+                    raise
+                raise OSError(f"the commit {commit} cannot be read") from error
+
+    def close(self) -> None:
+        """End the process; a later read starts another one."""
+        with self._lock:
+            self._end()
+
+    def _answer(self, commit: str) -> list[str]:
+        """Return the lines of git on a commit, as many as are looked at. Raises ValueError where there are none."""
+        if self._process is None:
+            self._process = start_git(self._folder, *self._words)
+        requests, answers = self._process.stdin, self._process.stdout
+        assert requests is not None and answers is not None  # pipes
+        lines: list[bytes] = []
+        with answer(self._process, self._folder):
+            requests.write(f"{commit}\n".encode() + self._mark)
+            requests.flush()
+            n_bytes = 0
+            while (line := answers.readline(_MOST_READ)) != self._mark:
+                if not line:
+                    raise ValueError(commit)
+                n_bytes += len(line)
+                if n_bytes <= _MOST_BYTES:
+                    lines.append(line)
+        return b"".join(lines).decode("utf-8", "replace").replace("\0", "").split("\n")
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            with suppress(OSError), process:
+                pass
+
+
+@lru_cache(maxsize=4)
+def _comparisons(folder: str, prefix: str) -> _Comparisons:
+    return _Comparisons(folder, prefix)
+
+
+def _document(lines: Sequence[str]) -> str:
+    """Return the document of a commit from the lines that git gives: head, message, changed files, changed lines."""
+    if len(lines) < _N_HEAD:
+        raise ValueError(lines)
+    commit, author, date, *rest = lines
+    n_message = next((place for place, line in enumerate(rest) if line.startswith("diff --git ")), len(rest))
+    message = [_short(line) for line in "\n".join(rest[:n_message]).strip().split("\n")]
+    number = pull_request_of(message[0])
+    head = f"author {_short(author)}, {date}" + (f", pull request #{number}" if number else "")
+    changes = list(_changes(rest[n_message:]))
+    body = message[1 : _MOST_MESSAGE_LINES + 1]
+    text = [message[0] or "(no message)", f"commit {commit}", head, *body]
+    if changes:
+        text += ["", *_files(changes), *_shown(changes)]
+    return "\n".join(text).rstrip() + "\n"
+
+
+def mark_of(head: str) -> CommitMark | None:
+    """Return the mark of a commit by the first lines of its document; None for another text."""
+    subject, number, author, *_ = (*head.split("\n"), "", "", "")
+    match = _AUTHOR.fullmatch(author)
+    if match is None or not number.startswith("commit "):
+        return None
+    return CommitMark(number.removeprefix("commit "), match["date"], match["name"], subject, match["number"] or "")
+
+
+def pull_request_of(subject: str) -> str:
+    """Return the number of the pull request that a subject names, "" without one."""
+    match = _PULL_REQUEST.search(subject)
+    return next(filter(None, match.groups()), "") if match else ""
+
+
+class _FileChange(NamedTuple):
+    """A file that a commit changed."""
+
+    path: str
+    lines: Sequence[str]  # the first ones, with where they stand
+
+
+def _changes(lines: Iterable[str]) -> Iterator[_FileChange]:
+    """Yield the changed files of the answer of git, each with its first changed lines."""
+    path, old, n_shown = "", "", 0
+    shown: list[str] = []
+    for line in lines:
+        if line.startswith("diff --git "):
+            if path:
+                yield _FileChange(path, shown)
+            path, old, shown, n_shown = line.rpartition(" b/")[2], "", [], 0
+        elif line.startswith("rename from "):
+            old = line.removeprefix("rename from ")
+        elif line.startswith("rename to "):
+            path = f"{line.removeprefix('rename to ')} (was {old})"
+        elif n_shown >= _MOST_LINES_OF_FILE or line.startswith(("--- ", "+++ ")):
+            continue
+        elif match := _HUNK.match(line):
+            shown.append(f"@@ line {match[2]}{': ' if match[3] else ''}{_short(match[3])}")
+        elif line.startswith(("+", "-")) and line[1:].strip():
+            shown.append(_short(line))
+            n_shown += 1
+    if path:
+        yield _FileChange(path, shown)
+
+
+def _files(changes: Sequence[_FileChange]) -> list[str]:
+    names = [change.path for change in changes[:_MOST_FILES]]
+    left = len(changes) - len(names)
+    return ["files " + _short(", ".join(names), _MOST_NAME_CHARS) + (f" and {left} more" if left > 0 else "")]
+
+
+def _shown(changes: Sequence[_FileChange]) -> Iterator[str]:
+    """Yield the changed lines within the limit of a commit."""
+    room = _MOST_LINES
+    for change in changes:
+        if room <= 0:
+            yield "(more lines were changed)"
+            return
+        yield ""
+        yield change.path
+        yield from change.lines[:room]
+        room -= len(change.lines)
+
+
+def _short(line: str, most: int = _MOST_LINE_CHARS) -> str:
+    line = line.rstrip()
+    return line if len(line) <= most else f"{line[:most]}…"
