@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Sequence
 
-from codefathom.errors import FathomError
 from codefathom.system.interruption import INTERRUPTED, INTERRUPTION
 from codefathom.system.isolation import leave_relative_places_out, leave_working_directory_out
 
@@ -45,22 +44,34 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _code(words: list[str]) -> int:
     """Return the exit code of a command. Raises KeyboardInterrupt where it was interrupted, wherever that struck."""
-    from codefathom.cli.display.output import Output, complain
-
     _open_streams()
     try:
         code = _run(words)
-        Output(sys.stdout, {}).flush()
+        _flush()
     except BrokenPipeError:
         code = _BROKEN_PIPE
         _settle()
     except Exception as error:
         _raise_interrupted()
-        complain(*_explained(error), below=_trace([] if isinstance(error, FathomError) else words))
+        _complain(error, words)
         _settle()
         return _ERROR
     _raise_interrupted()
     return code
+
+
+def _flush() -> None:
+    """Write what is left of stdout. Raises SourceError."""
+    from codefathom.cli.display.output import Output
+
+    Output(sys.stdout, {}).flush()
+
+
+def _complain(error: Exception, words: Sequence[str]) -> None:
+    from codefathom.cli.display.output import complain
+    from codefathom.errors import FathomError
+
+    complain(*_explained(error), below=_trace([] if isinstance(error, FathomError) else words))
 
 
 def _raise_interrupted() -> None:
@@ -73,7 +84,7 @@ def _run(words: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):  # not when a program has put its own stream there
             stream.reconfigure(errors="backslashreplace")
     if words[:1] == ["mcp"]:  # before the options are imported: a host waits for the list of tools
-        from codefathom.cli.commands.mcp_command import is_plain, run_plain
+        from codefathom.cli.commands.plain_mcp import is_plain, run_plain
 
         if is_plain(words):
             return run_plain(words)
@@ -133,6 +144,8 @@ def _drop_output(stream: "TextIO") -> None:
 
 def _explained(error: Exception) -> tuple[str, str]:
     """Return the message of an error, and a hint how to solve it."""
+    from codefathom.errors import FathomError
+
     if isinstance(error, FathomError):
         return str(error), error.hint
     if isinstance(error, RecursionError):

@@ -45,8 +45,12 @@ class Choice(Protocol):
 class Face:
     """One run of the program: its streams and the style of its output."""
 
-    def __init__(self, common: Common, out: TextIO, err: TextIO, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, common: Common, out: TextIO, err: TextIO, environ: Mapping[str, str], *, folder: str = ""
+    ) -> None:
+        """`folder` is the one that a command is run in; "" is the working directory of this process."""
         self.common = common
+        self._here = folder
         self._out = Output(out, environ)
         self._err = Output(err, environ, is_needed=False)
         self.style = self._out.style
@@ -217,7 +221,7 @@ class Face:
         return f"this folder belongs to the project of {above}; an empty fathom.toml here makes it a project of its own"
 
     def _folder(self) -> str:
-        folder = self.common.source_dir or "."
+        folder = os.path.join(self._here, self.common.source_dir) or "."
         if not os.path.isdir(folder):
             raise UsageError(f"no such folder: {folder!r}", hint="give the folder of a project with --source-dir")
         return folder

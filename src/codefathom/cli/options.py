@@ -225,6 +225,7 @@ class McpOptions(NamedTuple):
     common: Common
     project: tuple[str, ...] = ()
     all: bool = False
+    alone: bool = False
 
 
 class ServeOptions(NamedTuple):
@@ -968,7 +969,10 @@ COMMANDS = (
         "mcp",
         "serve a coding agent on stdin and stdout, over the Model Context Protocol (MCP)",
         (),
-        _SEVERAL[:2],
+        (
+            *_SEVERAL[:2],
+            Option(("--alone",), "answer in this process, also where `fathom serve` holds sessions of this user"),
+        ),
         McpOptions,
         ("fathom mcp", "fathom mcp -C ~/code/shop", "fathom mcp -p shop -p web"),
     ),

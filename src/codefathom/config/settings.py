@@ -844,6 +844,14 @@ class ServerSettings(NamedTuple):
             remote=True,
         ),
     ] = ("localhost", "127.0.0.1", "[::1]")
+    sessions: Annotated[
+        bool,
+        SettingRule(
+            "Answer the sessions of `fathom mcp` of this user in one process beside the server, so that each needs "
+            "little memory; `fathom mcp --alone` does not ask for it. On Linux.",
+            remote=True,
+        ),
+    ] = True
     opened_projects: Annotated[
         int, SettingRule("Maximum number of indexes that are kept open.", low=1, high=10_000, remote=True)
     ] = 8

@@ -13,6 +13,7 @@ from codefathom.askers.side_by_side import outcomes
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.mcp.call_control import CallControl
+from codefathom.mcp.followed_projects import FollowedProjects
 from codefathom.mcp.project_session import ProjectSession
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
 from codefathom.system.real_paths import refuse_moved
@@ -27,6 +28,7 @@ class SessionStart(NamedTuple):
     open_project: Callable[[NamedProject], Engine]
     names: Sequence[str] = ()  # of -p: asked where a call names none
     is_all: bool = False
+    followed: FollowedProjects | None = None  # of several sessions; None: this session is alone
 
 
 class SessionProjects:
@@ -38,6 +40,7 @@ class SessionProjects:
         self._list = ProjectList()
         self._here: Engine | None = None
         self._at_start: tuple[NamedProject, ...] | None = None
+        self._all_followed = start.followed or FollowedProjects()
         self._followed: dict[tuple[str, str], ProjectSession] = {}  # by root and revision
 
     @contextmanager
@@ -65,11 +68,11 @@ class SessionProjects:
     def close(self) -> None:
         """End what is done behind the session, and close the projects."""
         with self._lock:
-            followed = list(self._followed.values())
-        for project in followed:
-            project.stop()
-        for project in followed:
-            project.close()
+            followed, self._followed = list(self._followed.values()), {}
+            here, self._here = self._here, None
+        self._all_followed.leave(followed)
+        if here is not None:
+            here.close()
 
     def _usual(self) -> list[NamedProject]:
         """Return the projects of a call that names none."""
@@ -130,7 +133,9 @@ class SessionProjects:
             try:
                 if key not in self._followed or self._followed[key].has_failed:
                     here = self._here if self._here is not None and (self._here.root, "") == key else None
-                    self._followed[key] = ProjectSession((here or self._start.open_project(project)).place)
+                    project_session = self._all_followed.take((here or self._start.open_project(project)).place)
+                    self._all_followed.leave([self._followed.pop(key)] if key in self._followed else [])
+                    self._followed[key] = project_session
                 followed[project.name] = self._followed[key]
             except FathomError as error:
                 failed[project.name] = error

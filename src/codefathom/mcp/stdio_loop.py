@@ -58,19 +58,23 @@ class StdioLoop:
         self._lock = Lock()
         self._waiting: SimpleQueue[_Task | None] = SimpleQueue()
         self._under_way: dict[str | int, _Task] = {}
+        self._threads: list[Thread] = []  # as many as were needed at a time, as there may be many sessions in a process
 
     def run(self, lines: Iterable[bytes]) -> None:
         """Answer until the lines end, and wait for what is under way."""
-        threads = [Thread(target=self._work, daemon=True) for _ in range(_N_THREADS)]
-        for thread in threads:
-            thread.start()
         for line in lines:
             if line.strip():
                 self._take(read_message(line))
-        for _ in threads:
+        for _ in self._threads:
             self._waiting.put(None)
-        for thread in threads:
+        for thread in self._threads:
             thread.join()
+
+    def give_up(self) -> None:
+        """End what is under way: nobody waits for it any more."""
+        with self._lock:
+            for task in self._under_way.values():
+                task.cancelled.set()
 
     def _take(self, message: ToolMessage | Json | None) -> None:
         if not isinstance(message, ToolMessage):
@@ -98,10 +102,14 @@ class StdioLoop:
                 refusal = f"{_MOST_WAITING} calls are under way already; wait for one of them"
             if not refusal:
                 self._under_way[key] = task
+            n_needed = len(self._under_way)
         if refusal:
             self._send(failure(key, INVALID_PARAMS, f"the call is refused: {refusal}"))
-        else:
-            self._waiting.put(task)
+            return
+        self._waiting.put(task)
+        if len(self._threads) < min(n_needed, _N_THREADS):
+            self._threads.append(Thread(target=self._work, daemon=True))
+            self._threads[-1].start()
 
     def _take_notification(self, message: ToolMessage) -> None:
         key = message.params.get("requestId")

@@ -34,11 +34,18 @@ _PLACES = (
 
 
 def start_python(
-    module: str, function: str, *, stderr: IO[bytes] | None = None, has_own_session: bool = False
+    module: str,
+    function: str,
+    *,
+    stderr: IO[bytes] | None = None,
+    has_own_session: bool = False,
+    descriptors: Sequence[int] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a process that calls a function of ours; its stdin and stdout are pipes.
 
-    `has_own_session`: the process leads a group of its own, to be ended with all that it has started.
+    `has_own_session`: the process leads a group of its own, to be ended with all that it has started. It inherits the
+    open files of `descriptors`, and has `variables` beside those of this process.
     """
     words = [os.path.abspath(sys.executable), "-P", "-c", _PROGRAM.format(module, function), json.dumps(trusted_path())]
     with _no_interrupts():
@@ -48,8 +55,9 @@ def start_python(
             stdout=subprocess.PIPE,
             stderr=stderr,
             cwd=neutral_folder(),
-            env=environment(),
+            env=environment() | dict(variables or {}),
             start_new_session=has_own_session,
+            pass_fds=descriptors,
         )
 
 

@@ -8,64 +8,39 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 
 from codefathom.cli.display.output import Output
 from codefathom.config.user_places import user_file
+from codefathom.mcp.shared_session import LONGEST_LINE
 from codefathom.mcp.stdio_loop import StdioLoop
 from codefathom.mcp.tool_list import tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TextIO
 
     from codefathom.askers.project_list import NamedProject
     from codefathom.cli.face import Face
     from codefathom.cli.options import McpOptions
     from codefathom.mcp.call_control import CallControl
+    from codefathom.mcp.followed_projects import FollowedProjects
     from codefathom.mcp.session_projects import SessionProjects
     from codefathom.mcp.tool_list import ToolSpec
 
-_LONGEST_LINE = 1_000_000  # bytes
-_WITH_VALUE = ("-C", "--source-dir", "-p", "--project")
 # Begin the names of the variables that change the list of tools: a language model, and the form of answers.
 _VARIABLES = ("FATHOM_LLM", "FATHOM_MCP")
 _WORDS = (b"llm", b"structured")  # one stands in each settings file that does
 
 
-def is_plain(words: Sequence[str]) -> bool:
-    """Return True for words that mean `fathom mcp` with options that cannot be wrong, seen without the parser."""
-    rest = list(words[1:])
-    while rest:
-        word = rest.pop(0)
-        if word in _WITH_VALUE:
-            if not rest or rest.pop(0).startswith("-"):
-                return False
-        elif word != "--all":
-            return False
-    return list(words[:1]) == ["mcp"]
-
-
-def run_plain(words: Sequence[str]) -> int:
-    """Answer requests until stdin ends; for words that are plain."""
-
-    def options() -> McpOptions:
-        from codefathom.cli.arguments import parse
-
-        parsed: McpOptions = parse(words).options
-        return parsed
-
-    return _answer(_Session(options))
-
-
 def run(options: McpOptions) -> int:
     """Answer requests until stdin ends."""
-    return _answer(_Session(lambda: options, may_set=True))
+    return answer(AgentSession(lambda: options, may_set=True), stdin_lines())
 
 
-def _answer(session: _Session) -> int:
+def answer(session: AgentSession, lines: Iterable[bytes]) -> int:
     """Answer requests. The engine is imported by the first call of a tool."""
     out = Output(sys.stdout, os.environ)
 
@@ -73,21 +48,34 @@ def _answer(session: _Session) -> int:
         out.write(text)
         out.flush()
 
-    StdioLoop(session.call, lambda: session.tools, write).run(_lines())
+    StdioLoop(session.call, lambda: session.tools, write).run(lines)
     session.close()
     return 0
 
 
-class _Session:
+class AgentSession:
     """The tools of a session, imported by their first call."""
 
-    def __init__(self, options: Callable[[], McpOptions], *, may_set: bool = False) -> None:
+    def __init__(
+        self,
+        options: Callable[[], McpOptions],
+        *,
+        may_set: bool = False,
+        folder: str = "",
+        err: TextIO | None = None,
+        followed: FollowedProjects | None = None,
+    ) -> None:
+        """Another process than that of its host may hold a session: then it has a folder, and projects with others."""
         self._read_options = options
+        self._folder = folder
+        self._err = err
+        self._followed = followed
         self._may_set = may_set  # the options can
         self._lock = Lock()
         self._projects: SessionProjects | None = None
 
     def call(self, name: str, arguments: Mapping[str, Any], control: CallControl) -> Mapping[str, Any]:
+        """Return the result of a tool."""
         from codefathom.mcp.tool_calls import ToolCalls
 
         with self._lock:
@@ -97,6 +85,7 @@ class _Session:
         return ToolCalls(projects).call(name, arguments, control=control)
 
     def close(self) -> None:
+        """End what is done behind the session."""
         if self._projects is not None:
             self._projects.close()
 
@@ -131,7 +120,7 @@ class _Session:
     def _face(self) -> Face:
         from codefathom.cli.face import Face
 
-        return Face(self._options.common, sys.stdout, sys.stderr, os.environ)
+        return Face(self._options.common, sys.stdout, self._err or sys.stderr, os.environ, folder=self._folder)
 
     def _imported(self) -> SessionProjects:
         from codefathom.engine import Engine
@@ -144,15 +133,15 @@ class _Session:
             refuse_moved(project.root)
             return Engine.open(project.root, settings=face.settings_of(project.root), revision=project.revision)
 
-        return SessionProjects(SessionStart(face.open, open_project, options.project, options.all))
+        return SessionProjects(SessionStart(face.open, open_project, options.project, options.all, self._followed))
 
 
-def _lines() -> Iterator[bytes]:
+def stdin_lines() -> Iterator[bytes]:
     """Yield the lines of stdin; of one that is too long a piece that is no JSON, so that it is refused."""
-    while line := sys.stdin.buffer.readline(_LONGEST_LINE):
-        if line.endswith(b"\n") or len(line) < _LONGEST_LINE:
+    while line := sys.stdin.buffer.readline(LONGEST_LINE):
+        if line.endswith(b"\n") or len(line) < LONGEST_LINE:
             yield line
             continue
         while line and not line.endswith(b"\n"):
-            line = sys.stdin.buffer.readline(_LONGEST_LINE)
+            line = sys.stdin.buffer.readline(LONGEST_LINE)
         yield b"too long"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import nullcontext
 
+from codefathom.cli.commands.held_sessions import holding_sessions
 from codefathom.cli.commands.short_commands import write_checks
 from codefathom.cli.face import Face
 from codefathom.cli.options import ServeOptions
@@ -37,7 +39,8 @@ def run(options: ServeOptions, face: Face) -> int:
         return write_checks(_checks(options, face), face)
     folders = _folders(options, face)
     roots = tuple(map(find_root, folders))
-    serve(lambda: config_of(face.settings().server, os.environ).with_roots(roots), folders, face.note)
+    with holding_sessions(face.note) if face.settings().server.sessions else nullcontext():
+        serve(lambda: config_of(face.settings().server, os.environ).with_roots(roots), folders, face.note)
     return 0
 
 

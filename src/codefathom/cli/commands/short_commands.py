@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib import import_module
@@ -301,7 +302,18 @@ def doctor(options: DoctorOptions, face: Face) -> int:
     with face.open() as engine:
         checks = engine.doctor(providers=options.providers, fix=options.fix)
     face.note_indexing()
-    return write_checks(checks, face)
+    return write_checks((*checks, *_session_checks()), face)
+
+
+def _session_checks() -> tuple[Check, ...]:
+    """Return whether the running `fathom serve` of this user, if there is one, answers the sessions of `fathom mcp`."""
+    from codefathom.mcp.shared_session import server_refusal
+
+    refusal = server_refusal(os.environ)
+    if refusal == "":
+        return (Check("sessions", True, "`fathom serve` answers the sessions of `fathom mcp` in one process"),)
+    remedy = "start `fathom serve` again, with this `fathom` and from such a shell"
+    return (Check("sessions", False, f"each `fathom mcp` is alone: {refusal}", remedy),) if refusal else ()
 
 
 def write_checks(checks: Sequence[Check], face: Face) -> int:
