@@ -68,6 +68,8 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   stands_elsewhere: "另有 1 个文件含有此名称，但很可能不是使用：位于注释或文本中、是另一个名称，或属于另一种语言",
   stands_elsewhere_times:
     "另有 {count} 个文件含有此名称，但很可能不是使用：位于注释或文本中、是另一个名称，或属于另一种语言",
+  also_in_one: "{path} 中也有",
+  also_in: "另有 {count} 处也有，例如 {paths}",
   weak_result: "依据较弱：这里很可能没有答案（置信度 {confidence}）",
   weak_remedy:
     '依据较弱：这里很可能没有答案（置信度 {confidence}）；--anyway（HTTP 中为 "anyway": true）显示最接近的结果',
