@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from codefathom.search.graph.project_map import ProjectMap
     from codefathom.types import Check
 
+_MANIFEST = "fleet.db"  # in the folder of a fleet; see `fleet/fleet_list.py`
 __all__ = ["Engine", "OnFile", "OnProgress", "OnWait"]
 
 
@@ -79,7 +80,14 @@ class Engine(Upkeep, SavedIndex):
         `wrap_model` is applied to each language model before it is used. `first_index_wait_s` is the time that a
         question waits while another process makes the first index; without one it is `index.wait_s`.
         """
-        self.current = CurrentIndex(
+        kind: type[CurrentIndex] = CurrentIndex
+        if os.path.exists(os.path.join(place.root, _MANIFEST)):
+            from codefathom.fleet.fleet_list import FleetList
+            from codefathom.fleet.opened_fleet import FleetIndex, place_of_fleet
+
+            if FleetList(place.state_dir).of_root(place.root) is not None:
+                kind, place = FleetIndex, place_of_fleet(place)
+        self.current = kind(
             place,
             on_progress or (lambda _: None),
             on_wait,

@@ -180,7 +180,9 @@ def _assign(program: str, operands: Sequence[Option], words: list[str]) -> dict[
     values: dict[str, Any] = {}
     for operand in operands:
         parts, words = (words, []) if operand.repeat else (words[:1], words[1:])
-        if parts:
+        if parts and operand.kind is tuple:
+            values[operand.destination] = tuple(_value(operand._replace(kind=str), part) for part in parts)
+        elif parts:
             values[operand.destination] = _value(operand, " ".join(parts))
     if words:
         is_folder = os.path.isdir(words[0])

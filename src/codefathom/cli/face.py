@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from codefathom.cli.display.output import Output, shown_message
@@ -21,6 +21,7 @@ from codefathom.text.printable import show_name, show_text
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import AnswerStep
     from codefathom.askers.joined import JoinedProjects
+    from codefathom.types import Progress
 
 
 class Choice(Protocol):
@@ -196,6 +197,11 @@ class Face:
             if value:
                 raise UsageError(f"--in cannot be used with {name}", hint="use --in alone: it says what is searched")
         return PathSearch.open(options.paths, settings_of=self.settings_of, on_wait=self._note_once)
+
+    @property
+    def on_progress(self) -> Callable[[Progress], None]:
+        """Show a step of a long run, unless quiet."""
+        return (lambda _: None) if self.common.quiet else self._progress
 
     def note_indexing(self) -> None:
         """Write a summary of the indexing that this command had to do first."""

@@ -25,7 +25,7 @@ class Option(NamedTuple):
     metavar: str = ""
     setting: str = ""
     choices: tuple[str, ...] = ()
-    kind: type = str
+    kind: type = str  # tuple: of an operand, each word is a value
     repeat: bool = False
     required: bool = False
     turns_off: str = ""  # destination of the switch that this one turns off
@@ -274,6 +274,17 @@ class ProjectsOptions(NamedTuple):
     group: tuple[str, ...] = ()
 
 
+class FleetOptions(NamedTuple):
+    """`fathom fleet`."""
+
+    common: Common
+    action: str = "list"
+    name: str = ""
+    sources: tuple[str, ...] = ()
+    at: str = ""
+    full: bool = False
+
+
 class InstallOptions(NamedTuple):
     """`fathom install`, and `fathom uninstall`, which removes."""
 
@@ -341,6 +352,7 @@ SHELLS = ("bash", "zsh", "fish")
 FAIL_ON = ("never", "reached", "tests")
 IMPACT_FORMATS = ("text", "markdown")
 PROJECT_ACTIONS = ("list", "add", "remove", "rename")
+FLEET_ACTIONS = ("list", "add", "index", "status", "remove")
 STORE_ACTIONS = ("verify", "move", "remove", "test", "list", "init")
 EXPORT_FORMATS = ("index-json", "jsonl", "faiss")
 SEARCH_FORMATS = ("text", "path")
@@ -876,6 +888,41 @@ COMMANDS = (
             "fathom projects",
             "fathom projects rename shop --name store",
             "fathom search -p team where is the price made",
+        ),
+    ),
+    Command(
+        "fleet",
+        "keep very many repositories under one name, and ask all of them at once",
+        (
+            Option(
+                ("action",),
+                "list: show the fleets; add: add repositories to a fleet, which is made if it is new; index: bring all "
+                "repositories of a fleet up to date; status: show repositories, shards, and what could not be read; "
+                "remove: remove a fleet, or some of its sources",
+                "ACTION",
+                choices=FLEET_ACTIONS,
+            ),
+            Option(("name",), "the name of the fleet; `fathom search -p NAME` asks it", "NAME"),
+            Option(
+                ("sources",),
+                "a folder of clones, one folder, a bare repository, or a file that names one of these on each line; of "
+                "a git repository the files of HEAD are read",
+                "SOURCE",
+                kind=tuple,
+                repeat=True,
+            ),
+        ),
+        (
+            Option(("--at",), "add: keep the fleet in this folder, which must be empty or new", "DIR"),
+            Option(("--full",), "index: list the files of all repositories again, also where nothing has changed"),
+        ),
+        FleetOptions,
+        (
+            "fathom fleet add company ~/clones",
+            "fathom fleet index company",
+            "fathom fleet status company",
+            "fathom search -p company where are tokens refreshed repo:auth lang:go",
+            "fathom fleet remove company",
         ),
     ),
     Command(

@@ -283,6 +283,8 @@ NO_EMBEDDER = _kind("no_embedder", "no embedding model: ranked by words and name
 BY_WORDS_ONLY = _kind("by_words_only", "ranked by words and names only: {error}")
 NOT_RERANKED = _kind("not_reranked", "not reranked: {error}")
 STORE_AWAY = _kind("store_away", "the vectors of the index answer, since the store cannot be used: {problem}")
+ALSO_IN_ONE = _kind("also_in_one", "also in {path}")
+ALSO_IN = _kind("also_in", "also in {count} other places, such as {paths}")
 WEAK_RESULT = _kind("weak_result", f"weak: {MOST_LIKELY_NOTHING} (confidence {{confidence}})")
 WEAK_REMEDY = _kind(
     "weak_remedy",

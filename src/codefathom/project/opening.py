@@ -72,19 +72,28 @@ class OpenedProject:
         folder = place.index_folder
         self._registry = Registry(place.state_dir)
         self._use = UseLock(folder, is_taken=place.revision is not None)
-        self.catalog, self.unwritable = _catalog(folder)
+        self.catalog, self.unwritable = self._opened_catalog(folder)
         self._is_known = self._knows() or (self.unwritable is None and self._claims())
         if not self._is_known and self.unwritable is None and self.catalog.integrity_problem():
             self.catalog = self.catalog.renewed()
             self._is_known = self._claims()
         self.embedder = self._embedder()  # of the settings
         self.store = self._store()
-        self._first = BundledEmbedder() if is_slow(place.settings) else self.embedder  # see `project/upgrading.py`
-        lexical = LexicalView.open(folder.below("lexical"), self.catalog.identity)
+        # See `project/upgrading.py`.
+        self._first = BundledEmbedder() if self.upgrades and is_slow(place.settings) else self.embedder
+        lexical = self._opened_words(folder)
         self.views = self._views(lexical, self._first)
         self._upgrade = self._to_upgrade(lexical) if self._first is not self.embedder else None
         read = (self.catalog, lexical, self.views.vectors, self._first, self._reranking())
         self._sources = Sources(*read, project=place.name, are_short_whole=bool(place.settings.index.min_tokens))
+
+    upgrades = True  # the bundled model answers while a slow one is at work
+
+    def _opened_catalog(self, folder: Folder) -> tuple[Catalog, UnwritableError | None]:
+        return _catalog(folder)
+
+    def _opened_words(self, folder: Folder) -> LexicalView:
+        return LexicalView.open(folder.below("lexical"), self.catalog.identity)
 
     @property
     def recipe(self) -> Recipe:

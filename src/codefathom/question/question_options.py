@@ -126,6 +126,16 @@ OPTIONS: tuple[QuestionOption, ...] = (
         tool=OfTool("languages"),
     ),
     QuestionOption(
+        "repository_filter",
+        _ANY,
+        "texts",
+        "use only this repository of a fleet; in a project, only this folder of its root",
+        field="module",
+        line=OnLine(("--repo",), "NAME"),
+        body=InBody(["shop"]),
+        tool=OfTool("repositories"),
+    ),
+    QuestionOption(
         "kind_filter",
         _ANY,
         "texts",

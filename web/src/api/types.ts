@@ -1203,6 +1203,15 @@ export interface components {
              */
             language_filter: string[];
             /**
+             * Repository Filter
+             * @description use only this repository of a fleet; in a project, only this folder of its root; of several values, one is enough
+             * @default []
+             * @example [
+             *       "shop"
+             *     ]
+             */
+            repository_filter: string[];
+            /**
              * Kind Filter
              * @description use only symbols of this kind, such as function or class; of several values, one is enough
              * @default []
@@ -1877,6 +1886,15 @@ export interface components {
              *     ]
              */
             language_filter: string[];
+            /**
+             * Repository Filter
+             * @description use only this repository of a fleet; in a project, only this folder of its root; of several values, one is enough
+             * @default []
+             * @example [
+             *       "shop"
+             *     ]
+             */
+            repository_filter: string[];
             /**
              * Kind Filter
              * @description use only symbols of this kind, such as function or class; of several values, one is enough
@@ -4837,6 +4855,15 @@ export interface components {
              *     ]
              */
             language_filter: string[];
+            /**
+             * Repository Filter
+             * @description use only this repository of a fleet; in a project, only this folder of its root; of several values, one is enough
+             * @default []
+             * @example [
+             *       "shop"
+             *     ]
+             */
+            repository_filter: string[];
             /**
              * Kind Filter
              * @description use only symbols of this kind, such as function or class; of several values, one is enough

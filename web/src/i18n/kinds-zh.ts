@@ -74,6 +74,8 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
     "不通过名称、而以 `{sign}` 使用 {name} 之处未列出；可能有这种使用的其他文件：{count} 个（{places}）",
   called_by_sign_there_too:
     "不通过名称、而以 `{sign}` 使用 {name} 之处未列出；可能有这种使用的其他文件：{count} 个（{places}，另有 {more} 个）",
+  also_in_one: "{path} 中也有",
+  also_in: "另有 {count} 处也有，例如 {paths}",
   weak_result: "依据较弱：这里很可能没有答案（置信度 {confidence}）",
   weak_remedy:
     '依据较弱：这里很可能没有答案（置信度 {confidence}）；--anyway（HTTP 中为 "anyway": true）显示最接近的结果',

@@ -406,6 +406,7 @@ RUN: Mapping[str, Command] = {
     "uninstall": _in("install_command", "uninstall"),
     "mcp": mcp,
     "projects": _in("projects_command"),
+    "fleet": _in("fleet_command"),
     "backup": _in("saved_index_command", "backup"),
     "restore": _in("saved_index_command", "restore"),
     "store": _in("store_command"),

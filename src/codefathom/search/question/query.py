@@ -39,6 +39,7 @@ INLINE_FIELDS = {
     "kind": "kind",
     "symbol": "symbol",
     "module": "module",
+    "repo": "module",  # in a fleet the first folder of a path is the repository
     "sub_module": "sub_module",
     "lines": "lines",
     "size": "size",

@@ -84,6 +84,7 @@ TEXTS: Mapping[str, str] = {
     "kind_filter": "search only definitions of these kinds",
     "language": "programming language",
     "language_filter": "search only in these languages",
+    "repository_filter": "search only in these repositories of a fleet",
     "languages": "number of files in each language",
     "limit": "largest number of items on this page",
     "line": "line, counted from 1",

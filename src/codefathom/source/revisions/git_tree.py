@@ -88,6 +88,11 @@ class GitTree:
         blob = self._blob(path)
         return None if blob is None else FileStat(path, blob.size, blob.stamp)
 
+    def content_id(self, path: str) -> str:
+        """Return the hash that git gives the content of a file, "" for what is no regular file."""
+        blob = self._blob(path)
+        return "" if blob is None else blob.id
+
     def _blob(self, path: str) -> Blob | None:
         blob = _listing(self.folder, self.commit).blobs.get(self.prefix + path)
         return blob if blob is not None and stat.S_ISREG(blob.mode) else None
@@ -283,7 +288,6 @@ class _Objects:
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._problem: SourceError | None = None  # the next object may make git wait as long as one before it
-        atexit.register(self.close)
 
     def content(self, blob: Blob) -> bytes:
         """Return the bytes of an object. Raises OSError for one that is not there, SourceError when git hangs."""
@@ -329,6 +333,30 @@ class _Objects:
                 pass
 
 
-@lru_cache(maxsize=16)
-def _objects(folder: str) -> _Objects:
-    return _Objects(folder)
+class _OpenRepositories:
+    """The repositories that were read last: a fleet has thousands, and each open one is a process."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._by_folder: dict[str, _Objects] = {}  # the one used last at the end
+        atexit.register(self.close)
+
+    def objects(self, folder: str) -> _Objects:
+        """Return the objects of a repository; those that were not used for longest are closed."""
+        with self._lock:
+            objects = self._by_folder.pop(folder, None) or _Objects(folder)
+            self._by_folder[folder] = objects
+            oldest = list(self._by_folder)[:-_MOST_OPEN]
+            closed = [self._by_folder.pop(name) for name in oldest]
+        for other in closed:
+            other.close()
+        return objects
+
+    def close(self) -> None:
+        """End all processes."""
+        for objects in list(self._by_folder.values()):
+            objects.close()
+
+
+_MOST_OPEN = 16
+_objects = _OpenRepositories().objects

@@ -216,6 +216,15 @@ class Catalog:
             make_late_indexes(db)
         self._database.settle_when_long()
 
+    def begin_keys_after(self, key: int) -> None:
+        """Give all chunks larger keys than this one, while there are none: so those of several catalogues differ."""
+        with self._database.transaction() as db:
+            db.execute(
+                "INSERT INTO sqlite_sequence(name, seq) SELECT 'chunks', ? "
+                "WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'chunks')",
+                (key,),
+            )
+
     def write(self, batch: Batch) -> Written:
         """Apply a batch in one transaction. A chunk that is unchanged but for its lines keeps its key."""
         with self._database.transaction() as db:
@@ -708,6 +717,11 @@ class Catalog:
     def symbol_names(self) -> frozenset[str]:
         """Return all names of symbols, as they are written."""
         return frozenset(row[0] for row in self._read("SELECT DISTINCT name COLLATE BINARY FROM symbols"))
+
+    def used_names(self) -> Iterator[str]:
+        """Yield the names that are defined or used, each at least once."""
+        for (name,) in self._read("SELECT DISTINCT name FROM symbols UNION SELECT DISTINCT name FROM refs"):
+            yield name
 
     # ---- files without an index, and counts
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import tantivy
@@ -15,7 +16,7 @@ import tantivy
 from codefathom.errors import IndexingError
 from codefathom.stores.base import FIELDS, Fields
 from codefathom.stores.folder import Folder, UnsafeError, folder_at
-from codefathom.stores.lexical.term_list import TermList, add_terms, list_files, read_terms
+from codefathom.stores.lexical.term_list import TERMS, TermList, add_terms, list_files, read_terms
 from codefathom.stores.write_errors import writing_error
 from codefathom.text.required_words import WordPart
 
@@ -38,6 +39,7 @@ _ANY_KEY = 1 << 64  # larger than any key
 # one. A rebuild costs 60 µs a chunk: it is due when 5 % were dropped, and always where it takes a tenth of a second.
 _CHUNKS_FOR_DROPPED = 20
 _REBUILT_AT_ONCE = 2_000
+_LISTS_OF_ONE = 1_000  # numbers of lists of terms that one of several views may use
 _MORE, _FILE = "more", "file"  # fields: chunks with words that are no terms, and the number of a chunk's file
 _MOST_TERMS = 4_000  # with a part that is looked for; what so many words have tells little
 _MAX_TERM_SET = 3_000  # a filter of more keys is faster outside: 50,000 of 80,000 chunks 68 ms inside, 1 ms outside
@@ -243,6 +245,41 @@ class LexicalView:
             target.file(name).replace([source.file(name).read(_MAX_MANAGED)])
         self._write_state(state)
 
+    def join(self, others: Sequence[tuple[Folder, str]], generation: int) -> None:
+        """Take over the committed files of the views of several catalogues, each with its owner, as one view of all.
+
+        Their keys must differ. Scores, and the frequencies of words, are those of one view with all their chunks. No
+        file is changed or copied where the disk can give it a second name. Raises IndexingError for a view that is not
+        whole, OSError.
+        """
+        target = self._target_of_join()
+        segments: list[object] = []
+        taken: list[_File] = []
+        meta: dict[str, Any] = {}
+        for number, (folder, owner) in enumerate(others, start=1):
+            state = LexicalView(folder, owner)._read_state()
+            if not state.folder or state.is_open:
+                raise IndexingError(f"the view {folder.path!r} is not whole", hint="run `fathom fleet index`")
+            source = folder.below(state.folder)
+            meta = json.loads(source.file(_META).read(_MAX_MANAGED))
+            segments += meta["segments"]
+            taken += _taken(source, target, state.files, number)
+        meta |= {"segments": segments, "opstamp": 0}
+        target.file(_META).replace([json.dumps(meta).encode()])
+        target.file(_MANAGED).replace([json.dumps([*(file.name for file in taken), _META]).encode()])
+        # The other files are checked where they come from.
+        lists = [file for file in taken if file.name.startswith(TERMS)]
+        self._write_state(_State(generation, "1", 0, 0, 0, (*lists, _look(target, _META))))
+        self._stamp = None
+        self.reload()
+
+    def _target_of_join(self) -> Folder:
+        self.folder.make()
+        self.folder.remove("1")
+        target = self.folder.below("1")
+        target.make()
+        return target
+
     def close(self) -> None:
         """Release files. Uncommitted changes are dropped."""
         self._index, self._state, self._stamp, self._term_list = None, _NOTHING, None, None
@@ -417,6 +454,20 @@ class LexicalView:
             self._state_file.replace([b"%s\n%d" % (text, crc32(text))])
         except OSError as error:
             raise self._failure(error) from error
+
+
+def _taken(source: Folder, target: Folder, files: Sequence[_File], number: int) -> list[_File]:
+    """Take the files of a view into a folder with those of others, and return them with their names there."""
+    taken = []
+    for file in files:
+        if file.name == _META:
+            continue
+        name = file.name
+        if name.startswith(TERMS):  # with a number, which a list of another view has, too
+            name = f"{TERMS}{number * _LISTS_OF_ONE + int(name.removeprefix(TERMS)) % _LISTS_OF_ONE}"
+        target.file(name).take(source.file(file.name))
+        taken.append(file._replace(name=name))
+    return taken
 
 
 def _look(folder: Folder, name: str) -> _File:

@@ -13,6 +13,7 @@ from zlib import crc32
 from codefathom.stores.folder import File, Folder
 from codefathom.text.required_words import WordPart
 
+TERMS = "terms."  # begins the names of these files
 _NAME = re.compile("terms[.]([0-9]{1,9})")
 _MOST_FILES = 16
 _NONE = "\n"  # each term stands between two ends of lines

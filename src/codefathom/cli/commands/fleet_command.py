@@ -1,0 +1,154 @@
+"""`fathom fleet`: very many repositories under one name."""
+
+from __future__ import annotations
+
+from codefathom.askers.project_list import ProjectList
+from codefathom.cli.face import Face
+from codefathom.cli.options import FleetOptions
+from codefathom.errors import UsageError
+from codefathom.fleet.fleet import Fleet, FleetStatus
+from codefathom.fleet.fleet_list import FleetList
+from codefathom.fleet.fleet_run import FleetReport
+from codefathom.shapes import to_json
+from codefathom.text.printable import show_text, size
+
+_MOST_SHOWN = 20
+_NO_FLEET = "there is no fleet yet; `fathom fleet add NAME SOURCE` makes one"
+
+
+def run(options: FleetOptions, face: Face) -> int:
+    """Do one action with fleets. Return 2 where a repository could not be read."""
+    if options.action == "list":
+        fleets = FleetList().listed()
+        lines = [f"{fleet.name}  {fleet.root}" for fleet in fleets] or [
+            "there is no fleet yet; see fathom fleet --help"
+        ]
+        face.write(to_json([fleet._asdict() for fleet in fleets]) if face.common.json else _text(lines))
+        return 0
+    if not options.name:
+        raise UsageError(f"`fathom fleet {options.action}` needs the name of a fleet", hint="`fathom fleet` lists them")
+    if options.sources and options.action not in ("add", "remove"):
+        raise UsageError(f"`fathom fleet {options.action}` takes no source", hint="leave out all behind the name")
+    return _ACTIONS[options.action](options, face)
+
+
+def _add(options: FleetOptions, face: Face) -> int:
+    if not options.sources:
+        raise UsageError(
+            "`fathom fleet add` needs a source", hint="give a folder of clones, a folder, or a list of these"
+        )
+    _refuse_taken(options.name)
+    with Fleet.make(options.name, options.at) as fleet:
+        sources = fleet.add(options.sources)
+        # A fleet is asked like a project, by its name.
+        ProjectList().add(fleet.root, fleet.name)
+        status = fleet.status()
+    if face.common.json:
+        face.write(to_json({"name": status.name, "root": status.root, "sources": list(status.sources)}))
+    else:
+        face.write(_text([f"{status.name} has {source}" for source in sources]))
+        face.note(f"run `fathom fleet index {status.name}` to make its index")
+    return 0
+
+
+def _refuse_taken(name: str) -> None:
+    fleets = {fleet.name for fleet in FleetList().listed()}
+    if name not in fleets and any(name in (item.name, *item.groups) for item in ProjectList().listed()):
+        raise UsageError(f"{name!r} is the name of a project or group already", hint="give the fleet another name")
+
+
+def _index(options: FleetOptions, face: Face) -> int:
+    named = FleetList().named(options.name)
+    with Fleet(named, face.settings_of(named.root)) as fleet:
+        report = fleet.index(face.on_progress, full=options.full)
+        status = fleet.status()
+    face.notes(f"{failure.path}: {failure.reason}" for failure in report.failures[:_MOST_SHOWN])
+    if len(report.failures) > _MOST_SHOWN:
+        face.note(f"{len(report.failures) - _MOST_SHOWN} more could not be read; `fathom fleet status` names them")
+    face.write(to_json(_report_shape(report, status)) if face.common.json else _text([_report_text(report, status)]))
+    return 2 if report.failures else 0
+
+
+def _report_text(report: FleetReport, status: FleetStatus) -> str:
+    changed = f"{len(report.changed)} repositories changed" if len(report.changed) != 1 else "1 repository changed"
+    made = f"{report.n_shards_made} shards made" if report.n_shards_made != 1 else "1 shard made"
+    return f"{status.name}: {changed}, {made}; {_extent(status)}"
+
+
+def _report_shape(report: FleetReport, status: FleetStatus) -> dict[str, object]:
+    failures = [{"path": item.path, "reason": str(item.reason)} for item in report.failures]
+    changed = {"changed": list(report.changed), "shards_made": report.n_shards_made, "failures": failures}
+    return {**_status_shape(status), **changed}
+
+
+def _status(options: FleetOptions, face: Face) -> int:
+    with Fleet.open(options.name) as fleet:
+        status = fleet.status()
+    if face.common.json:
+        listed = [
+            {"name": item.name, "place": item.place, "files": item.n_files, "bytes": item.n_bytes, "shard": item.slot}
+            | ({"problem": item.problem, "remedy": item.remedy} if item.problem else {})
+            for item in status.repositories
+        ]
+        face.write(to_json({**_status_shape(status), "repository_list": listed}))
+    else:
+        face.write(_text(_status_lines(status, is_whole=face.common.verbose)))
+    return 2 if status.failed else 0
+
+
+def _extent(status: FleetStatus) -> str:
+    repositories, shards = len(status.repositories), len(status.shards)
+    return f"{repositories:,} repositories, {shards:,} shards, {status.n_lines:,} lines"
+
+
+def _status_lines(status: FleetStatus, *, is_whole: bool) -> list[str]:
+    text, distinct = size(status.n_bytes_text), size(status.n_bytes_distinct)
+    lines = [
+        f"{status.name} in {status.root}: {_extent(status)}",
+        f"text {text}, of which {distinct} is distinct; index {size(status.n_bytes)}",
+        *(f"source {source}" for source in status.sources),
+    ]
+    if not status.generation:
+        lines.append(f"it has no index yet: run `fathom fleet index {status.name}`")
+    if is_whole:
+        lines += [
+            f"{item.name}: {item.n_files:,} files, shard {item.slot}, {item.place}" for item in status.repositories
+        ]
+        lines += [f"shard {item.folder}: {item.n_lines:,} lines, {size(item.n_bytes)}" for item in status.shards]
+    return [*lines, *(f"{item.name} could not be read: {item.problem}; {item.remedy}" for item in status.failed)]
+
+
+def _status_shape(status: FleetStatus) -> dict[str, object]:
+    return {
+        "name": status.name,
+        "root": status.root,
+        "generation": status.generation,
+        "sources": list(status.sources),
+        "repositories": len(status.repositories),
+        "shards": len(status.shards),
+        "lines": status.n_lines,
+        "bytes_text": status.n_bytes_text,
+        "bytes_distinct": status.n_bytes_distinct,
+        "bytes_index": status.n_bytes,
+    }
+
+
+def _remove(options: FleetOptions, face: Face) -> int:
+    with Fleet.open(options.name) as fleet:
+        if options.sources:
+            for source in options.sources:
+                fleet.remove_source(source)
+            said = f"{options.name} has {len(options.sources)} sources less after the next `fathom fleet index`"
+        else:
+            said = f"removed the fleet {options.name}, {size(fleet.remove())}; its repositories stay"
+            if any(item.name == options.name and item.root == fleet.root for item in ProjectList().listed()):
+                ProjectList().remove(options.name)
+    face.write(to_json({"name": options.name, "removed": list(options.sources)}) if face.common.json else _text([said]))
+    return 0
+
+
+def _text(lines: list[str]) -> str:
+    return show_text("\n".join([*lines, ""]))
+
+
+_ACTIONS = {"add": _add, "index": _index, "status": _status, "remove": _remove}

@@ -1,0 +1,141 @@
+"""A fleet as it is kept: made, given sources, brought up to date, described, removed. It is asked like a project."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import NamedTuple, Self
+
+from codefathom.config.settings import Settings
+from codefathom.errors import UsageError
+from codefathom.fleet.fleet_list import FleetList, NamedFleet
+from codefathom.fleet.fleet_run import FleetReport, FleetRun
+from codefathom.fleet.manifest import Manifest, Repository, Shard
+from codefathom.fleet.opened_fleet import place_of_fleet
+from codefathom.fleet.shards import SHARDS, forget
+from codefathom.fleet.sources import checked_source
+from codefathom.project.location import locate
+from codefathom.stores.folder import Folder
+from codefathom.stores.lock import WriterLock
+from codefathom.types import Progress
+
+_SETTINGS = "fathom.toml"
+_OWN = (SHARDS, "words")
+
+
+class FleetStatus(NamedTuple):
+    """The contents of a fleet."""
+
+    name: str
+    root: str
+    generation: int  # 0 before the first run
+    sources: tuple[str, ...]
+    repositories: tuple[Repository, ...]
+    shards: tuple[Shard, ...]
+    n_bytes_text: int  # of the files of all repositories
+    n_bytes_distinct: int  # of those whose content is indexed: equal files count once
+    n_bytes: int  # of the whole fleet on the disk
+
+    @property
+    def n_lines(self) -> int:
+        """Lines that are indexed."""
+        return sum(shard.n_lines for shard in self.shards)
+
+    @property
+    def failed(self) -> tuple[Repository, ...]:
+        """Repositories that could not be read the last time."""
+        return tuple(item for item in self.repositories if item.problem)
+
+
+class Fleet:
+    """One fleet of this user. `Engine.open(fleet.root)` asks it."""
+
+    def __init__(self, named: NamedFleet, settings: Settings | None = None) -> None:
+        self.name, self.root = named
+        marker = os.path.join(self.root, _SETTINGS)
+        if not os.path.lexists(marker):  # it makes the folder a project, and is the place for the fleet's settings
+            with open(marker, "x", encoding="utf-8"):
+                pass
+        self._settings = settings
+        self._manifest = Manifest(self.root)
+
+    @classmethod
+    def open(cls, name: str, settings: Settings | None = None) -> Self:
+        """Open a fleet by its name. Raises UsageError."""
+        return cls(FleetList().named(name), settings)
+
+    @classmethod
+    def make(cls, name: str, at: str = "", settings: Settings | None = None) -> Self:
+        """Open a fleet, which is made if there is none of this name: in a folder, or in the user's state folder."""
+        return cls(FleetList().make(name, at), settings)
+
+    def add(self, sources: Sequence[str]) -> tuple[str, ...]:
+        """Add sources: folders of clones, folders, lists of folders. Raises UsageError for one that is not there."""
+        checked = tuple(map(checked_source, sources))
+        for source in checked:
+            if os.path.realpath(source) == self.root:
+                raise UsageError(f"{source!r} is the folder of the fleet", hint="give a folder of repositories")
+        self._manifest.add_sources(checked)
+        return checked
+
+    def remove_source(self, source: str) -> None:
+        """Take a source out; its repositories go with the next run. Raises UsageError for one that is not there."""
+        listed = self._manifest.sources()
+        chosen = source if source in listed else os.path.abspath(source)
+        if not self._manifest.remove_source(chosen):
+            raise UsageError(
+                f"{source!r} is not a source of the fleet {self.name!r}",
+                hint=f"its sources are {', '.join(listed)}" if listed else "it has none",
+            )
+
+    def index(self, on_progress: Callable[[Progress], None] = lambda _: None, *, full: bool = False) -> FleetReport:
+        """Bring all repositories up to date. Raises LockedError when another process does that, FathomError."""
+        place = place_of_fleet(locate(self.root, self._settings, is_root=True))
+        return FleetRun(self._manifest, place, on_progress).run(full=full)
+
+    def status(self) -> FleetStatus:
+        """Return the contents of the fleet."""
+        manifest = self._manifest
+        total, distinct = manifest.n_contents()
+        return FleetStatus(
+            self.name,
+            self.root,
+            manifest.generation,
+            tuple(manifest.sources()),
+            tuple(manifest.repositories()),
+            tuple(manifest.shards()),
+            total,
+            distinct,
+            Folder(self.root).n_bytes(),
+        )
+
+    def remove(self) -> int:
+        """Remove the fleet with its shards, and return its size in bytes. Repositories stay. Raises LockedError."""
+        folder, place = Folder(self.root), place_of_fleet(locate(self.root, self._settings, is_root=True))
+        lock = WriterLock(folder)
+        if not lock.acquire():
+            raise UsageError(f"another process is indexing the fleet {self.name!r}", hint="wait until it has ended")
+        try:
+            n_bytes = folder.n_bytes()
+            for name in folder.below(SHARDS).names():
+                forget(place, name)
+            self.close()
+            for name in folder.names():
+                if name in _OWN or name.startswith(("fleet.db", "graph.", "use.lock")):
+                    folder.remove(name)
+            FleetList().forget(self.name)
+        finally:
+            lock.release()
+        return n_bytes
+
+    def close(self) -> None:
+        """Close the manifest."""
+        self._manifest.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with closing(self._manifest):
+            pass

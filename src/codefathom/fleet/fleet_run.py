@@ -1,0 +1,245 @@
+"""A run over a fleet: what its repositories are now → new versions of the shards that differ → one switch to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from codefathom.errors import FathomError, IndexingError, LockedError
+from codefathom.fleet.manifest import Manifest, Repository, Shard
+from codefathom.fleet.shards import MOST_BYTES, SHARDS, ShardOrder, build, forget
+from codefathom.fleet.sources import (
+    RepositoryPlace,
+    UnreadSource,
+    listed_files,
+    name_of,
+    places_of,
+    tree_of,
+    version_of,
+)
+from codefathom.project.kept_rules import scan_rules
+from codefathom.project.location import Location
+from codefathom.source.scan import ScanRules
+from codefathom.stores.folder import Folder
+from codefathom.stores.lexical.lexical_view import LexicalView
+from codefathom.stores.lock import WriterLock
+from codefathom.types import Failure, Progress
+
+WORDS = "words"
+_BEFORE = "before"  # key of the shards that were in force before the last switch
+_AT_ONCE = 5_000  # values in one statement
+OnProgress = Callable[[Progress], None]
+
+
+class FleetReport(NamedTuple):
+    """The outcome of a run."""
+
+    generation: int
+    n_repositories: int
+    changed: tuple[str, ...]  # names of repositories that are new, changed or gone
+    n_shards_made: int
+    failures: tuple[Failure, ...]  # repositories and sources that could not be read, with the remedy
+
+
+@dataclass
+class _Changes:
+    """What is different since the last run."""
+
+    names: list[str] = field(default_factory=list)
+    contents: set[bytes] = field(default_factory=set)  # that a repository has won or lost
+    slots: set[int] = field(default_factory=set)
+    failures: list[Failure] = field(default_factory=list)
+
+
+class FleetRun:
+    """One run; it needs the writer lock of the fleet."""
+
+    def __init__(self, manifest: Manifest, place: Location, on_progress: OnProgress) -> None:
+        self._manifest, self._place, self._on_progress = manifest, place, on_progress
+        self._rules: ScanRules = scan_rules(place.settings, place.variables)._replace(follow_symlinks=False)
+        self._changes = _Changes()
+
+    def run(self, *, full: bool = False) -> FleetReport:
+        """Bring the fleet up to date; with `full`, list also repositories that seem to be as before.
+
+        Raises LockedError when another process writes, FathomError.
+        """
+        lock = WriterLock(Folder(self._place.root))
+        if not lock.acquire():
+            raise LockedError(
+                f"another process is indexing the fleet in {self._place.root!r}", hint="wait until it has ended"
+            )
+        try:
+            with self._manifest.transaction():
+                report = self._in_transaction(full=full)
+            self._remove_unused()
+            return report
+        finally:
+            lock.release()
+
+    def _in_transaction(self, *, full: bool) -> FleetReport:
+        manifest, changes = self._manifest, self._changes
+        self._list(full=full)
+        self._assign()
+        changes.slots |= self._sharing(changes.contents)
+        before = {shard.slot: shard for shard in manifest.shards()}
+        n_made = sum(self._remake(slot, before.get(slot)) for slot in sorted(changes.slots))
+        generation = manifest.generation
+        if changes.names or n_made or not generation:
+            generation += 1
+            manifest.put_meta(
+                {"generation": str(generation), _BEFORE: " ".join(shard.folder for shard in before.values())}
+            )
+            self._join_words(generation)
+        n_repositories = len(manifest.repositories())
+        return FleetReport(generation, n_repositories, tuple(changes.names), n_made, tuple(changes.failures))
+
+    # ---- repositories
+
+    def _list(self, *, full: bool) -> None:
+        manifest = self._manifest
+        by_place = {item.place: item for item in manifest.repositories()}
+        taken, unread = {item.name for item in by_place.values()}, set[str]()
+        places: list[RepositoryPlace] = []
+        for item in places_of(manifest.sources()):
+            if isinstance(item, UnreadSource):
+                self._changes.failures.append(Failure(item.source, f"{item.problem}; {item.remedy}"))
+                unread.add(item.source)
+            else:
+                places.append(item)
+        # Names are given in the order of places, and keep to their repository.
+        for number, place in enumerate(places, start=1):
+            repository = by_place.pop(place.path, None)
+            if repository is None:
+                name = name_of(place.path, taken)
+                taken.add(name)
+                repository = Repository(0, name, place.path, place.source, "", 0, 0, 0)
+            self._on_progress(Progress("scan", number, len(places), message=repository.name))
+            self._take(repository, full=full)
+        for repository in by_place.values():
+            if repository.source not in unread:
+                self._drop(repository)
+
+    def _take(self, repository: Repository, *, full: bool) -> None:
+        """Take in the files of a repository; of one that cannot be read what was read before stays."""
+        manifest, changes = self._manifest, self._changes
+        try:
+            version = version_of(repository.place, self._rules)
+            if version.state == repository.state and not full and not repository.problem:
+                return
+            before = manifest.contents(repository.id) if repository.id else {}
+            files = listed_files(version.tree, self._rules, before)
+        except (FathomError, OSError) as error:
+            remedy = str(error.hint) if isinstance(error, FathomError) else "see that this user may read it"
+            changes.failures.append(Failure(repository.name, f"{error}; {remedy}"))
+            manifest.put_repository(repository._replace(problem=str(error), remedy=remedy))
+            return
+        size = sum(file.size for file, _ in files)
+        manifest.put_repository(
+            repository._replace(state=version.state, n_files=len(files), n_bytes=size, problem="", remedy="")
+        )
+        now = {file.path: content for file, content in files}
+        was = {path: content for path, (_, content) in before.items()}
+        if now == was and not full and repository.id:
+            return
+        number = repository.id or manifest.read("SELECT id FROM repositories WHERE name = ?", (repository.name,))[0][0]
+        manifest.put_files(number, files)
+        changes.names.append(repository.name)
+        changes.contents |= {content for path, content in now.items() if was.get(path) != content}
+        changes.contents |= {content for path, content in was.items() if now.get(path) != content}
+        changes.slots |= {repository.slot} - {0}
+
+    def _drop(self, repository: Repository) -> None:
+        files = self._manifest.contents(repository.id).values()
+        self._changes.contents |= {content for _, content in files}
+        self._changes.slots |= {repository.slot} - {0}
+        self._changes.names.append(repository.name)
+        self._manifest.remove_repository(repository)
+
+    # ---- shards
+
+    def _assign(self) -> None:
+        """Give each new repository a shard: the last one while it has room; a large repository has one of its own."""
+        repositories = self._manifest.repositories()
+        sizes: dict[int, int] = {}
+        for item in repositories:
+            sizes[item.slot] = sizes.get(item.slot, 0) + item.n_bytes
+        sizes.pop(0, None)
+        last = max(sizes, default=0)
+        open_slot = last if last and sizes[last] < MOST_BYTES else 0
+        for item in repositories:
+            if item.slot or not item.state:
+                continue
+            is_large = item.n_bytes >= MOST_BYTES
+            if is_large or not open_slot or sizes[open_slot] + item.n_bytes > MOST_BYTES:
+                last += 1
+                slot = last
+                open_slot = open_slot if is_large else slot
+            else:
+                slot = open_slot
+            sizes[slot] = sizes.get(slot, 0) + item.n_bytes
+            self._manifest.put_repository(item._replace(slot=slot))
+            self._changes.slots.add(slot)
+
+    def _sharing(self, contents: Iterable[bytes]) -> set[int]:
+        """Return the shards of repositories that have some of these contents: one of them may now be their home."""
+        listed, slots = list(contents), set[int]()
+        for start in range(0, len(listed), _AT_ONCE):
+            part = listed[start : start + _AT_ONCE]
+            marks = ",".join("?" * len(part))
+            rows = self._manifest.read(
+                "SELECT DISTINCT r.slot FROM files f JOIN repositories r ON r.id = f.repository "
+                f"WHERE f.content IN ({marks}) AND r.slot > 0",
+                part,
+            )
+            slots |= {row[0] for row in rows}
+        return slots
+
+    def _remake(self, slot: int, before: Shard | None) -> bool:
+        """Put a new version of a shard in force; return False where the one before holds the same."""
+        manifest = self._manifest
+        files = manifest.homes(slot)
+        trees = {item.name: tree_of(item.place, item.state) for item in manifest.repositories() if item.slot == slot}
+        built = build(ShardOrder(slot, files, trees, before), self._place, self._on_progress) if files else None
+        if built is None:
+            manifest.remove_shard(slot)
+            return before is not None
+        if before is not None and before.folder == built.shard.folder:
+            return False
+        manifest.put_shard(built.shard, built.names, built.paths)
+        return True
+
+    def _join_words(self, generation: int) -> None:
+        """Make the one view of the words of all shards, beside that of the fleet as it is until the switch."""
+        root = Folder(self._place.root)
+        shards = [
+            (root.below(SHARDS).below(item.folder).below("lexical"), item.identity) for item in self._manifest.shards()
+        ]
+        if not shards:
+            return
+        words = root.below(WORDS)
+        words.make()
+        words.remove(str(generation))
+        with closing(LexicalView(words.below(str(generation)), self._manifest.meta("identity"))) as view:
+            try:
+                view.join(shards, generation)
+            except OSError as error:
+                raise IndexingError(
+                    f"cannot write the words of the fleet: {error.strerror}", hint="see if the disk is full"
+                ) from error
+
+    def _remove_unused(self) -> None:
+        """Remove versions that are in force no more, but for the last ones: a reader may have just begun with them."""
+        root, manifest = Folder(self._place.root), self._manifest
+        in_force = {item.folder for item in manifest.shards()} | set(manifest.meta(_BEFORE).split())
+        kept = {str(manifest.generation), str(manifest.generation - 1)}
+        with suppress(OSError, IndexingError):
+            for name in root.below(WORDS).names():
+                if name not in kept:
+                    root.below(WORDS).remove(name)
+        unused: Sequence[str] = [name for name in root.below(SHARDS).names() if name not in in_force]
+        for name in unused:
+            with suppress(OSError, IndexingError):
+                forget(self._place, name)

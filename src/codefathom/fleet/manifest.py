@@ -1,0 +1,294 @@
+"""The manifest of a fleet: its sources, repositories, files and shards in one SQLite file.
+
+A run writes in one transaction, whose commit switches the fleet to the new shards: whoever is killed before it leaves
+the fleet as it was, and readers see the fleet of one moment.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, NamedTuple
+
+from codefathom.errors import DamagedError, IndexingError
+from codefathom.fleet.fleet_list import MANIFEST
+from codefathom.source.changes import FileStat
+from codefathom.stores.folder import Folder
+from codefathom.stores.sqlite import connect, use_log
+from codefathom.text.file_stems import by_stem
+
+FORMAT = "1"
+_WAIT_S = 30.0
+# files: content is the hash that git gives the bytes; home is 1 where the shard of its repository has them, else
+# another repository, that came before, has the same bytes. `stem` is that of `text.file_stems`, of homes only.
+_SCHEMA = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE sources(source TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE repositories(
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, place TEXT NOT NULL UNIQUE, source TEXT NOT NULL,
+    state TEXT NOT NULL, slot INTEGER NOT NULL, n_files INTEGER NOT NULL, n_bytes INTEGER NOT NULL,
+    problem TEXT NOT NULL, remedy TEXT NOT NULL);
+CREATE TABLE files(
+    repository INTEGER NOT NULL, path TEXT NOT NULL, content BLOB NOT NULL, size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL,
+    PRIMARY KEY(repository, path)) WITHOUT ROWID;
+CREATE INDEX files_content ON files(content, repository);
+CREATE TABLE stems(stem TEXT NOT NULL, path TEXT NOT NULL, slot INTEGER NOT NULL);
+CREATE INDEX stems_stem ON stems(stem);
+CREATE INDEX stems_slot ON stems(slot);
+CREATE TABLE shards(
+    slot INTEGER PRIMARY KEY, folder TEXT NOT NULL, identity TEXT NOT NULL, checksum TEXT NOT NULL,
+    n_files INTEGER NOT NULL, n_lines INTEGER NOT NULL, n_chunks INTEGER NOT NULL, n_bytes INTEGER NOT NULL,
+    names BLOB NOT NULL);
+"""
+_HOME = "NOT EXISTS (SELECT 1 FROM files g WHERE g.content = f.content AND g.repository < f.repository)"
+_REPOSITORY = "id, name, place, source, state, slot, n_files, n_bytes, problem, remedy"
+_SHARD = "slot, folder, identity, checksum, n_files, n_lines, n_chunks, n_bytes"
+
+
+class Repository(NamedTuple):
+    """A repository of a fleet."""
+
+    id: int
+    name: str  # the first part of the paths of its files
+    place: str  # its folder
+    source: str
+    state: str  # what was listed: a commit, or a hash of the files; "" before
+    slot: int  # of its shard; 0 for none yet
+    n_files: int
+    n_bytes: int
+    problem: str = ""  # why it could not be read the last time; what was read before stays
+    remedy: str = ""
+
+
+class Shard(NamedTuple):
+    """A version of a shard: an index that is never changed."""
+
+    slot: int
+    folder: str  # name below `shards/`
+    identity: str  # of its catalogue
+    checksum: str  # of its files, see `shards.checksum_of`
+    n_files: int
+    n_lines: int
+    n_chunks: int
+    n_bytes: int  # on the disk
+
+
+class ListedFile(NamedTuple):
+    """A file of a repository, with the hash of its content."""
+
+    file: FileStat
+    content: bytes
+
+
+class Manifest:
+    """The manifest of one fleet. Safe to read from several threads and processes while another one writes."""
+
+    def __init__(self, root: str) -> None:
+        """Open the manifest of a folder, or make it. Raises IndexingError."""
+        self.root = root
+        self._lock = Lock()
+        try:
+            self._db = connect(Folder(root).file(MANIFEST), wait_s=_WAIT_S)
+            self._db.isolation_level = None
+            self._prepare()
+        except (OSError, sqlite3.Error) as error:
+            raise IndexingError(
+                f"cannot open the fleet in {root!r}: {error}",
+                hint="see if the disk is full and the folder can be written",
+            ) from error
+
+    def _prepare(self) -> None:
+        use_log(self._db)
+        with self.transaction():
+            if not self.read("SELECT 1 FROM sqlite_master WHERE name = 'meta'"):
+                for statement in _SCHEMA.split(";"):
+                    self._db.execute(statement)
+                self.put_meta({"format": FORMAT, "identity": os.urandom(8).hex(), "generation": "0"})
+        if self.meta("format") != FORMAT:
+            raise DamagedError(
+                f"the fleet in {self.root!r} has another format",
+                hint="remove it with `fathom fleet remove`, and add it",
+            )
+
+    def read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        with self._lock:
+            return self._db.execute(sql, values).fetchall()
+
+    def write(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        """Execute a statement for each row, inside a transaction."""
+        self._db.executemany(sql, rows)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit all that is written in the block, or nothing of it."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._db.close()
+
+    # ---- small values
+
+    def meta(self, key: str) -> str:
+        """Return a stored value, "" for none."""
+        rows = self.read("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else ""
+
+    def put_meta(self, values: Mapping[str, str]) -> None:
+        """Store values, inside a transaction."""
+        self.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+
+    @property
+    def generation(self) -> int:
+        """Number of switches; 0 before the first run."""
+        return int(self.meta("generation"))
+
+    # ---- sources and repositories
+
+    def sources(self) -> list[str]:
+        """Return the sources, as they were given."""
+        return [row[0] for row in self.read("SELECT source FROM sources ORDER BY source")]
+
+    def add_sources(self, sources: Iterable[str]) -> None:
+        """Add sources."""
+        with self.transaction():
+            self.write("INSERT OR IGNORE INTO sources VALUES (?)", ((source,) for source in sources))
+
+    def remove_source(self, source: str) -> bool:
+        """Remove a source, whose repositories go with the next run; return False where there is none."""
+        with self.transaction():
+            is_there = bool(self.read("SELECT 1 FROM sources WHERE source = ?", (source,)))
+            self.write("DELETE FROM sources WHERE source = ?", [(source,)])
+        return is_there
+
+    def repositories(self) -> list[Repository]:
+        """Return the repositories, by name."""
+        return [Repository(*row) for row in self.read(f"SELECT {_REPOSITORY} FROM repositories ORDER BY name")]
+
+    def put_repository(self, repository: Repository) -> None:
+        """Store a repository, inside a transaction; one with the id 0 is new."""
+        values = (repository.id or None, *repository[1:])
+        self.write(
+            f"INSERT OR REPLACE INTO repositories({_REPOSITORY}) VALUES ({', '.join('?' * len(values))})", [values]
+        )
+
+    def remove_repository(self, repository: Repository) -> None:
+        """Remove a repository with its files, inside a transaction."""
+        self.write("DELETE FROM files WHERE repository = ?", [(repository.id,)])
+        self.write("DELETE FROM repositories WHERE id = ?", [(repository.id,)])
+
+    # ---- files
+
+    def put_files(self, repository: int, files: Iterable[ListedFile]) -> None:
+        """Replace the files of a repository, inside a transaction."""
+        self.write("DELETE FROM files WHERE repository = ?", [(repository,)])
+        rows = (
+            (repository, file.path, content, file.size, file.mtime_ns, file.ctime_ns, file.inode)
+            for file, content in files
+        )
+        self.write("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def contents(self, repository: int) -> dict[str, ListedFile]:
+        """Return the files of a repository by path."""
+        rows = self.read(
+            "SELECT path, size, mtime_ns, ctime_ns, inode, content FROM files WHERE repository = ?", (repository,)
+        )
+        return {row[0]: ListedFile(FileStat(*row[:5]), row[5]) for row in rows}
+
+    def homes(self, slot: int) -> list[ListedFile]:
+        """Return the files that a shard has to hold, by path in the fleet: those that no earlier repository has."""
+        rows = self.read(
+            "SELECT r.name || '/' || f.path, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.content "
+            f"FROM repositories r JOIN files f ON f.repository = r.id WHERE r.slot = ? AND {_HOME} ORDER BY 1",
+            (slot,),
+        )
+        return [ListedFile(FileStat(*row[:5]), row[5]) for row in rows]
+
+    def others(self, path: str, most: int) -> tuple[list[str], int]:
+        """Return the first places, in other repositories, of the content of a file, and the number of all."""
+        name, _, own = path.partition("/")
+        same = (
+            "FROM files h JOIN repositories q ON q.id = h.repository JOIN files f ON f.content = h.content "
+            "JOIN repositories r ON r.id = f.repository WHERE q.name = ? AND h.path = ? AND r.id <> q.id"
+        )
+        rows = self.read(f"SELECT r.name || '/' || f.path {same} ORDER BY r.id, f.path LIMIT ?", (name, own, most))
+        if len(rows) < most:
+            return [row[0] for row in rows], len(rows)
+        return [row[0] for row in rows], self.read(f"SELECT count(*) {same}", (name, own))[0][0]
+
+    def home_of(self, path: str) -> str:
+        """Return the path under which the content of a file is indexed; the path itself for one that is not here."""
+        name, _, own = path.partition("/")
+        rows = self.read(
+            "SELECT r.name || '/' || f.path FROM files h JOIN repositories q ON q.id = h.repository "
+            "JOIN files f ON f.content = h.content JOIN repositories r ON r.id = f.repository "
+            "WHERE q.name = ? AND h.path = ? ORDER BY f.repository, f.path <> h.path, f.path LIMIT 1",
+            (name, own),
+        )
+        return rows[0][0] if rows else path
+
+    def held_elsewhere(self, name: str) -> list[str]:
+        """Return the paths under which files of a repository are indexed in earlier repositories."""
+        rows = self.read(
+            "SELECT DISTINCT r.name || '/' || f.path FROM repositories q JOIN files h ON h.repository = q.id "
+            "JOIN files f ON f.content = h.content JOIN repositories r ON r.id = f.repository "
+            f"WHERE q.name = ? AND r.id < q.id AND {_HOME} ORDER BY 1",
+            (name,),
+        )
+        return [row[0] for row in rows]
+
+    def shared_beyond(self, name: str, names: Sequence[str]) -> list[str]:
+        """Return the indexed paths of a repository whose content a repository has that is not among `names`."""
+        marks = ",".join("?" * len(names))
+        rows = self.read(
+            "SELECT DISTINCT q.name || '/' || f.path FROM repositories q JOIN files f ON f.repository = q.id "
+            "JOIN files o ON o.content = f.content JOIN repositories r ON r.id = o.repository "
+            f"WHERE q.name = ? AND r.name NOT IN ({marks}) AND {_HOME} ORDER BY 1",
+            (name, *names),
+        )
+        return [row[0] for row in rows]
+
+    # ---- shards
+
+    def shards(self) -> list[Shard]:
+        """Return the shards in force, by slot."""
+        return [Shard(*row) for row in self.read(f"SELECT {_SHARD} FROM shards ORDER BY slot")]
+
+    def names_of(self, slot: int) -> bytes:
+        """Return the filter of the names of a shard."""
+        rows = self.read("SELECT names FROM shards WHERE slot = ?", (slot,))
+        return rows[0][0] if rows else b""
+
+    def put_shard(self, shard: Shard, names: bytes, paths: Collection[str]) -> None:
+        """Put a version of a shard in force, inside a transaction."""
+        self.remove_shard(shard.slot)
+        self.write("INSERT INTO shards VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [(*shard, names)])
+        rows = ((stem, path, shard.slot) for stem, same in by_stem(paths).items() for path in same)
+        self.write("INSERT INTO stems VALUES (?, ?, ?)", rows)
+
+    def remove_shard(self, slot: int) -> None:
+        """Take a shard out of the fleet, inside a transaction."""
+        self.write("DELETE FROM stems WHERE slot = ?", [(slot,)])
+        self.write("DELETE FROM shards WHERE slot = ?", [(slot,)])
+
+    def paths_named(self, stem: str) -> list[str]:
+        """Return the paths of the indexed files with a flat stem, in order; see `text.file_stems`."""
+        return [row[0] for row in self.read("SELECT path FROM stems WHERE stem = ? ORDER BY path", (stem,))]
+
+    def n_contents(self) -> tuple[int, int]:
+        """Return the bytes of all files, and those of the distinct contents."""
+        total = self.read("SELECT coalesce(sum(n_bytes), 0) FROM repositories")[0][0]
+        distinct = self.read(f"SELECT coalesce(sum(size), 0) FROM files f WHERE {_HOME}")[0][0]
+        return total, distinct

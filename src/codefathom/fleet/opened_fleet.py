@@ -1,0 +1,143 @@
+"""A fleet as it is asked: the shards of one generation behind the catalogue, the words and the vectors of a project.
+
+So all that a project answers a fleet answers, by the same code: a search goes once through the whole pipeline, and its
+scores and order are those of one index of all text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from codefathom.errors import IndexingError, UnwritableError, UsageError
+from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, Note
+from codefathom.fleet.fleet_run import WORDS
+from codefathom.fleet.manifest import Manifest
+from codefathom.fleet.shard_catalogs import ShardCatalogs
+from codefathom.fleet.shard_vectors import ShardVectors
+from codefathom.fleet.shards import SHARDS
+from codefathom.fleet.sources import tree_of
+from codefathom.fleet.trees import FleetFiles, ShardTree
+from codefathom.project.current_index import CurrentIndex, Run
+from codefathom.project.location import Location
+from codefathom.project.opening import OpenedProject
+from codefathom.providers.base import Embedder
+from codefathom.remote.vector_stores import vector_folder
+from codefathom.stores.base import VectorStore
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.folder import Folder
+from codefathom.stores.lexical.lexical_view import LexicalView
+from codefathom.stores.vectors.flat_vectors import FlatVectorStore
+from codefathom.types import Hit
+
+if TYPE_CHECKING:
+    from codefathom.config.settings import StoreSettings
+    from codefathom.providers.base import ChatModel
+
+_MOST_OTHERS = 3  # places of a content that a hit names
+
+
+def place_of_fleet(place: Location) -> Location:
+    """Return the place of a fleet in its folder: its index lies there, and its vectors are never elsewhere."""
+    settings = place.settings._replace(store=place.settings.store._replace(vectors="flat"))
+    files = FleetFiles(place.name, ShardTree({}))
+    return replace(place, index_dir=place.root, settings=settings, revision=files, is_kept=True)
+
+
+class OpenedFleet(OpenedProject):
+    """One generation of a fleet, opened like the index of a project."""
+
+    upgrades = False
+
+    def __init__(
+        self,
+        place: Location,
+        manifest: Manifest,
+        on_wait: Callable[[str], None],
+        wrap_model: Callable[[ChatModel], ChatModel],
+    ) -> None:
+        """Open a fleet that a run has made. Raises IndexingError for one that is empty."""
+        self._manifest = manifest
+        self.shards = ShardCatalogs(manifest)
+        if not self.shards.shards:
+            raise IndexingError(
+                f"the fleet {place.name!r} has no text yet",
+                hint="run `fathom fleet index`; `fathom fleet status` says more",
+            )
+        trees = {item.name: tree_of(item.place, item.state) for item in manifest.repositories() if item.state}
+        place = replace(place, revision=FleetFiles(place.name, ShardTree(trees)))
+        super().__init__(place, on_wait, wrap_model)
+
+    def _opened_catalog(self, folder: Folder) -> tuple[Catalog, UnwritableError | None]:
+        return cast(Catalog, self.shards), None
+
+    def _opened_words(self, folder: Folder) -> LexicalView:
+        return LexicalView.open(folder.below(WORDS).below(str(self.shards.generation)), self.shards.identity)
+
+    def vector_store(self, store: StoreSettings, embedder: Embedder | None = None) -> VectorStore:
+        """Return the vectors of a model in all shards."""
+        model, shards = embedder or self.embedder, self.shards.shards
+        name = vector_folder(model)
+
+        def opened(slot: int) -> FlatVectorStore:
+            folder = Folder(self.place.root).below(SHARDS).below(shards[slot].folder).below(name)
+            return FlatVectorStore(folder, model.dimensions, f"{shards[slot].identity} {name}")
+
+        return ShardVectors(self.shards.generation, shards, opened)
+
+    def marked(self, hits: tuple[Hit, ...], generation: int) -> tuple[Hit, ...]:
+        """Say of each hit where else its file is. Its lines are those that were indexed: no generation changes."""
+        return tuple(map(self._with_others, hits))
+
+    def _with_others(self, hit: Hit) -> Hit:
+        paths, n_paths = self._manifest.others(hit.chunk.path, _MOST_OTHERS)
+        if not paths:
+            return hit
+        note = Note(ALSO_IN_ONE, {"path": paths[0]})
+        if n_paths > 1:
+            note = Note(ALSO_IN, {"count": n_paths, "paths": tuple(paths)})
+        return replace(hit, reasons=(*hit.reasons, note))
+
+
+class FleetIndex(CurrentIndex):
+    """The index of a fleet, opened when it is first needed, and anew after a run has switched it."""
+
+    _manifest: Manifest | None = None
+
+    @property
+    def opened(self) -> OpenedProject:
+        """The generation of now. Raises IndexingError for a fleet that is empty."""
+        with self.lock:
+            manifest = self._manifest or Manifest(self.place.root)
+            self._manifest = manifest
+            before = self._opened
+            if before is None or before.catalog.generation != manifest.generation:
+                # The one before stays open: another thread may be reading it.
+                self._opened = OpenedFleet(self.place, manifest, self.on_wait, self._wrap_model)
+            return cast(OpenedProject, self._opened)
+
+    @property
+    def last_opened(self) -> OpenedProject:
+        """The same: a question is answered from one generation."""
+        return self.opened
+
+    def refresh(self) -> bool:
+        """Return False: a fleet is brought up to date by its own runs."""
+        return False
+
+    def whole_run(self, *, full: bool, retry: bool, wait_s: float | None, keep_rules: bool) -> Run:
+        """Refuse. Raises UsageError."""
+        raise UsageError(
+            f"{self.place.name!r} is a fleet, which is not indexed like a project",
+            hint=f"run `fathom fleet index {self.place.name}`",
+        )
+
+    def close(self) -> None:
+        """Release files."""
+        super().close()
+        with self.lock:
+            if self._manifest is not None:
+                with closing(self._manifest):
+                    self._manifest = None

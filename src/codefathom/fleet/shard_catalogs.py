@@ -1,0 +1,414 @@
+"""The catalogues of all shards as one, for readers: a key or path leads to one shard, a name to those that may have it.
+
+Keys begin at another number in each shard, so none has to be changed. Lists are in the order in which one catalogue
+would give them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from heapq import merge
+from itertools import groupby, islice
+from threading import Lock
+from typing import Any, TypeVar, cast
+
+from codefathom.errors import DamagedError, IndexingError
+from codefathom.facts.reasons import Told
+from codefathom.fleet.manifest import Manifest, Shard
+from codefathom.fleet.name_filter import NameFilter
+from codefathom.fleet.repository_filter import for_fleet
+from codefathom.fleet.shards import KEYS_OF_SHARD, SHARDS
+from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
+from codefathom.stores.catalog.import_table import ImportForm
+from codefathom.stores.catalog.records import CheckedText, CompilerUses, Counts, DefinitionPlace, StoredDocument
+from codefathom.stores.folder import Folder
+from codefathom.stores.kept_file import KeptFile
+from codefathom.text.file_stems import PathsByStem
+from codefathom.types import CALLABLE_KINDS, VALUE_KINDS, Chunk, Failure, FoundSymbol, Level, Reference, Symbol, Where
+
+_T = TypeVar("_T")
+_Made = TypeVar("_Made")
+_MOST_STEMS = 20_000  # in memory
+
+
+class ShardCatalogs:
+    """The catalogue of a fleet of one generation. Safe to use from several threads."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self.generation = manifest.generation
+        self.identity = manifest.meta("identity")
+        self.shards = {shard.slot: shard for shard in manifest.shards()}
+        self._slots = {item.name: item.slot for item in manifest.repositories()}
+        self._open: dict[int, Catalog] = {}
+        self._filters: dict[int, NameFilter] = {}
+        self._lock = Lock()
+        self._kept: dict[Callable[..., object], object] = {}
+        self.soundness = ShardSoundness(self)
+
+    # ---- shards
+
+    def catalog(self, slot: int) -> Catalog:
+        """Return the catalogue of a shard, which is opened once. Raises IndexingError, DamagedError."""
+        with self._lock:
+            if slot not in self._open:
+                self._open[slot] = self._opened(self.shards[slot])
+            return self._open[slot]
+
+    def _opened(self, shard: Shard) -> Catalog:
+        folder = Folder(self._manifest.root).below(SHARDS).below(shard.folder)
+        catalog = Catalog.open(folder.file(CATALOGUE), read_only=True)
+        if catalog.identity != shard.identity:
+            catalog.close()
+            raise IndexingError(
+                f"the shard {shard.folder!r} is not the one that the fleet has made",
+                hint="run `fathom fleet index NAME --full`",
+            )
+        return catalog
+
+    @property
+    def n_open(self) -> int:
+        """The number of shards that questions have needed so far."""
+        return len(self._open)
+
+    def opened(self) -> list[Catalog]:
+        """Return the catalogues that are open."""
+        with self._lock:
+            return list(self._open.values())
+
+    def _all(self) -> Iterator[Catalog]:
+        return map(self.catalog, self.shards)
+
+    def _with(self, name: str) -> Iterator[Catalog]:
+        """Yield the catalogues in which a name may be defined or used."""
+        for slot in self.shards:
+            if slot not in self._filters:
+                self._filters[slot] = NameFilter(self._manifest.names_of(slot))
+            if self._filters[slot].may_have(name):
+                yield self.catalog(slot)
+
+    def _of(self, path: str) -> tuple[Catalog, str] | None:
+        """Return the shard that has the content of a file, and the path of the file there; None for none."""
+        for own in (path, self._manifest.home_of(path)):
+            slot = self._slots.get(own.partition("/")[0], 0)
+            if slot in self.shards and (own != path or self._is_home(slot, own)):
+                return self.catalog(slot), own
+        return None
+
+    def _is_home(self, slot: int, path: str) -> bool:
+        return bool(self.catalog(slot).documents_at({path}))
+
+    def _by_slot(self, paths: Iterable[str]) -> Iterator[tuple[Catalog, list[str]]]:
+        slots = defaultdict[int, list[str]](list)
+        for path in paths:
+            slots[self._slots.get(path.partition("/")[0], 0)].append(path)
+        return ((self.catalog(slot), own) for slot, own in slots.items() if slot in self.shards)
+
+    def _by_key(self, keys: Iterable[int]) -> Iterator[tuple[Catalog, list[int]]]:
+        slots = defaultdict[int, list[int]](list)
+        for key in keys:
+            slots[key >> KEYS_OF_SHARD].append(key)
+        return ((self.catalog(slot), own) for slot, own in slots.items() if slot in self.shards)
+
+    # ---- small values
+
+    def get_meta(self, key: str, default: str = "") -> str:
+        """Return a value that the shards have stored: that of the first one."""
+        return next((catalog.get_meta(key, default) for catalog in islice(self._all(), 1)), default)
+
+    @property
+    def is_replaced(self) -> bool:
+        """False: a shard is never written."""
+        return False
+
+    def is_marked_with(self, word: str) -> bool:
+        """True: fleets are known by their name."""
+        return True
+
+    def check_open(self) -> None:
+        """Raise IndexClosedError if another thread has closed the shards."""
+        for catalog in self.opened():
+            catalog.check_open()
+
+    def close(self) -> None:
+        """Close all shards."""
+        for catalog in self.opened():
+            catalog.close()
+
+    # ---- documents
+
+    def documents(self) -> list[StoredDocument]:
+        """See `Documents`."""
+        return sorted((item for catalog in self._all() for item in catalog.documents()), key=lambda item: item.path)
+
+    def paths(self) -> list[str]:
+        """See `Documents`."""
+        return self.kept(_paths)
+
+    def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
+        """See `Documents`."""
+        return [item for catalog, own in self._by_slot(paths) for item in catalog.documents_at(own)]
+
+    def paths_by_stem(self) -> PathsByStem:
+        """See `Documents`; a stem is looked up when it is asked for."""
+        return self.kept(_stems)
+
+    def languages(self) -> dict[str, str]:
+        """See `Documents`."""
+        return dict(sorted(pair for catalog in self._all() for pair in catalog.languages().items()))
+
+    def paths_since(self, generation: int) -> list[str]:
+        """Return nothing: a generation is never written."""
+        return []
+
+    def written_after(self, paths: Collection[str], generation: int) -> set[str]:
+        """Return nothing: a generation is never written."""
+        return set()
+
+    def document(self, path: str) -> StoredDocument | None:
+        """See `Documents`; also of a file whose content another repository has, too."""
+        place = self._of(path)
+        return None if place is None else place[0].document(place[1])
+
+    def text(self, path: str) -> str:
+        """See `Documents`."""
+        place = self._of(path)
+        return "" if place is None else place[0].text(place[1])
+
+    def lines(self, path: str, start_line: int, end_line: int) -> str:
+        """See `Documents`."""
+        place = self._of(path)
+        return "" if place is None else place[0].lines(place[1], start_line, end_line)
+
+    # ---- chunks
+
+    def chunks(self, keys: Collection[int]) -> dict[int, Chunk]:
+        """See `Chunks`."""
+        return {key: chunk for key, (chunk, _) in self.placed(keys).items()}
+
+    def placed(self, keys: Collection[int]) -> dict[int, tuple[Chunk, int]]:
+        """See `Chunks`."""
+        placed: dict[int, tuple[Chunk, int]] = {}
+        for catalog, own in self._by_key(keys):
+            placed |= catalog.placed(own)
+        return {key: placed[key] for key in keys if key in placed}
+
+    def chunks_of(self, path: str) -> list[tuple[int, Chunk]]:
+        """See `Chunks`."""
+        place = self._of(path)
+        return [] if place is None else place[0].chunks_of(place[1])
+
+    def texts(self, paths: Sequence[str]) -> Iterator[CheckedText]:
+        """See `Chunks`."""
+        for slot, own in groupby(paths, lambda path: self._slots.get(path.partition("/")[0], 0)):
+            listed = list(own)
+            if slot in self.shards:
+                yield from self.catalog(slot).texts(listed)
+            else:
+                yield from (CheckedText(path, "", []) for path in listed)
+
+    def keys_of(self, paths: Collection[str]) -> dict[int, str]:
+        """See `Chunks`."""
+        pairs = (pair for catalog, own in self._by_slot(paths) for pair in catalog.keys_of(own).items())
+        return dict(sorted(pairs, key=lambda pair: pair[1]))
+
+    def chunks_defining(self, name: str, *, partial: bool, limit: int) -> list[int]:
+        """See `Chunks`."""
+        catalogs = self._all() if partial else self._with(name)
+        keys = [key for catalog in catalogs for key in catalog.chunks_defining(name, partial=partial, limit=limit)]
+        chunks = self.chunks(keys)
+        placed = [key for key in keys if key in chunks]
+        placed.sort(key=lambda key: (chunks[key].path, chunks[key].start_line, chunks[key].column))
+        return placed[:limit]
+
+    def n_chunks(self) -> int:
+        """See `Chunks`."""
+        return sum(shard.n_chunks for shard in self.shards.values())
+
+    def chunks_at(self, name: str, line: int) -> list[tuple[int, str]]:
+        """See `Chunks`."""
+        return sorted((row for catalog in self._all() for row in catalog.chunks_at(name, line)), key=lambda row: row[1])
+
+    def matching(self, where: Where, level: Level = "chunk") -> set[int]:
+        """See `Chunks`. A repository has also the files whose content is indexed with another one."""
+        planned = for_fleet(where, self._slots, self._manifest)
+        slots = self.shards if planned.slots is None else [slot for slot in self.shards if slot in planned.slots]
+        wheres = planned.wheres
+        return {key for slot in slots for where in wheres for key in self.catalog(slot).matching(where, level)}
+
+    # ---- symbols and references
+
+    def symbols(
+        self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50, offset: int = 0
+    ) -> list[FoundSymbol]:
+        """See `Symbols`."""
+        last = query.rpartition(".")[2].lower()
+
+        def place(item: FoundSymbol) -> tuple[Any, ...]:
+            name, symbol = item.symbol.name.lower(), item.symbol
+            return name != last, not name.startswith(last), item.path, symbol.start_line, -symbol.end_line
+
+        lists = [catalog.symbols(query, path=path, kind=kind, limit=offset + limit) for catalog in self._below(path)]
+        return list(islice(merge(*lists, key=place), offset, offset + limit))
+
+    def n_symbols(self, query: str = "", *, path: str = "", kind: str = "") -> int:
+        """Count the symbols that `symbols` returns without a limit."""
+        return sum(catalog.n_symbols(query, path=path, kind=kind) for catalog in self._below(path))
+
+    def _below(self, path: str) -> Iterator[Catalog]:
+        slot = self._slots.get(path.partition("/")[0])
+        return self._all() if not path else iter([self.catalog(slot)] if slot in self.shards else [])
+
+    def symbols_named(self, name: str, *, kinds: Collection[str] = ()) -> list[FoundSymbol]:
+        """See `Symbols`."""
+        catalogs = self._with(name.rpartition(".")[2])
+        items = [item for catalog in catalogs for item in catalog.symbols_named(name, kinds=kinds)]
+        return sorted(items, key=lambda item: (item.path, item.symbol.start_line, -item.symbol.end_line))
+
+    def definitions(self, name: str, *, limit: int) -> list[DefinitionPlace]:
+        """See `Symbols`."""
+        places = [item for catalog in self._with(name) for item in catalog.definitions(name, limit=limit)]
+        minor = CALLABLE_KINDS | VALUE_KINDS
+        places.sort(key=lambda item: (item.name != name, item.kind in minor, item.path, item.line))
+        return places[:limit]
+
+    def symbols_of(self, path: str) -> list[Symbol]:
+        """See `Symbols`."""
+        place = self._of(path)
+        return [] if place is None else place[0].symbols_of(place[1])
+
+    def kinds_at(self, path: str, start_line: int, end_line: int) -> list[tuple[str, str]]:
+        """See `Symbols`."""
+        place = self._of(path)
+        return [] if place is None else place[0].kinds_at(place[1], start_line, end_line)
+
+    def similar_names(self, word: str, *, limit: int) -> list[str]:
+        """See `Symbols`."""
+        names = {name for catalog in self._all() for name in catalog.similar_names(word, limit=limit)}
+        return sorted(names, key=lambda name: (len(name), name))[:limit]
+
+    def references(self, name: str, kinds: Sequence[str] = ("call", "type")) -> list[tuple[str, Reference]]:
+        """See `References`."""
+        rows = [row for catalog in self._with(name) for row in catalog.references(name, kinds)]
+        return sorted(rows, key=lambda row: (row[0], row[1].line))
+
+    def references_of(self, path: str) -> list[Reference]:
+        """See `References`."""
+        place = self._of(path)
+        return [] if place is None else place[0].references_of(place[1])
+
+    def imports_of(self, path: str) -> list[Reference]:
+        """See `References`."""
+        place = self._of(path)
+        return [] if place is None else place[0].imports_of(place[1])
+
+    def imports(self, forms: Collection[ImportForm] | None = None) -> Iterator[tuple[str, Reference]]:
+        """See `References`."""
+        rows = (catalog.imports(forms) for catalog in self._all())
+        return merge(*rows, key=lambda row: (row[0], row[1].line))
+
+    def import_forms(self) -> Collection[ImportForm]:
+        """See `References`."""
+        return self.kept(_import_forms)
+
+    def languages_with_uses(self, languages: Iterable[str]) -> set[str]:
+        """See `References`."""
+        listed = list(languages)
+        return {language for catalog in self._all() for language in catalog.languages_with_uses(listed)}
+
+    # ---- uses that compilers have written: fleets have none
+
+    def compiler_paths(self) -> frozenset[str]:
+        """See `CompilerReferences`."""
+        return frozenset()
+
+    def compiler_uses_in(self, path: str) -> list[CompilerUses]:
+        """See `CompilerReferences`."""
+        return []
+
+    def compiler_uses_of(self, path: str) -> list[CompilerUses]:
+        """See `CompilerReferences`."""
+        return []
+
+    # ---- what is made of all of it
+
+    def kept(self, make: Callable[[Any, _Made | None], _Made]) -> _Made:
+        """See `SearchCatalog`."""
+        if make not in self._kept:
+            self._kept[make] = make(self, None)
+        return cast(_Made, self._kept[make])
+
+    def beside(self, name: str, version: int) -> KeptFile:
+        """See `SearchCatalog`."""
+        file = Folder(self._manifest.root).file(f"graph.{name}")
+        return KeptFile(file, f"{name} {version}", self.identity, [str(self.generation)], lambda: True)
+
+    def counts(self) -> Counts:
+        """Count the documents, chunks and symbols."""
+        languages, kinds, n_symbols = Counter[str](), Counter[str](), 0
+        for counts in (catalog.counts() for catalog in self._all()):
+            languages.update(counts.languages)
+            kinds.update(counts.kinds)
+            n_symbols += counts.symbols
+        return Counts(languages.total(), kinds.total(), n_symbols, dict(languages), dict(kinds))
+
+    def failures(self) -> list[Failure]:
+        """Return the files that could not be indexed."""
+        return [item for catalog in self._all() for item in catalog.failures()]
+
+
+class ShardSoundness:
+    """The checks of the catalogues of all shards."""
+
+    def __init__(self, catalogs: ShardCatalogs) -> None:
+        self._catalogs = catalogs
+
+    @property
+    def damaged_paths(self) -> set[str]:
+        """The paths of documents with damaged rows that were met so far."""
+        return {path for catalog in self._catalogs.opened() for path in catalog.soundness.damaged_paths}
+
+    def damage(self) -> str:
+        """Return the first difference between a shard and its seal, or nothing; reads all of them."""
+        for slot, shard in self._catalogs.shards.items():
+            if problem := self._catalogs.catalog(slot).soundness.damage():
+                return f"{shard.folder}: {problem}"
+        return ""
+
+    def damaged(self, how: Told) -> DamagedError:
+        """Return the error that says that a shard is damaged."""
+        return DamagedError(f"a shard of the fleet is damaged: {how}", hint="run `fathom fleet index NAME --full`")
+
+
+class _Stems(Mapping[str, Sequence[str]]):
+    """Paths by flat stems. A fleet has too many for memory: each is looked up in the manifest."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._paths = lru_cache(maxsize=_MOST_STEMS)(manifest.paths_named)
+
+    def __getitem__(self, stem: str) -> Sequence[str]:
+        paths = self._paths(stem)
+        if not paths:
+            raise KeyError(stem)
+        return paths
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([row[0] for row in self._manifest.read("SELECT DISTINCT stem FROM stems ORDER BY stem")])
+
+    def __len__(self) -> int:
+        return int(self._manifest.read("SELECT count(DISTINCT stem) FROM stems")[0][0])
+
+
+def _paths(catalogs: ShardCatalogs, _: list[str] | None) -> list[str]:
+    return sorted(path for catalog in catalogs._all() for path in catalog.paths())
+
+
+def _stems(catalogs: ShardCatalogs, _: PathsByStem | None) -> PathsByStem:
+    return _Stems(catalogs._manifest)
+
+
+def _import_forms(catalogs: ShardCatalogs, _: Collection[ImportForm] | None) -> Collection[ImportForm]:
+    return {form for catalog in catalogs._all() for form in catalog.import_forms()}

@@ -1,0 +1,94 @@
+"""The vectors of all shards as one store: the nearest of each, best first."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from codefathom.errors import IndexingError
+from codefathom.fleet.shards import KEYS_OF_SHARD
+from codefathom.stores.base import Row
+from codefathom.stores.vectors.flat_vectors import FlatVectorStore
+from codefathom.types import Where
+
+
+class ShardVectors:
+    """A store that is only read. Each shard is exact, and so is what is made of them."""
+
+    problem = ""
+
+    def __init__(self, generation: int, slots: Iterable[int], open_store: Callable[[int], FlatVectorStore]) -> None:
+        """`open_store` opens the vectors of a shard, which are mapped into memory when they are first needed."""
+        self.generation = generation
+        self._slots = tuple(slots)
+        self._open_store = open_store
+        self._stores: dict[int, FlatVectorStore] = {}
+
+    def _store(self, slot: int) -> FlatVectorStore:
+        if slot not in self._stores:
+            self._stores[slot] = self._open_store(slot)
+        return self._stores[slot]
+
+    def nearest(
+        self, vector: bytes, k: int, allowed: Collection[int] | None = None, where: Where | None = None
+    ) -> list[tuple[int, float]]:
+        """See `VectorStore`."""
+        by_slot = _by_slot(allowed)
+        slots = self._slots if by_slot is None else [slot for slot in self._slots if slot in by_slot]
+        nearest = [
+            item
+            for slot in slots
+            for item in self._store(slot).nearest(vector, k, None if by_slot is None else by_slot[slot])
+        ]
+        return sorted(nearest, key=lambda item: (-item[1], item[0]))[:k]
+
+    def damage(self) -> str:
+        """See `VectorStore`."""
+        problems = (self._store(slot).damage() for slot in self._slots)
+        return next(filter(None, problems), "")
+
+    def reload(self) -> None:
+        """Do nothing: a shard is never changed."""
+
+    def close(self) -> None:
+        """Release the files."""
+        for store in self._stores.values():
+            store.close()
+
+    # ---- what only a run does, which writes the stores of shards
+
+    def upsert(self, rows: Iterable[Row]) -> None:
+        """Refuse. Raises IndexingError."""
+        raise _read_only()
+
+    def delete(self, keys: Collection[int]) -> None:
+        """Refuse. Raises IndexingError."""
+        raise _read_only()
+
+    def clear(self) -> None:
+        """Refuse. Raises IndexingError."""
+        raise _read_only()
+
+    def abandon(self) -> None:
+        """Do nothing: nothing was applied."""
+
+    def commit(self, generation: int) -> None:
+        """Refuse. Raises IndexingError."""
+        raise _read_only()
+
+    def drop(self) -> None:
+        """Refuse. Raises IndexingError."""
+        raise _read_only()
+
+
+def _read_only() -> IndexingError:
+    return IndexingError("the vectors of a fleet are only read", hint="run `fathom fleet index NAME`")
+
+
+def _by_slot(allowed: Collection[int] | None) -> Mapping[int, Collection[int]] | None:
+    if allowed is None:
+        return None
+    by_slot = defaultdict[int, set[int]](set)
+    for key in allowed:
+        by_slot[key >> KEYS_OF_SHARD].add(key)
+    return by_slot

@@ -1,0 +1,141 @@
+"""Shards of a fleet: indexes of several repositories in the format of a project's, which are never changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from hashlib import blake2b
+from typing import NamedTuple
+
+from codefathom.errors import IndexingError, NoFilesError
+from codefathom.fleet.manifest import ListedFile, Shard
+from codefathom.fleet.name_filter import NameFilter
+from codefathom.fleet.trees import FleetFiles, ShardTree
+from codefathom.project.current_index import CurrentIndex
+from codefathom.project.location import Location, index_place
+from codefathom.source.scan import FileTree
+from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
+from codefathom.stores.folder import Folder
+from codefathom.stores.lexical.lexical_view import LexicalView
+from codefathom.stores.registry import Registry
+from codefathom.stores.vectors.flat_vectors import FlatVectorStore
+from codefathom.types import Progress
+from codefathom.versions import CHUNKER_VERSION, PARSER_VERSION, SECRETS_VERSION
+
+SHARDS = "shards"
+KEYS_OF_SHARD = 32  # bits of a key behind the slot
+MOST_BYTES = 50_000_000  # of the files of a shard, about 1.5 million lines; a larger repository is alone
+
+
+class ShardOrder(NamedTuple):
+    """The content of a shard that is to be made."""
+
+    slot: int
+    files: Sequence[ListedFile]
+    trees: Mapping[str, FileTree]  # by repository
+    before: Shard | None  # the version in force
+
+
+class BuiltShard(NamedTuple):
+    """A version of a shard, and what the manifest keeps of it."""
+
+    shard: Shard
+    names: bytes  # see `NameFilter`
+    paths: Sequence[str]
+
+
+def build(order: ShardOrder, place: Location, on_progress: Callable[[Progress], None]) -> BuiltShard | None:
+    """Make the version of a shard, or complete one that a killed run has begun; None without any text in it.
+
+    It begins with a copy of the version before, so that only files that differ are read. Raises FathomError.
+    """
+    folder = _folder_name(order, place)
+    shards = Folder(place.root).below(SHARDS)
+    shards.make()
+    own = _place_of(place, folder, order)
+    if order.before is not None and order.before.folder != folder and not shards.below(folder).file(CATALOGUE).kind():
+        _copy(order.before, own, place)
+    index = CurrentIndex(own, on_progress, lambda _: None, wrap_model=lambda model: model, first_index_wait_s=None)
+    with closing(index):
+        index.opened.catalog.begin_keys_after(order.slot << KEYS_OF_SHARD)
+        try:
+            index.report_of(index.whole_run(full=False, retry=True, wait_s=None, keep_rules=False))
+        except NoFilesError:
+            return None
+        catalog = index.opened.catalog
+        documents = catalog.documents()
+        lexical = index.opened.views.lexical
+        if not lexical.n_chunks or not documents:
+            return None
+        names = NameFilter.of(catalog.used_names())
+        shard = Shard(
+            order.slot,
+            folder,
+            catalog.identity,
+            "",
+            len(documents),
+            sum(document.n_lines for document in documents),
+            lexical.n_chunks,
+            0,
+        )
+    checksum, n_bytes = checksum_of(shards.below(folder))
+    paths = [document.path for document in documents]
+    return BuiltShard(shard._replace(checksum=checksum, n_bytes=n_bytes), names.content, paths)
+
+
+def _place_of(place: Location, folder: str, order: ShardOrder) -> Location:
+    tree = ShardTree(order.trees, [item.file for item in order.files])
+    index = place.settings.index._replace(siblings=False, purposes=False)
+    settings = place.settings._replace(index=index)
+    return replace(
+        place,
+        index_dir=os.path.join(place.root, SHARDS, folder),
+        settings=settings,
+        revision=FleetFiles(f"shard {order.slot}", tree),
+        is_kept=True,
+    )
+
+
+def _folder_name(order: ShardOrder, place: Location) -> str:
+    """Return the name of a shard by what it holds and what has made it: another content has another name."""
+    made_by = (PARSER_VERSION, CHUNKER_VERSION, SECRETS_VERSION, place.settings.embed.model, place.settings.chunk)
+    digest = blake2b(repr(made_by).encode(), digest_size=10)
+    for file, content in order.files:
+        digest.update(f"\n{file.path}\0{file.size}\0".encode("utf-8", "surrogatepass") + content)
+    return f"{order.slot:05}-{digest.hexdigest()}"
+
+
+def _copy(before: Shard, own: Location, place: Location) -> None:
+    """Begin a version with a copy of the one before. Its files of words and vectors get a second name."""
+    source, target = Folder(place.root).below(SHARDS).below(before.folder), own.index_folder
+    target.make()
+    target.file(CATALOGUE).clone(source.file(CATALOGUE))
+    word, registry = os.urandom(16).hex(), Registry(place.state_dir)
+    with closing(Catalog.open(target.file(CATALOGUE))) as catalog:
+        catalog.mark(word)
+        identity = catalog.identity
+    if not registry.add(index_place(own), word):
+        raise IndexingError(
+            f"cannot write into {place.state_dir!r}", hint="set FATHOM_STATE_DIR to a folder that can be written"
+        )
+    LexicalView(target.below("lexical"), identity).take(source.below("lexical"))
+    for name in source.names():
+        if name.startswith("vectors-"):
+            FlatVectorStore(target.below(name), 1).take(source.below(name))
+
+
+def checksum_of(folder: Folder) -> tuple[str, int]:
+    """Return a checksum of the catalogue and the size of all files of a shard, in bytes."""
+    digest = blake2b(digest_size=16)
+    with folder.file(CATALOGUE).open() as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    return digest.hexdigest(), folder.n_bytes()
+
+
+def forget(place: Location, folder: str) -> None:
+    """Remove a version of a shard that no fleet names any more."""
+    Registry(place.state_dir).forget(index_place(replace(place, index_dir=os.path.join(place.root, SHARDS, folder))))
+    Folder(place.root).below(SHARDS).remove(folder)

@@ -1,0 +1,178 @@
+"""Sources of a fleet → the repositories that are there now: folders of clones, single folders, lists of both.
+
+Nothing of a repository is run, and no link is followed to find one. What a folder is called is data of strangers: its
+name is cleaned before it becomes the first part of paths.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b, sha1
+from itertools import count
+from typing import NamedTuple
+
+from codefathom.config.configuration import is_bare_repository
+from codefathom.errors import SourceError, UsageError
+from codefathom.fleet.manifest import ListedFile
+from codefathom.source.changes import FileStat
+from codefathom.source.origin import FolderFiles
+from codefathom.source.revisions.git_tree import GitTree
+from codefathom.source.revisions.revision import is_commit, revision
+from codefathom.source.scan import FileTree, ScanRules
+from codefathom.stores.folder import Folder
+
+_NOT_IN_A_NAME = re.compile(r"[^\w.-]+", re.ASCII)
+_MOST_NAME = 100  # characters
+_DEEPEST = 3  # folders below a source in which clones are looked for: group/owner/name
+_MOST_LIST_BYTES = 10_000_000
+_PIECE = 1 << 20
+
+
+class RepositoryPlace(NamedTuple):
+    """A folder with a repository."""
+
+    path: str  # a real path
+    source: str
+
+
+class UnreadSource(NamedTuple):
+    """A source that cannot be read; what came from it before stays."""
+
+    source: str
+    problem: str
+    remedy: str = "put it back, or take it out with `fathom fleet remove NAME SOURCE`"
+
+
+def checked_source(source: str) -> str:
+    """Return a source as the manifest keeps it: an absolute path. Raises UsageError."""
+    path = os.path.abspath(source)
+    if not source or not (os.path.isdir(path) or os.path.isfile(path)):
+        raise UsageError(
+            f"{source[:200]!r} is not there",
+            hint="give a folder of clones, a folder, or a file that names one of these on each line",
+        )
+    return path
+
+
+def places_of(sources: Sequence[str]) -> Iterator[RepositoryPlace | UnreadSource]:
+    """Yield the folders of the repositories of sources, each once, and the sources that cannot be read."""
+    seen: set[str] = set()
+    for source in sources:
+        try:
+            for path in _folders_of(source):
+                if path not in seen:
+                    seen.add(path)
+                    yield RepositoryPlace(path, source)
+        except (OSError, UsageError) as error:
+            yield UnreadSource(source, str(getattr(error, "strerror", None) or error))
+
+
+def _folders_of(source: str) -> Iterator[str]:
+    if os.path.isfile(source):
+        for line in _lines(source):
+            yield from _folders_of(checked_source(os.path.join(os.path.dirname(source), line)))
+        return
+    top = os.path.realpath(source)
+    if is_repository(top):
+        yield top
+        return
+    clones = list(_clones_below(top, _DEEPEST))
+    yield from clones or [top]
+
+
+def _lines(path: str) -> list[str]:
+    """Return what a list names: a folder on each line, but for empty ones and those that begin with #."""
+    content = Folder(os.path.dirname(path)).file(os.path.basename(path)).read(_MOST_LIST_BYTES)
+    lines = (line.strip() for line in content.decode("utf-8", "surrogateescape").splitlines())
+    listed = [line for line in lines if line and not line.startswith("#")]
+    if any(os.path.isfile(os.path.join(os.path.dirname(path), line)) for line in listed):
+        raise UsageError(f"{path!r} names a file", hint="name folders in it; a list cannot name another list")
+    return listed
+
+
+def is_repository(folder: str) -> bool:
+    """Return True for a clone of git, with or without a work tree."""
+    return os.path.lexists(os.path.join(folder, ".git")) or is_bare_repository(folder)
+
+
+def _clones_below(folder: str, depth: int) -> Iterator[str]:
+    with os.scandir(folder) as listing:
+        names = sorted(entry.name for entry in listing if entry.is_dir(follow_symlinks=False))
+    for name in names:
+        path = os.path.join(folder, name)
+        if is_repository(path):
+            yield path
+        elif depth > 1 and not name.startswith("."):
+            yield from _clones_below(path, depth - 1)
+
+
+def name_of(place: str, taken: set[str]) -> str:
+    """Return a name for a repository that no other one has: that of its folder, else with the folder above it."""
+    above, own = os.path.split(place.removesuffix("/.git"))
+    clean = _cleaned(own.removesuffix(".git")) or "repository"
+    longer = f"{_cleaned(os.path.basename(above))}-{clean}".strip("-")
+    for name in (clean, longer, *()):
+        if name not in taken:
+            return name
+    return next(name for number in count(2) if (name := f"{longer}-{number}") not in taken)
+
+
+def _cleaned(name: str) -> str:
+    return _NOT_IN_A_NAME.sub("-", name).strip(".-")[:_MOST_NAME]
+
+
+class RepositoryVersion(NamedTuple):
+    """The files of a repository as it is now."""
+
+    state: str  # equal for two listings of the same files by the same rules
+    tree: FileTree
+
+
+def version_of(place: str, rules: ScanRules) -> RepositoryVersion:
+    """Return the files of a repository: of a clone those of HEAD. Raises SourceError."""
+    by_rules = blake2b(repr(rules).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    if is_repository(place):
+        tree = revision(place, "HEAD").tree()
+        return RepositoryVersion(f"{tree.commit} {by_rules}", tree)
+    if not os.path.isdir(place):
+        raise SourceError(f"the folder {place!r} is gone", hint="put it back, or take its source out of the fleet")
+    files = FolderFiles(place)
+    digest = blake2b(repr(files.scan(rules).files).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return RepositoryVersion(f"{digest} {by_rules}", files)
+
+
+def tree_of(place: str, state: str) -> FileTree:
+    """Return the files of a repository in a state that `version_of` has given; of a folder those of now."""
+    name = state.split(" ", maxsplit=1)[0]
+    return GitTree(place, name, "") if is_commit(name) else FolderFiles(place)
+
+
+def listed_files(tree: FileTree, rules: ScanRules, before: dict[str, ListedFile]) -> list[ListedFile]:
+    """Return the files that count, with hashes of their contents; those that are as before are not read."""
+    files = tree.scan(rules).files
+    if isinstance(tree, GitTree):
+        return [ListedFile(file, bytes.fromhex(tree.content_id(file.path))) for file in files]
+    listed = []
+    for file in files:
+        last = before.get(file.path)
+        content = last.content if last is not None and last.file == file else _content_of(tree, file)
+        if content:
+            listed.append(ListedFile(file, content))
+    return listed
+
+
+def _content_of(tree: FileTree, file: FileStat) -> bytes:
+    """Return the hash that git gives the bytes of a file; nothing for one that cannot be read."""
+    try:
+        stream = tree.open(file.path)
+        if stream is None:
+            return b""
+        digest = sha1(b"blob %d\0" % file.size, usedforsecurity=False)
+        with stream:
+            while piece := stream.read(_PIECE):
+                digest.update(piece)
+    except OSError:
+        return b""
+    return digest.digest()
