@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from codefathom import __version__
+from codefathom.server.access.route_table import check_complete
 from codefathom.server.answers.answer_runs import AnswerTasks
 from codefathom.server.answers.conversations import Conversations
 from codefathom.server.guard import Guard, UnderApi
@@ -112,6 +113,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         app.include_router(router(state))
     app.include_router(mcp_route.router(mcp))
     app.include_router(page.router(app))
+    check_complete(app)
     app.add_middleware(Guard, state=state)
     app.add_middleware(MetricsMiddleware, measures=state.measures)
     app.add_middleware(UnderApi)

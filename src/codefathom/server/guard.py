@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from math import ceil
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from codefathom.server.access.route_table import RouteMatch, match_route
 from codefathom.server.connections import SPARE
 from codefathom.server.http.auth import ANYONE, Caller, RateLimit, caller_of, is_known_host, is_loopback, is_own_page
 from codefathom.server.http.client_address import client_of, counted_address
@@ -30,15 +31,15 @@ from codefathom.server.http.problem_json import (
     UnauthorizedError,
     problem_of,
 )
+from codefathom.server.http.user_roles import Role
 from codefathom.server.server_config import ServerConfig
 from codefathom.server.state import ServerState
 
 _log = logging.getLogger(__name__)
 
-# What is answered without a token: whether the server is there, and the page that asks for the token.
 _HEALTH = "/health"
-_OPEN_PATHS = {"/", "/docs", _HEALTH, "/version", "/favicon.ico"}
-_OPEN_FOLDERS = ("/assets/",)
+# Answered without signing in, though there is no route: a browser asks for it by itself.
+_ICON = "/favicon.ico"
 _READING = {"GET", "HEAD", "OPTIONS"}
 
 _HEADERS = {
@@ -87,7 +88,10 @@ class Guard:
         guarded = _Guarded(send, is_last=SPARE in scope["state"])
         try:
             with self._at_once(scope, config):
-                scope["state"]["caller"] = self._admit(scope, config)
+                route = match_route(scope["method"], scope["path"])
+                scope["state"]["caller"] = caller = self._admit(scope, route, config)
+                if route is not None and scope["method"] != "OPTIONS":
+                    _check_rights(caller, route, scope)
                 await self._app(scope, _Body(receive, config), guarded)
         except RequestError as error:
             await _answer(error, scope, receive, guarded)
@@ -119,7 +123,7 @@ class Guard:
             if not self._at_work[counted]:
                 del self._at_work[counted]
 
-    def _admit(self, scope: Scope, config: ServerConfig) -> Caller:
+    def _admit(self, scope: Scope, route: RouteMatch | None, config: ServerConfig) -> Caller:
         """Return the caller of a request. Raises RequestError for a request that is refused."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
@@ -132,13 +136,13 @@ class Guard:
             )
         if int(_number(headers.get("content-length"))) > config.max_body_bytes:
             raise _too_large(config)
-        caller = self._caller(scope, headers, config)
+        caller = self._caller(scope, route, headers, config)
         self._count(scope, caller, config)
         return caller
 
-    def _caller(self, scope: Scope, headers: Headers, config: ServerConfig) -> Caller:
-        path = scope["path"]
-        if not config.tokens or path in _OPEN_PATHS or path.startswith(_OPEN_FOLDERS):
+    def _caller(self, scope: Scope, route: RouteMatch | None, headers: Headers, config: ServerConfig) -> Caller:
+        is_open = scope["path"] == _ICON or (route is not None and route.rule.scope == "open")
+        if not config.tokens or is_open:
             return ANYONE
         if scope["method"] == "OPTIONS":  # a browser asks what it may ask, and sends no token with that
             return ANYONE
@@ -151,12 +155,33 @@ class Guard:
 
     def _count(self, scope: Scope, caller: Caller, config: ServerConfig) -> None:
         address = scope["client"][0]
-        if scope["path"] == _HEALTH or (not caller.name and is_loopback(address)):
+        if scope["path"] == _HEALTH or (not caller.id and is_loopback(address)):
             return  # what a load balancer asks, and the person who runs the server
-        client = f"token {caller.name}" if caller.name else counted_address(address)
+        client = f"caller {caller.id}" if caller.id else counted_address(address)
         wait_s = self._rate.wait_s(client, config.requests_per_minute)
         if wait_s:
             raise TooManyError(config.requests_per_minute, wait_s)
+
+
+def _check_rights(caller: Caller, route: RouteMatch, scope: Scope) -> None:
+    """Raise ForbiddenError or NotFoundError for a caller that lacks what the table of routes demands.
+
+    Projects in a query or in a body are looked up by the routes, in the registry, which shows a caller its own only.
+    """
+    rule = route.rule
+    if rule.scope == "server" or (rule.unnamed == "server" and not _names_project(scope)):
+        caller.check_server()
+    elif rule.scope == "project" and "project_id" in route.parts:
+        caller.check(route.parts["project_id"], rule.role)
+    elif rule.scope == "project" and caller.highest_role < rule.role and rule.role > Role.READER:
+        raise ForbiddenError(
+            f"this needs the role {rule.role.word}; {caller.said} has it in no project",
+            hint="ask an administrator of this server for the role",
+        )
+
+
+def _names_project(scope: Scope) -> bool:
+    return any(QueryParams(scope["query_string"]).getlist("project_id"))
 
 
 class _Body:

@@ -14,6 +14,7 @@ from codefathom.errors import SettingsError
 from codefathom.server.http.auth import Token, is_loopback, token_of
 from codefathom.server.http.behind_proxy import root_path_of
 from codefathom.server.http.client_address import Network, network_of
+from codefathom.server.http.user_roles import RoleRule, rule_of
 
 _DEFAULTS = ServerSettings()
 _MOST_PROCESSES = 4  # that search, unless the settings say more: each holds 50 MB and more
@@ -38,6 +39,7 @@ class ServerConfig:
     root_path: str = ""  # before all routes, without a slash at its end
     tls: TlsFiles = TlsFiles()
     tokens: tuple[Token, ...] = ()
+    roles: tuple[RoleRule, ...] = ()  # of people
     hosts: tuple[str, ...] = ()
     cors: tuple[str, ...] = ()
     model_hosts: tuple[str, ...] = _DEFAULTS.model_hosts
@@ -85,6 +87,7 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
         root_path=root_path_in(settings),
         tls=tls_files(settings),
         tokens=tuple(map(token_of, settings.tokens)),
+        roles=tuple(map(rule_of, settings.roles)),
         hosts=tuple(name.lower() for name in settings.hosts),
         cors=settings.cors,
         model_hosts=settings.model_hosts,

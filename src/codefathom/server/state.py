@@ -10,7 +10,6 @@ from fastapi import Depends, Request
 from codefathom.server.answers.answer_runs import AnswerTasks
 from codefathom.server.answers.conversations import Conversations
 from codefathom.server.http.auth import ANYONE, Caller
-from codefathom.server.http.problem_json import ForbiddenError
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.jobs.path_updates import PathUpdates
 from codefathom.server.live import Live
@@ -70,22 +69,6 @@ async def _client_of(request: Request) -> Client:
     return Client(_caller_of(request), request)
 
 
-async def manager_of(request: Request) -> Caller:
-    """Return the caller, who must be allowed to use all projects. Raises ForbiddenError."""
-    caller = _caller_of(request)
-    check_manager(caller)
-    return caller
-
-
-def check_manager(caller: Caller) -> None:
-    """Raise ForbiddenError for a token that is kept to some projects."""
-    if not caller.may_manage:
-        raise ForbiddenError(
-            f"the token {caller.name!r} is limited to some projects", hint="use a token for all projects"
-        )
-
-
 # As types of parameters: `caller: CallerHere` is who asks.
 CallerHere: TypeAlias = Annotated[Caller, Depends(caller_of)]
-ManagerHere: TypeAlias = Annotated[Caller, Depends(manager_of)]
 ClientHere: TypeAlias = Annotated[Client, Depends(_client_of)]

@@ -45,7 +45,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show what your token allows */
+        /** Show who you are, and what you may do */
         get: operations["session_session_get"];
         put?: never;
         post?: never;
@@ -5083,18 +5083,32 @@ export interface components {
         };
         /**
          * SessionOut
-         * @description The rights of the caller; a page offers what they allow.
+         * @description Who the caller is, and the rights of the caller; a page offers what they allow.
          */
         SessionOut: {
             /**
              * Name
-             * @description name of the token; empty without one
-             * @example team
+             * @description name of the person or the token; empty without one
+             * @example ada@example.org
              */
             name: string;
             /**
+             * Kind
+             * @description nobody: this server requires no token, and each caller may do everything
+             * @example person
+             * @enum {string}
+             */
+            kind: "nobody" | "token" | "person";
+            /**
+             * Role
+             * @description role that holds in all projects, those that will be added, too
+             * @example reader
+             * @enum {string}
+             */
+            role: "none" | "reader" | "indexer" | "maintainer" | "admin";
+            /**
              * May Manage
-             * @description may add, change and remove projects and indexes, have files watched, move vectors, and see all of the server; without it, ask about the projects below, read them, index them, follow and cancel jobs
+             * @description has the role admin in all projects: may also add projects, move vectors, and see all of the server
              * @example true
              */
             may_manage: boolean;
@@ -5106,6 +5120,16 @@ export interface components {
              *     ]
              */
             projects: string[];
+            /**
+             * Roles
+             * @description role in each of these projects. A reader asks and reads; an indexer indexes, too; a maintainer also changes settings, watches the files, and removes the index; an admin also removes the project
+             * @example {
+             *       "shop": "maintainer"
+             *     }
+             */
+            roles: {
+                [key: string]: "none" | "reader" | "indexer" | "maintainer" | "admin";
+            };
         };
         /**
          * SettingOut
