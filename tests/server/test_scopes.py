@@ -125,6 +125,10 @@ ROUTES: dict[str, Row] = {
     "GET /monitoring/stats": Row(MANAGER),
     "GET /monitoring/store": Row(MANAGER),
     "GET /metrics": Row(MANAGER),
+    "GET /tokens": Row(MANAGER),
+    "POST /tokens": Row((401, *(403,) * 5, 201), body={"name": "ci"}),
+    "DELETE /tokens/{token_id}": Row((401, *(403,) * 5, 404)),
+    "GET /audit": Row(MANAGER),
     "POST /projects/validate-path": Row(MANAGER, body={"path": "/nowhere"}),
     "POST /validate-path": Row(MANAGER, body={"path": "/nowhere"}),
     "POST /projects": Row((401, *(403,) * 5, 400), body={}),
@@ -158,7 +162,7 @@ def statuses(client: httpx.Client, name: str, row: Row) -> Iterator[int]:
     method, _, path = name.partition(" ")
     job = client.get("/jobs", headers={"authorization": "Bearer of-manager"}).json()["jobs"]
     values = {"project_id": "shop", "job_id": job[0]["id"] if job else "", "name": "none.js"}
-    values |= {"conversation_id": "none", "answer_id": "none"}
+    values |= {"conversation_id": "none", "answer_id": "none", "token_id": "none"}
     for part, value in values.items():
         path = path.replace(f"{{{part}}}", value)
     for caller in CALLERS:

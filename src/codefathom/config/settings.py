@@ -822,6 +822,26 @@ class ServerSettings(NamedTuple):
             remote=True,
         ),
     ] = ()
+    user_header: Annotated[
+        str,
+        SettingRule(
+            "Header in which a proxy of `server.trusted_proxies` sends the name of the person who has signed in there, "
+            "such as X-Forwarded-User. From all other addresses it is ignored. Empty: no header is used.",
+            remote=True,
+        ),
+    ] = ""
+    groups_header: Annotated[
+        str,
+        SettingRule(
+            "Header in which that proxy sends the groups of the person, between commas, such as X-Forwarded-Groups; "
+            "empty: no groups.",
+            remote=True,
+        ),
+    ] = ""
+    audit_days: Annotated[
+        int,
+        SettingRule("Days for which the server keeps the list of who did what.", low=1, high=3_650, remote=True),
+    ] = 365
     hosts: Annotated[
         tuple[str, ...],
         SettingRule("Host names of this server, in addition to localhost and IP addresses.", remote=True),

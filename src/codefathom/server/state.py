@@ -7,6 +7,8 @@ from typing import Annotated, NamedTuple, TypeAlias
 
 from fastapi import Depends, Request
 
+from codefathom.server.access.audit_list import AuditList
+from codefathom.server.access.token_table import TokenTable
 from codefathom.server.answers.answer_runs import AnswerTasks
 from codefathom.server.answers.conversations import Conversations
 from codefathom.server.http.auth import ANYONE, Caller
@@ -28,6 +30,8 @@ class ServerState:
     """The parts of one server."""
 
     live: Live
+    tokens: TokenTable
+    audit: AuditList
     projects: Projects
     cache: ResultCache
     measures: ServerCounters
@@ -51,6 +55,11 @@ class ServerState:
 async def caller_of(request: Request) -> Caller:
     """Return the caller of a request, as the guard has determined it."""
     return _caller_of(request)
+
+
+def note_for_audit(request: Request, details: str) -> None:
+    """Let the audit list show details of what a request has changed, if it succeeds; they hold no secret."""
+    request.state.audit = details
 
 
 def _caller_of(request: Request) -> Caller:
