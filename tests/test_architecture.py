@@ -492,7 +492,10 @@ DOORS = {
         *("remote.chat_models", "remote.embedding_model", "remote.on_disk"),
         *("remote.reranking_model", "remote.vector_stores"),
     },
-    "server": {"server.http.auth", "server.readiness", "server.run", "server.server_config"},
+    "server": {
+        *("server.access.audit_list", "server.access.token_table", "server.http.auth", "server.http.user_roles"),
+        *("server.readiness", "server.run", "server.server_config"),
+    },
     "testing": {"testing"},
 }
 Imports = dict[str, set[str]]

@@ -29,6 +29,7 @@ from codefathom.server.http.auth import (
     new_token,
     token_of,
 )
+from codefathom.server.http.user_roles import Grant, Role
 from codefathom.server.server_config import ServerConfig, config_of
 
 TOKENS = (Token("all", hash_of("one")), Token("some", hash_of("two"), frozenset({"shop"})))
@@ -140,15 +141,15 @@ def test_a_right_token_opens(guarded: httpx.Client, header: str) -> None:
 def test_a_token_is_read_from_its_text_and_found_by_its_secret() -> None:
     secret = new_token()
     tokens = [token_of(f"me:{hash_of(secret)}"), token_of(f"you:{hash_of('other')}:shop+docs")]
-    assert caller_of(secret, tokens) == Caller("me")
-    assert caller_of("other", tokens) == Caller("you", frozenset({"shop", "docs"}))
+    assert caller_of(secret, tokens) == Caller("me", (Grant(Role.ADMIN),), "token", "me")
+    assert caller_of("other", tokens) == Caller("you", (Grant(Role.INDEXER, ("docs", "shop")),), "token", "you")
     assert caller_of("", tokens) is caller_of(secret[:-1], tokens) is None
     assert secret != new_token()
 
 
 def test_a_caller_may_use_what_the_token_says() -> None:
     assert ANYONE.may_manage and ANYONE.may_use("any")
-    some = Caller("you", frozenset({"shop"}))
+    some = Caller("you", (Grant(Role.INDEXER, ("shop",)),))
     assert not some.may_manage
     assert (some.may_use("shop"), some.may_use("docs")) == (True, False)
 

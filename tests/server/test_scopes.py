@@ -1,55 +1,74 @@
-"""What each route answers to whom: a table of all routes, and of the tokens that there are."""
+"""What each route answers to whom: a table of all routes, and of the roles that there are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import httpx
-from fastapi import FastAPI
+import pytest
 from tests.server.conftest import serving
 from tests.server.test_projects import index
 from tests.waiting import LONG_S
 
+from codefathom.config.configuration import load_settings
+from codefathom.errors import FathomError, SettingsError
+from codefathom.mcp.tool_list import tools
+from codefathom.server.access.route_table import (
+    ROUTE_RULES,
+    TOOL_NEEDS,
+    RouteRule,
+    check_complete,
+    match_route,
+    routes_in,
+)
 from codefathom.server.app import create_app
-from codefathom.server.http.auth import Token, hash_of
+from codefathom.server.http.auth import Caller, Token, hash_of, token_of
+from codefathom.server.http.user_roles import Grant, Role, RoleRule, grants_of, rule_of
 from codefathom.server.server_config import ServerConfig
 
-CALLERS = {"nobody": "", "other": "of-other", "kept": "of-kept", "manager": "of-manager"}
+# In the order of their rights; `other` has none in the project, `manager` is an administrator of the server.
+CALLERS = ("nobody", "other", "reader", "kept", "maintainer", "owner", "manager")
+SHOP = frozenset({"shop"})
 TOKENS = (
-    Token("other", hash_of("of-other"), frozenset({"elsewhere"})),
-    Token("kept", hash_of("of-kept"), frozenset({"shop"})),
+    Token("other", hash_of("of-other"), frozenset({"elsewhere"}), Role.ADMIN),
+    Token("reader", hash_of("of-reader"), SHOP, Role.READER),
+    Token("kept", hash_of("of-kept"), SHOP),
+    Token("maintainer", hash_of("of-maintainer"), SHOP, Role.MAINTAINER),
+    Token("owner", hash_of("of-owner"), SHOP, Role.ADMIN),
     Token("manager", hash_of("of-manager")),
 )
+Statuses: TypeAlias = tuple[int, int, int, int, int, int, int]
 
 
 @dataclass(frozen=True)
 class Row:
-    """The statuses of a route for nobody, a token of another project, one kept to the project, one without limits."""
+    """The statuses of a route for each of the callers."""
 
-    statuses: tuple[int, int, int, int]
+    statuses: Statuses
     query: str = ""
     body: Any = None
     whole: bool = True  # False: a stream, of which only the status counts
 
 
-OPEN = (200, 200, 200, 200)
-OWN = (401, 200, 200, 200)  # each sees what is its own
-PROJECT = (401, 404, 200, 200)
-MANAGER = (401, 403, 403, 200)
-SHOP_CHANGED = (401, 404, 403, 200)
+OPEN = (200, 200, 200, 200, 200, 200, 200)
+OWN = (401, 200, 200, 200, 200, 200, 200)  # each sees what is its own
+PROJECT = (401, 404, 200, 200, 200, 200, 200)
+INDEXED = (401, 404, 403, 200, 200, 200, 200)
+MAINTAINED = (401, 404, 403, 403, 200, 200, 200)
+MANAGER = (401, 403, 403, 403, 403, 403, 200)
+NO_SUCH = (401, 404, 404, 404, 404, 404, 404)  # what belongs to nobody here
 ASKED = {"query": "where are orders priced", "project_ids": ["shop"]}
 OF_SHOP = "?project_id=shop"
-NO_SUCH = (401, 404, 404, 404)  # what belongs to nobody here
 STORE = {"target": "flat"}
 
 # In this order: what removes something stands at the end.
 ROUTES: dict[str, Row] = {
     "GET /": Row(OPEN),
     "GET /docs": Row(OPEN),
-    "GET /assets/{name}": Row((404, 404, 404, 404)),
+    "GET /assets/{name}": Row((404,) * 7),
     "GET /health": Row(OPEN),
     "GET /version": Row(OPEN),
     "GET /openapi.json": Row(OWN),
@@ -80,8 +99,8 @@ ROUTES: dict[str, Row] = {
     "POST /ask": Row(PROJECT, body=ASKED),
     "POST /ask/stream": Row(PROJECT, body=ASKED, whole=False),
     "POST /ask/agent": Row(PROJECT, body=ASKED, whole=False),
-    "POST /query": Row((401, 404, 409, 409), body={"question": "where are orders priced", "project_id": "shop"}),
-    "POST /conversations": Row((401, 404, 201, 201), body={"project_ids": ["shop"]}),
+    "POST /query": Row((401, 404, *(409,) * 5), body={"question": "where are orders priced", "project_id": "shop"}),
+    "POST /conversations": Row((401, 404, 201, 201, 201, 201, 201), body={"project_ids": ["shop"]}),
     "POST /v1/chat/completions": Row(
         PROJECT, body={"model": "shop", "messages": [{"role": "user", "content": "where are orders priced"}]}
     ),
@@ -91,51 +110,46 @@ ROUTES: dict[str, Row] = {
     "GET /conversations/{conversation_id}/export": Row(NO_SUCH),
     "GET /answers/{answer_id}/events": Row(NO_SUCH),
     "POST /answers/{answer_id}/stop": Row(NO_SUCH),
-    "POST /mcp": Row((401, 400, 400, 400), body={}),
-    "DELETE /mcp": Row((401, 400, 400, 400)),
+    "POST /mcp": Row((401, *(400,) * 6), body={}),
+    "DELETE /mcp": Row((401, *(400,) * 6)),
     "GET /config": Row(PROJECT, OF_SHOP),
     "GET /monitoring/services": Row(PROJECT, OF_SHOP),
     # ---- indexing and following
-    "POST /projects/{project_id}/index": Row((401, 404, 202, 202), body={}),
-    "GET /projects/{project_id}/index": Row((401, 404, 202, 202)),
-    "POST /projects/{project_id}/files": Row(PROJECT, body={"paths": ["shop/pricing.py"]}),
+    "POST /projects/{project_id}/index": Row((401, 404, 403, 202, 202, 202, 202), body={}),
+    "GET /projects/{project_id}/index": Row((401, 404, 202, 202, 202, 202, 202)),
+    "POST /projects/{project_id}/files": Row(INDEXED, body={"paths": ["shop/pricing.py"]}),
     "GET /jobs/{job_id}": Row(PROJECT),
     "GET /jobs/{job_id}/events": Row(PROJECT, whole=False),
-    "POST /jobs/{job_id}/cancel": Row(PROJECT),
+    "POST /jobs/{job_id}/cancel": Row(INDEXED),
     # ---- the whole server, settings, and what removes something
     "GET /monitoring/stats": Row(MANAGER),
     "GET /monitoring/store": Row(MANAGER),
     "GET /metrics": Row(MANAGER),
+    "GET /tokens": Row(MANAGER),
+    "POST /tokens": Row((401, *(403,) * 5, 201), body={"name": "ci"}),
+    "DELETE /tokens/{token_id}": Row((401, *(403,) * 5, 404)),
+    "GET /audit": Row(MANAGER),
     "POST /projects/validate-path": Row(MANAGER, body={"path": "/nowhere"}),
     "POST /validate-path": Row(MANAGER, body={"path": "/nowhere"}),
-    "POST /projects": Row((401, 403, 403, 400), body={}),
-    "POST /index": Row((401, 403, 403, 403), body={"codebase_path": "/nowhere"}),
-    "PATCH /projects/{project_id}": Row(MANAGER, body={"name": "shop"}),
-    "POST /projects/{project_id}/test": Row(MANAGER, body={"settings": {}}),
+    "POST /projects": Row((401, *(403,) * 5, 400), body={}),
+    "POST /index": Row((401, *(403,) * 6), body={"codebase_path": "/nowhere"}),
+    "PATCH /projects/{project_id}": Row(MAINTAINED, body={"name": "shop"}),
+    "POST /projects/{project_id}/test": Row(MAINTAINED, body={"settings": {}}),
     "GET /projects/{project_id}/store": Row(MANAGER),
     "POST /projects/{project_id}/store/init": Row(MANAGER, body=STORE),
     "POST /projects/{project_id}/store/verify": Row(MANAGER, body=STORE),
-    "POST /projects/{project_id}/store/move": Row((401, 403, 403, 400), body=STORE),
-    "POST /projects/{project_id}/store/remove": Row((401, 403, 403, 400), body=STORE),
-    "POST /projects/{project_id}/watch": Row(SHOP_CHANGED),
-    "DELETE /projects/{project_id}/watch": Row((401, 404, 403, 204)),
-    "DELETE /projects/{project_id}/index": Row((401, 404, 403, 204)),
-    "DELETE /projects/{project_id}": Row((401, 403, 403, 204)),
+    "POST /projects/{project_id}/store/move": Row((401, *(403,) * 5, 400), body=STORE),
+    "POST /projects/{project_id}/store/remove": Row((401, *(403,) * 5, 400), body=STORE),
+    "POST /projects/{project_id}/watch": Row(MAINTAINED),
+    "DELETE /projects/{project_id}/watch": Row((401, 404, 403, 403, 204, 404, 404)),  # once it is watched
+    "DELETE /projects/{project_id}/index": Row((401, 404, 403, 403, 204, 404, 404)),  # once there is none
+    "DELETE /projects/{project_id}": Row((401, 404, 403, 403, 403, 204, 404)),  # once there is none
 }
-
-
-def routes(app: FastAPI) -> Iterator[str]:
-    """All routes of the application, those that the documents leave out, too."""
-    for route in app.routes:
-        for one in getattr(getattr(route, "original_router", None), "routes", [route]):
-            for method in one.methods or ():
-                if method != "HEAD":
-                    yield f"{method} {one.path}"
 
 
 def test_each_route_answers_each_token_as_the_table_says(config: ServerConfig, shop: Path, tmp_path: Path) -> None:
     app = create_app(replace(config, tokens=TOKENS))
-    assert set(routes(app)) == set(ROUTES)
+    assert set(routes_in(app.routes)) == set(ROUTES) == set(ROUTE_RULES)
     index(shop)
     with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
         manager = {"authorization": "Bearer of-manager"}
@@ -148,12 +162,65 @@ def statuses(client: httpx.Client, name: str, row: Row) -> Iterator[int]:
     method, _, path = name.partition(" ")
     job = client.get("/jobs", headers={"authorization": "Bearer of-manager"}).json()["jobs"]
     values = {"project_id": "shop", "job_id": job[0]["id"] if job else "", "name": "none.js"}
-    values |= {"conversation_id": "none", "answer_id": "none"}
+    values |= {"conversation_id": "none", "answer_id": "none", "token_id": "none"}
     for part, value in values.items():
         path = path.replace(f"{{{part}}}", value)
-    for secret in CALLERS.values():
-        headers = {"authorization": f"Bearer {secret}", "accept": "application/json"} if secret else {}
+    for caller in CALLERS:
+        headers = {"authorization": f"Bearer of-{caller}", "accept": "application/json"} if caller != "nobody" else {}
         with client.stream(method, path + row.query, json=row.body, headers=headers) as answer:
             if row.whole:
                 answer.read()
             yield answer.status_code
+
+
+def test_the_guard_finds_the_row_of_each_route() -> None:
+    for name, need in ROUTE_RULES.items():
+        method, _, path = name.partition(" ")
+        match = match_route(method, path.replace("{", "of-").replace("}", ""))
+        assert match is not None
+        assert (match.name, match.rule) == (name, need)
+
+
+def test_a_route_without_a_row_keeps_the_server_from_starting(config: ServerConfig) -> None:
+    app = create_app(config)
+    app.add_api_route("/forgotten", lambda: None)
+    with pytest.raises(FathomError, match="without a row: GET /forgotten"):
+        check_complete(app)
+
+
+def test_each_tool_of_agents_has_a_row() -> None:
+    assert set(TOOL_NEEDS) == {spec["name"] for spec in tools(has_model=True)}
+    assert RouteRule("own") == ROUTE_RULES["POST /mcp"]
+
+
+def test_settings_know_the_roles() -> None:
+    for role in Role:
+        text = f"me:{'0' * 64}:*:{role.word}"
+        if not role:
+            with pytest.raises(SettingsError):
+                load_settings("/", overrides={"server.tokens": [text]})
+            continue
+        settings = load_settings("/", overrides={"server.tokens": [text], "server.roles": [f"@a group={role.word}"]})
+        assert token_of(settings.server.tokens[0]).grant == Grant(role)
+        assert rule_of(settings.server.roles[0]) == RoleRule("@a group", Grant(role))
+
+
+@pytest.mark.parametrize(
+    ("name", "groups", "expected"),
+    [
+        ("ada", [], {"shop": "reader", "pay": "reader"}),
+        ("ben", ["shops"], {"shop": "maintainer", "shop-eu": "maintainer", "pay": "reader"}),
+        ("cy", [], {"shop": "admin", "pay": "admin"}),
+        ("@shops", [], {"shop": "reader"}),
+        ("*", [], {"shop": "reader"}),
+    ],
+)
+def test_what_a_person_may_do_is_the_sum_of_the_lines(name: str, groups: list[str], expected: dict[str, str]) -> None:
+    rules = tuple(map(rule_of, ("*=reader", "@shops=maintainer:shop*", "cy=admin:*", "nobody=admin")))
+    person = Caller(name, grants_of(rules, name, groups))
+    assert {project: person.role_in(project).word for project in expected} == expected
+
+
+def test_a_person_whom_no_line_fits_sees_nothing() -> None:
+    stranger = Caller("eve", grants_of((rule_of("ada=admin"),), "eve", ["ada", "*"]))
+    assert (stranger.may_use("shop"), stranger.may_manage) == (False, False)

@@ -36,7 +36,7 @@ FIRST = (
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "more questions": ("chat", "files"),
     "the index": ("index", "export", "import", "backup", "restore", "store"),
-    "projects and settings": ("projects", "fleet", "config"),
+    "projects and settings": ("projects", "fleet", "config", "tokens"),
     "coding agents": ("mcp", "uninstall"),
     "fathom itself": ("doctor", "completion", "version", "help"),
 }

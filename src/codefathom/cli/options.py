@@ -237,6 +237,17 @@ class ServeOptions(NamedTuple):
     check: bool = False
 
 
+class TokensOptions(NamedTuple):
+    """`fathom tokens`."""
+
+    common: Common
+    action: str
+    name: str = ""
+    role: str = "reader"
+    project: tuple[str, ...] = ()
+    days: int = 90
+
+
 class ExportOptions(NamedTuple):
     """`fathom export`."""
 
@@ -353,6 +364,8 @@ FAIL_ON = ("never", "reached", "tests")
 IMPACT_FORMATS = ("text", "markdown")
 PROJECT_ACTIONS = ("list", "add", "remove", "rename")
 FLEET_ACTIONS = ("list", "add", "index", "status", "remove")
+TOKEN_ACTIONS = ("list", "new", "revoke")
+TOKEN_ROLES = ("reader", "indexer", "maintainer", "admin")
 STORE_ACTIONS = ("verify", "move", "remove", "test", "list", "init")
 EXPORT_FORMATS = ("index-json", "jsonl", "faiss")
 SEARCH_FORMATS = ("text", "path")
@@ -991,6 +1004,45 @@ COMMANDS = (
             "fathom serve ~/code/shop --port 9000",
             "fathom serve --new-token team",
             "fathom serve --check",
+        ),
+    ),
+    Command(
+        "tokens",
+        "make, list or revoke tokens for programs that use the HTTP server",
+        (
+            Option(
+                ("action",),
+                "list: show all tokens; new: make a token and print its secret once; revoke: end a token at once",
+                "ACTION",
+                choices=TOKEN_ACTIONS,
+                required=True,
+            ),
+            Option(("name",), "name of the token", "NAME"),
+        ),
+        (
+            Option(
+                ("--role",),
+                "new: reader (ask and read), indexer (index, too), maintainer (settings and watching, too) or admin",
+                "ROLE",
+                choices=TOKEN_ROLES,
+            ),
+            Option(
+                ("-p", "--project"),
+                "new: id of a project in which the role holds, or a pattern such as shop-*; can be repeated; without "
+                "it, all projects, and the server itself",
+                "ID",
+                repeat=True,
+            ),
+            Option(
+                ("--days",), "new: days until the token expires; 0: it never expires", "N", kind=int, low=0, high=3_650
+            ),
+        ),
+        TokensOptions,
+        (
+            "fathom tokens new ci --role indexer --project shop",
+            "fathom tokens new ops --role admin --days 30",
+            "fathom tokens list",
+            "fathom tokens revoke ci",
         ),
     ),
     Command(

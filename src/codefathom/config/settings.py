@@ -130,6 +130,8 @@ class ChunkSettings(NamedTuple):
     max_lines: Annotated[int, SettingRule("Maximum number of lines in one chunk.", low=5, high=100_000)] = 60
 
 
+_ROLE = r"(reader|indexer|maintainer|admin)"
+_PROJECTS = r"(\*|[\w.*-]+(\+[\w.*-]+)*)"
 _HOST = r"(https?://)?(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:\d{1,5})?"
 _BASE_URL = SettingRule(
     "Server address for models whose names contain none; empty: the usual address of the provider.", remote=True
@@ -813,13 +815,47 @@ class ServerSettings(NamedTuple):
     tokens: Annotated[
         tuple[str, ...],
         SettingRule(
-            "Tokens that give access, each as NAME:HASH, printed by `fathom serve --new-token NAME`, or as "
-            "NAME:HASH:PROJECT+PROJECT for access to these projects only.",
-            form=r"[\w.-]+:[0-9a-f]{64}(:[\w.-]+(\+[\w.-]+)*)?",
-            example="NAME:HASH or NAME:HASH:PROJECT+PROJECT, HASH with 64 signs",
+            "Tokens that give access, each as NAME:HASH, printed by `fathom serve --new-token NAME`, for an "
+            "administrator; as NAME:HASH:PROJECT+PROJECT to ask, read and index in these projects only; or as "
+            "NAME:HASH:PROJECT+PROJECT:ROLE with a role of `server.roles`, * instead of the projects for all of them.",
+            form=rf"[\w.-]+:[0-9a-f]{{64}}(:{_PROJECTS}(:{_ROLE})?)?",
+            example="NAME:HASH, NAME:HASH:PROJECT+PROJECT or NAME:HASH:PROJECT+PROJECT:ROLE, HASH with 64 signs",
             remote=True,
         ),
     ] = ()
+    roles: Annotated[
+        tuple[str, ...],
+        SettingRule(
+            "What people who sign in may do, each as WHO=ROLE or WHO=ROLE:PROJECT+PROJECT. WHO is a name, @GROUP, or * "
+            "for everybody who has signed in; the projects may be patterns such as shop-*. A reader asks and reads; an "
+            "indexer indexes, too; a maintainer also changes settings of the project, watches it and removes its "
+            "index; an admin of a project also removes it, and an admin of all projects administers the server. All "
+            "lines that fit count together; a person whom no line fits sees nothing.",
+            form=rf"[^=]+={_ROLE}(:{_PROJECTS})?",
+            example="ada@example.org=admin, @platform=maintainer:shop+pay or *=reader",
+            remote=True,
+        ),
+    ] = ()
+    user_header: Annotated[
+        str,
+        SettingRule(
+            "Header in which a proxy of `server.trusted_proxies` sends the name of the person who has signed in there, "
+            "such as X-Forwarded-User. From all other addresses it is ignored. Empty: no header is used.",
+            remote=True,
+        ),
+    ] = ""
+    groups_header: Annotated[
+        str,
+        SettingRule(
+            "Header in which that proxy sends the groups of the person, between commas, such as X-Forwarded-Groups; "
+            "empty: no groups.",
+            remote=True,
+        ),
+    ] = ""
+    audit_days: Annotated[
+        int,
+        SettingRule("Days for which the server keeps the list of who did what.", low=1, high=3_650, remote=True),
+    ] = 365
     hosts: Annotated[
         tuple[str, ...],
         SettingRule("Host names of this server, in addition to localhost and IP addresses.", remote=True),

@@ -11,6 +11,9 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from codefathom import __version__
+from codefathom.server.access.audit_list import AuditList
+from codefathom.server.access.route_table import check_complete
+from codefathom.server.access.token_table import TokenTable
 from codefathom.server.answers.answer_runs import AnswerTasks
 from codefathom.server.answers.conversations import Conversations
 from codefathom.server.guard import Guard, UnderApi
@@ -31,6 +34,7 @@ from codefathom.server.metrics.tracing import connect
 from codefathom.server.projects.project_table import Projects
 from codefathom.server.requests.overview import models_of, stores_of
 from codefathom.server.routes import (
+    routes_access,
     routes_ask,
     routes_conversations,
     routes_federated,
@@ -64,6 +68,7 @@ ROUTERS = (
     routes_ask.router,
     routes_conversations.router,
     routes_openai.router,
+    routes_access.router,
 )
 _AGENT_HEADERS = ("mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id")  # of /mcp
 _THREADS = 12  # of other routes than searches: each thread has connections to each index that it has read
@@ -93,6 +98,8 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         state.search_queue.close()
         state.jobs.close()
         state.conversations.close()
+        state.tokens.close()
+        state.audit.close()
         state.projects.close()
 
     app = DescribedApi(
@@ -112,6 +119,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         app.include_router(router(state))
     app.include_router(mcp_route.router(mcp))
     app.include_router(page.router(app))
+    check_complete(app)
     app.add_middleware(Guard, state=state)
     app.add_middleware(MetricsMiddleware, measures=state.measures)
     app.add_middleware(UnderApi)
@@ -154,6 +162,8 @@ def _state(live: Live) -> ServerState:
     conversations = Conversations(os.path.join(config.data_dir, "conversations.db"))
     return ServerState(
         live=live,
+        tokens=TokenTable(config.data_dir),
+        audit=AuditList(config.data_dir, lambda: live.current.audit_days),
         projects=projects,
         cache=cache,
         measures=ServerCounters(),

@@ -9,15 +9,20 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import ceil
 
-from starlette.datastructures import Headers, MutableHeaders
+from anyio import to_thread
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from codefathom.server.access.audit_list import AuditEntry
+from codefathom.server.access.credential_watch import CredentialWatch
+from codefathom.server.access.credentials import sender_of
+from codefathom.server.access.route_table import RouteMatch, match_route
 from codefathom.server.connections import SPARE
-from codefathom.server.http.auth import ANYONE, Caller, RateLimit, caller_of, is_known_host, is_loopback, is_own_page
+from codefathom.server.http.auth import ANYONE, Caller, RateLimit, is_known_host, is_loopback, is_own_page
 from codefathom.server.http.client_address import client_of, counted_address
 from codefathom.server.http.error_responses import response_of
 from codefathom.server.http.problem_json import (
@@ -30,15 +35,16 @@ from codefathom.server.http.problem_json import (
     UnauthorizedError,
     problem_of,
 )
+from codefathom.server.http.user_roles import Role
 from codefathom.server.server_config import ServerConfig
 from codefathom.server.state import ServerState
 
 _log = logging.getLogger(__name__)
 
-# What is answered without a token: whether the server is there, and the page that asks for the token.
 _HEALTH = "/health"
-_OPEN_PATHS = {"/", "/docs", _HEALTH, "/version", "/favicon.ico"}
-_OPEN_FOLDERS = ("/assets/",)
+# Answered without signing in, though there is no route: a browser asks for it by itself.
+_ICON = "/favicon.ico"
+_PEER = "the other end of the line, which may be a proxy"  # key in the state of a request
 _READING = {"GET", "HEAD", "OPTIONS"}
 
 _HEADERS = {
@@ -74,6 +80,7 @@ class Guard:
         self._app = app
         self._state = state
         self._rate = RateLimit()
+        self._watch = CredentialWatch()
         self._at_work: Counter[str] = Counter()  # requests of clients behind proxies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -87,9 +94,19 @@ class Guard:
         guarded = _Guarded(send, is_last=SPARE in scope["state"])
         try:
             with self._at_once(scope, config):
-                scope["state"]["caller"] = self._admit(scope, config)
-                await self._app(scope, _Body(receive, config), guarded)
+                route = match_route(scope["method"], scope["path"])
+                scope["state"]["caller"] = caller = self._admit(scope, route, config)
+                if route is not None and scope["method"] != "OPTIONS":
+                    _check_rights(caller, route, scope)
+                with self._watch.holding(lambda: self._still_has_access(scope, route, caller)) as held:
+                    await self._app(scope, _Body(receive, config), guarded)
+                if held.cancelled_caught:
+                    raise UnauthorizedError("this access has ended", hint="sign in again, or use another token")
+                await self._note(caller, route, scope, guarded)
         except RequestError as error:
+            if guarded.has_started:
+                await guarded.end()
+                return
             await _answer(error, scope, receive, guarded)
         except Exception as error:
             _log.exception("a request failed", extra={"path": scope["path"]})
@@ -102,6 +119,7 @@ class Guard:
         forwarded = Headers(scope=scope).getlist("x-forwarded-for")
         client = client_of(peer, forwarded, config.trusted_proxies)
         scope["client"] = (client, port)
+        scope["state"][_PEER] = peer
         refusal = scope["state"].get(SPARE)
         if refusal is not None and scope["path"] != _HEALTH:
             raise refusal
@@ -119,7 +137,7 @@ class Guard:
             if not self._at_work[counted]:
                 del self._at_work[counted]
 
-    def _admit(self, scope: Scope, config: ServerConfig) -> Caller:
+    def _admit(self, scope: Scope, route: RouteMatch | None, config: ServerConfig) -> Caller:
         """Return the caller of a request. Raises RequestError for a request that is refused."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
@@ -132,31 +150,74 @@ class Guard:
             )
         if int(_number(headers.get("content-length"))) > config.max_body_bytes:
             raise _too_large(config)
-        caller = self._caller(scope, headers, config)
+        try:
+            caller = self._caller(scope, route, headers, config)
+        except UnauthorizedError:
+            self._count(scope, ANYONE, config)
+            raise
         self._count(scope, caller, config)
         return caller
 
-    def _caller(self, scope: Scope, headers: Headers, config: ServerConfig) -> Caller:
-        path = scope["path"]
-        if not config.tokens or path in _OPEN_PATHS or path.startswith(_OPEN_FOLDERS):
+    def _caller(self, scope: Scope, route: RouteMatch | None, headers: Headers, config: ServerConfig) -> Caller:
+        is_open = scope["path"] == _ICON or (route is not None and route.rule.scope == "open")
+        if is_open or not (config.credentials.is_used or self._state.tokens.is_used):
             return ANYONE
         if scope["method"] == "OPTIONS":  # a browser asks what it may ask, and sends no token with that
             return ANYONE
-        scheme, _, secret = headers.get("authorization", "").partition(" ")
-        caller = caller_of(secret.strip(), config.tokens) if scheme.lower() == "bearer" else None
+        caller = sender_of(headers, scope["state"][_PEER], config.credentials, self._state.tokens)
         if caller is None:
-            self._count(scope, ANYONE, config)
             raise UnauthorizedError("this server requires a token", hint="send the header Authorization: Bearer TOKEN")
         return caller
 
+    def _still_has_access(self, scope: Scope, route: RouteMatch | None, caller: Caller) -> bool:
+        """Return True if a request that is under way would be let through again, with the same rights."""
+        try:
+            return self._caller(scope, route, Headers(scope=scope), self._state.config) == caller
+        except RequestError:
+            return False
+
+    async def _note(self, caller: Caller, route: RouteMatch | None, scope: Scope, answer: _Guarded) -> None:
+        """Write what was done into the audit list."""
+        if route is None or not route.rule.action or not 200 <= answer.status < 300:
+            return
+        entry = AuditEntry(
+            caller.name,
+            caller.kind,
+            route.rule.action,
+            route.parts.get("project_id", ""),
+            scope["state"].get("audit", ""),
+        )
+        await to_thread.run_sync(self._state.audit.add, entry)
+
     def _count(self, scope: Scope, caller: Caller, config: ServerConfig) -> None:
         address = scope["client"][0]
-        if scope["path"] == _HEALTH or (not caller.name and is_loopback(address)):
+        if scope["path"] == _HEALTH or (not caller.id and is_loopback(address)):
             return  # what a load balancer asks, and the person who runs the server
-        client = f"token {caller.name}" if caller.name else counted_address(address)
+        client = f"caller {caller.id}" if caller.id else counted_address(address)
         wait_s = self._rate.wait_s(client, config.requests_per_minute)
         if wait_s:
             raise TooManyError(config.requests_per_minute, wait_s)
+
+
+def _check_rights(caller: Caller, route: RouteMatch, scope: Scope) -> None:
+    """Raise ForbiddenError or NotFoundError for a caller that lacks what the table of routes demands.
+
+    Projects in a query or in a body are looked up by the routes, in the registry, which shows a caller its own only.
+    """
+    rule = route.rule
+    if rule.scope == "server" or (rule.unnamed == "server" and not _names_project(scope)):
+        caller.check_server()
+    elif rule.scope == "project" and "project_id" in route.parts:
+        caller.check(route.parts["project_id"], rule.role)
+    elif rule.scope == "project" and caller.highest_role < rule.role and rule.role > Role.READER:
+        raise ForbiddenError(
+            f"this needs the role {rule.role.word}; {caller.said} has it in no project",
+            hint="ask an administrator of this server for the role",
+        )
+
+
+def _names_project(scope: Scope) -> bool:
+    return any(QueryParams(scope["query_string"]).getlist("project_id"))
 
 
 class _Body:
@@ -196,10 +257,17 @@ class _Guarded:
         self._send = send
         self._is_last = is_last  # on its connection
         self.has_started = False
+        self.status = 0
+
+    async def end(self) -> None:
+        """End a stream where it is; of an answer with a length the client sees that it ends too early."""
+        with suppress(Exception):
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.has_started = True
+            self.status = message["status"]
             headers = MutableHeaders(scope=message)
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)

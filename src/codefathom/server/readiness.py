@@ -9,9 +9,17 @@ from codefathom.config.settings import ServerSettings, Settings
 from codefathom.config.user_places import user_data_dir
 from codefathom.errors import FathomError, UsageError
 from codefathom.project.inspection import check_extra
+from codefathom.server.access.token_table import has_tokens
 from codefathom.server.http import page
 from codefathom.server.run import listening
-from codefathom.server.server_config import check_access, config_of, proxies_of, root_path_in, tls_files
+from codefathom.server.server_config import (
+    check_access,
+    config_of,
+    proxies_of,
+    root_path_in,
+    sign_in_rules,
+    tls_files,
+)
 from codefathom.server.tls import tls_context
 from codefathom.system.children import find_program
 from codefathom.types import Check
@@ -29,7 +37,7 @@ def readiness(settings: Settings, variables: Mapping[str, str], folders: Sequenc
         "data folder": lambda: _writable(server.data_dir or user_data_dir(variables)),
         "projects": lambda: _folders((*server.allowed_roots, *folders)),
         "address": lambda: _address(server.host, server.port),
-        "access": lambda: _access(server),
+        "access": lambda: _access(server, variables),
         "HTTPS": lambda: _https(server),
         "root path": lambda: root_path_in(server) or "none: the page is at /",
         "proxies": lambda: ", ".join(map(str, proxies_of(server))) or "none is trusted",
@@ -78,10 +86,17 @@ def _address(host: str, port: int) -> str:
     return f"{host}, {f'port {port} is free' if port else 'any free port'}"
 
 
-def _access(server: ServerSettings) -> str:
-    check_access(server)
-    if server.tokens:
-        return f"{len(server.tokens)} token{'' if len(server.tokens) == 1 else 's'}"
+def _access(server: ServerSettings, variables: Mapping[str, str]) -> str:
+    data_dir = server.data_dir or user_data_dir(variables)
+    check_access(server, data_dir)
+    sign_in_rules(server)
+    ways = [f"{len(server.tokens)} token{'' if len(server.tokens) == 1 else 's'}"] if server.tokens else []
+    ways += ["tokens of `fathom tokens`"] if has_tokens(data_dir) else []
+    ways += [f"people by the header {server.user_header}"] if server.user_header else []
+    if server.user_header and not server.roles:
+        ways += ["server.roles is empty, so people see no project"]
+    if ways:
+        return "; ".join(ways)
     return "this machine only, without a token" + (
         ": so everybody whom a proxy lets through has access" if server.trusted_proxies or server.root_path else ""
     )
@@ -94,7 +109,7 @@ def _https(server: ServerSettings) -> str:
 
 def _other(server: ServerSettings, variables: Mapping[str, str]) -> str:
     """Read what the checks before this one have not looked at."""
-    config_of(server._replace(host="127.0.0.1", root_path="", trusted_proxies=()), variables)
+    config_of(server._replace(host="127.0.0.1", root_path="", trusted_proxies=(), user_header=""), variables)
     return "can be used"
 
 

@@ -11,9 +11,12 @@ from codefathom.config.configuration import ROUTES, tables_of
 from codefathom.config.settings import ServerSettings
 from codefathom.config.user_places import user_data_dir, user_file
 from codefathom.errors import SettingsError
+from codefathom.server.access.credentials import SignInRules
+from codefathom.server.access.token_table import has_tokens
 from codefathom.server.http.auth import Token, is_loopback, token_of
 from codefathom.server.http.behind_proxy import root_path_of
 from codefathom.server.http.client_address import Network, network_of
+from codefathom.server.http.user_roles import rule_of
 
 _DEFAULTS = ServerSettings()
 _MOST_PROCESSES = 4  # that search, unless the settings say more: each holds 50 MB and more
@@ -38,6 +41,8 @@ class ServerConfig:
     root_path: str = ""  # before all routes, without a slash at its end
     tls: TlsFiles = TlsFiles()
     tokens: tuple[Token, ...] = ()
+    sign_in: SignInRules = field(default_factory=SignInRules)  # without the tokens and proxies
+    audit_days: int = _DEFAULTS.audit_days
     hosts: tuple[str, ...] = ()
     cors: tuple[str, ...] = ()
     model_hosts: tuple[str, ...] = _DEFAULTS.model_hosts
@@ -65,6 +70,11 @@ class ServerConfig:
     user_file: str = ""  # the settings file of whoever runs the server
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)  # of the environment, with keys in it
 
+    @property
+    def credentials(self) -> SignInRules:
+        """All ways to sign in that the settings name."""
+        return replace(self.sign_in, tokens=self.tokens, proxies=self.trusted_proxies)
+
     def with_roots(self, folders: tuple[str, ...]) -> ServerConfig:
         """Return this with more folders in which projects may lie."""
         return replace(self, allowed_roots=(*self.allowed_roots, *map(os.path.realpath, folders)))
@@ -75,16 +85,19 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
 
     Raises SettingsError for an address that others reach while there is no token, and for routes that cannot be.
     """
-    check_access(settings)
+    data_dir = os.path.realpath(settings.data_dir or user_data_dir(variables))
+    check_access(settings, data_dir)
     tables, origin = tables_of(user_file(variables), ROUTES)
     return ServerConfig(
-        data_dir=os.path.realpath(settings.data_dir or user_data_dir(variables)),
+        data_dir=data_dir,
         allowed_roots=tuple(os.path.realpath(os.path.expanduser(root)) for root in settings.allowed_roots or ("~",)),
         host=settings.host,
         port=settings.port,
         root_path=root_path_in(settings),
         tls=tls_files(settings),
         tokens=tuple(map(token_of, settings.tokens)),
+        sign_in=sign_in_rules(settings),
+        audit_days=settings.audit_days,
         hosts=tuple(name.lower() for name in settings.hosts),
         cors=settings.cors,
         model_hosts=settings.model_hosts,
@@ -114,12 +127,29 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
     )
 
 
-def check_access(settings: ServerSettings) -> None:
-    """Raise SettingsError for an address that others reach while there is no token."""
-    if not is_loopback(settings.host) and not settings.tokens:
+def sign_in_rules(settings: ServerSettings) -> SignInRules:
+    """Return how people sign in. Raises SettingsError for a header that nobody is trusted to send."""
+    if settings.user_header and not settings.trusted_proxies:
+        raise SettingsError(
+            f"server.user_header is {settings.user_header!r}, and no proxy is trusted to send it",
+            hint="set server.trusted_proxies to the address of the proxy",
+        )
+    return SignInRules(
+        roles=tuple(map(rule_of, settings.roles)),
+        user_header=settings.user_header,
+        groups_header=settings.groups_header,
+    )
+
+
+def check_access(settings: ServerSettings, data_dir: str) -> None:
+    """Raise SettingsError for an address that others reach while nobody has to sign in."""
+    if is_loopback(settings.host) or settings.tokens or settings.user_header:
+        return
+    if not has_tokens(data_dir):
         raise SettingsError(
             f"other machines can reach server.host = {settings.host!r}, and there is no token",
-            hint="make a token with `fathom serve --new-token NAME`, or listen on 127.0.0.1",
+            hint="make a token with `fathom tokens new NAME --role admin` or `fathom serve --new-token NAME`, or "
+            "listen on 127.0.0.1",
         )
 
 

@@ -7,10 +7,11 @@ from typing import Annotated, NamedTuple, TypeAlias
 
 from fastapi import Depends, Request
 
+from codefathom.server.access.audit_list import AuditList
+from codefathom.server.access.token_table import TokenTable
 from codefathom.server.answers.answer_runs import AnswerTasks
 from codefathom.server.answers.conversations import Conversations
 from codefathom.server.http.auth import ANYONE, Caller
-from codefathom.server.http.problem_json import ForbiddenError
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.jobs.path_updates import PathUpdates
 from codefathom.server.live import Live
@@ -29,6 +30,8 @@ class ServerState:
     """The parts of one server."""
 
     live: Live
+    tokens: TokenTable
+    audit: AuditList
     projects: Projects
     cache: ResultCache
     measures: ServerCounters
@@ -54,6 +57,11 @@ async def caller_of(request: Request) -> Caller:
     return _caller_of(request)
 
 
+def note_for_audit(request: Request, details: str) -> None:
+    """Let the audit list show details of what a request has changed, if it succeeds; they hold no secret."""
+    request.state.audit = details
+
+
 def _caller_of(request: Request) -> Caller:
     caller: Caller = getattr(request.state, "caller", ANYONE)
     return caller
@@ -70,22 +78,6 @@ async def _client_of(request: Request) -> Client:
     return Client(_caller_of(request), request)
 
 
-async def manager_of(request: Request) -> Caller:
-    """Return the caller, who must be allowed to use all projects. Raises ForbiddenError."""
-    caller = _caller_of(request)
-    check_manager(caller)
-    return caller
-
-
-def check_manager(caller: Caller) -> None:
-    """Raise ForbiddenError for a token that is kept to some projects."""
-    if not caller.may_manage:
-        raise ForbiddenError(
-            f"the token {caller.name!r} is limited to some projects", hint="use a token for all projects"
-        )
-
-
 # As types of parameters: `caller: CallerHere` is who asks.
 CallerHere: TypeAlias = Annotated[Caller, Depends(caller_of)]
-ManagerHere: TypeAlias = Annotated[Caller, Depends(manager_of)]
 ClientHere: TypeAlias = Annotated[Client, Depends(_client_of)]

@@ -45,7 +45,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show what your token allows */
+        /** Show who you are, and what you may do */
         get: operations["session_session_get"];
         put?: never;
         post?: never;
@@ -915,6 +915,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tokens of programs */
+        get: operations["tokens_tokens_get"];
+        put?: never;
+        /** Make a token for a program */
+        post: operations["make_tokens_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke a token: it ends at once */
+        delete: operations["revoke_tokens__token_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List who did what, the latest first */
+        get: operations["audit_audit_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/mcp": {
         parameters: {
             query?: never;
@@ -1248,6 +1300,80 @@ export interface components {
              * @example false
              */
             anyway: boolean;
+        };
+        /**
+         * AuditEntryOut
+         * @description One thing that somebody did.
+         */
+        AuditEntryOut: {
+            /**
+             * At
+             * @description time, in seconds since 1970
+             * @example 1790000000
+             */
+            at: number;
+            /**
+             * Who
+             * @description name of the person or the token; empty without one
+             * @example ada@example.org
+             */
+            who: string;
+            /**
+             * Kind
+             * @description command: `fathom tokens` on the machine of the server
+             * @example person
+             * @enum {string}
+             */
+            kind: "nobody" | "token" | "person" | "command";
+            /**
+             * Action
+             * @description what was done, such as `index removed`
+             * @example index removed
+             */
+            action: string;
+            /**
+             * Project
+             * @description project that it was done to; empty if it was none
+             * @example shop
+             */
+            project: string;
+            /**
+             * Details
+             * @description what was changed; secrets are masked
+             * @example embed.model
+             */
+            details: string;
+        };
+        /**
+         * AuditOut
+         * @description What was done, the latest first.
+         */
+        AuditOut: {
+            /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
+             * Entries
+             * @description what was done, the latest first
+             */
+            entries: components["schemas"]["AuditEntryOut"][];
         };
         /**
          * CacheOut
@@ -3275,6 +3401,20 @@ export interface components {
             jobs: components["schemas"]["JobOut"][];
         };
         /**
+         * MadeTokenOut
+         * @description A new token with its secret, which is shown this once.
+         */
+        MadeTokenOut: {
+            /** @description the token that was made */
+            token: components["schemas"]["TokenOut"];
+            /**
+             * Secret
+             * @description send it as Authorization: Bearer SECRET; only its hash is stored
+             * @example fathom_…
+             */
+            secret: string;
+        };
+        /**
          * MapFileOut
          * @description A file in a map, with the definitions that fit.
          */
@@ -5152,18 +5292,32 @@ export interface components {
         };
         /**
          * SessionOut
-         * @description The rights of the caller; a page offers what they allow.
+         * @description Who the caller is, and the rights of the caller; a page offers what they allow.
          */
         SessionOut: {
             /**
              * Name
-             * @description name of the token; empty without one
-             * @example team
+             * @description name of the person or the token; empty without one
+             * @example ada@example.org
              */
             name: string;
             /**
+             * Kind
+             * @description nobody: this server requires no token, and each caller may do everything
+             * @example person
+             * @enum {string}
+             */
+            kind: "nobody" | "token" | "person";
+            /**
+             * Role
+             * @description role that holds in all projects, those that will be added, too
+             * @example reader
+             * @enum {string}
+             */
+            role: "none" | "reader" | "indexer" | "maintainer" | "admin";
+            /**
              * May Manage
-             * @description may add, change and remove projects and indexes, have files watched, move vectors, and see all of the server; without it, ask about the projects below, read them, index them, follow and cancel jobs
+             * @description has the role admin in all projects: may also add projects, move vectors, and see all of the server
              * @example true
              */
             may_manage: boolean;
@@ -5175,6 +5329,16 @@ export interface components {
              *     ]
              */
             projects: string[];
+            /**
+             * Roles
+             * @description role in each of these projects. A reader asks and reads; an indexer indexes, too; a maintainer also changes settings, watches the files, and removes the index; an admin also removes the project
+             * @example {
+             *       "shop": "maintainer"
+             *     }
+             */
+            roles: {
+                [key: string]: "none" | "reader" | "indexer" | "maintainer" | "admin";
+            };
         };
         /**
          * SettingOut
@@ -5910,6 +6074,118 @@ export interface components {
              * @example Prices
              */
             title: string;
+        };
+        /**
+         * TokenIn
+         * @description A token to make.
+         */
+        TokenIn: {
+            /**
+             * Name
+             * @description name of the program that uses the token
+             * @example ci
+             */
+            name: string;
+            /**
+             * Role
+             * @description what the token may do; see `roles` of `GET /session`
+             * @default reader
+             * @example reader
+             * @enum {string}
+             */
+            role: "reader" | "indexer" | "maintainer" | "admin";
+            /**
+             * Projects
+             * @description projects in which the role holds, also patterns such as shop-*; none: all projects, and the server itself
+             * @default []
+             * @example [
+             *       "shop"
+             *     ]
+             */
+            projects: string[];
+            /**
+             * Days
+             * @description days until the token expires; 0: it never expires
+             * @default 90
+             * @example 90
+             */
+            days: number;
+        };
+        /**
+         * TokenOut
+         * @description A token, without its secret.
+         */
+        TokenOut: {
+            /**
+             * Id
+             * @description empty for a token of the settings
+             * @example 5f0c9e1b7a3d2c48
+             */
+            id: string;
+            /**
+             * Name
+             * @description name of the program that uses the token
+             * @example ci
+             */
+            name: string;
+            /**
+             * Role
+             * @description what the token may do; see `roles` of `GET /session`
+             * @example reader
+             * @enum {string}
+             */
+            role: "reader" | "indexer" | "maintainer" | "admin";
+            /**
+             * Projects
+             * @description projects in which the role holds, also patterns such as shop-*; none: all projects, and the server itself
+             * @example [
+             *       "shop"
+             *     ]
+             */
+            projects: string[];
+            /**
+             * Origin
+             * @description settings: it stands in server.tokens, and can be removed only there
+             * @example server
+             * @enum {string}
+             */
+            origin: "server" | "settings";
+            /**
+             * State
+             * @description whether the token gives access
+             * @example valid
+             * @enum {string}
+             */
+            state: "valid" | "expired" | "revoked";
+            /**
+             * Made By
+             * @description name of the person or token that made it
+             * @example ada@example.org
+             */
+            made_by: string;
+            /**
+             * Made At
+             * @description time at which it was made, in seconds since 1970; null for a token of the settings
+             * @example 1790000000
+             */
+            made_at: number | null;
+            /**
+             * Expires At
+             * @description null: it never expires
+             * @example 1797000000
+             */
+            expires_at: number | null;
+        };
+        /**
+         * TokensOut
+         * @description All tokens, those that have ended, too.
+         */
+        TokensOut: {
+            /**
+             * Tokens
+             * @description the tokens of the settings, then all others in the order in which they were made
+             */
+            tokens: components["schemas"]["TokenOut"][];
         };
         /**
          * TouchingTestOut
@@ -9052,6 +9328,168 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    tokens_tokens_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokensOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    make_tokens_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeTokenOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    revoke_tokens__token_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the token */
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    audit_audit_get: {
+        parameters: {
+            query?: {
+                /** @description largest number of items on this page */
+                limit?: number;
+                /** @description number of items to skip: `next_offset` of the page before */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
                 };
             };
         };

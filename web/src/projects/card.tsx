@@ -6,7 +6,7 @@ import { post, remove } from "../api/client";
 import { type Key, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
 import { Said } from "../i18n/said";
-import { useIsKept } from "../session";
+import { type Role, useIsKept, useMay } from "../session";
 import { sharesOf } from "./amounts";
 import type { Tab } from "./details";
 import { useFailure } from "./failure";
@@ -27,6 +27,7 @@ interface CardProps {
 /** A project: what it is, how its index is, and what can be done with it. */
 export function Card({ project, round, onChange, onDetails }: CardProps) {
   const t = useText();
+  const may = useMay(project.id);
   const [started, setStarted] = useState<Job>();
   const jobId = useLatest(project.job_id, started?.id);
   const runs = project.status === "indexing" || (started?.id === jobId && started.state === "running");
@@ -58,9 +59,11 @@ export function Card({ project, round, onChange, onDetails }: CardProps) {
       )}
       <div className="card-foot">
         <When project={project} />
-        <Button icon={<SyncOutlined />} disabled={isBusy} onClick={() => begin(false)}>
-          {t(project.generation ? "projects.update" : "projects.index")}
-        </Button>
+        {may("indexer") && (
+          <Button icon={<SyncOutlined />} disabled={isBusy} onClick={() => begin(false)}>
+            {t(project.generation ? "projects.update" : "projects.index")}
+          </Button>
+        )}
         {project.generation > 0 && (
           <Link className="card-search" to={`/search?in=${encodeURIComponent(project.id)}`}>
             <SearchOutlined aria-hidden /> {t("projects.search")}
@@ -181,7 +184,7 @@ function More({ project, isBusy, onFull, onChange, onDetails }: MoreProps) {
           onChange();
         }, fail),
     });
-  const items = useOffered([
+  const items = useOffered(project.id, [
     { key: "full", label: t("projects.full"), disabled: isBusy, onClick: onFull },
     { type: "divider" as const },
     { key: "left-out", label: t("projects.left-out"), onClick: () => onDetails("left-out") },
@@ -198,12 +201,15 @@ function More({ project, isBusy, onFull, onChange, onDetails }: MoreProps) {
   );
 }
 
-/** What only a token for all projects may change. */
-const OF_MANAGERS: ReadonlySet<string> = new Set(["settings", "store", "remove"]);
+/** The role that an item of the menu needs; the store needs an administrator of the server. */
+const NEEDED: Readonly<Record<string, Role>> = { full: "indexer", settings: "maintainer", remove: "admin" };
 
-/** Returns the items of a menu that the token allows, without a line at their end. */
-function useOffered<Item extends { readonly key?: string }>(items: readonly Item[]): Item[] {
+/** Returns the items of a menu that the caller may use, without a line at their beginning and end. */
+function useOffered<Item extends { readonly key?: string }>(projectId: string, items: readonly Item[]): Item[] {
+  const may = useMay(projectId);
   const isKept = useIsKept();
-  const offered = items.filter((item) => !isKept || !OF_MANAGERS.has(item.key ?? ""));
+  const isOffered = (key = "") => may(NEEDED[key] ?? "reader") && !(isKept && key === "store");
+  const allowed = items.filter((item) => isOffered(item.key));
+  const offered = allowed.slice(allowed.findIndex((item) => item.key !== undefined));
   return offered.filter((item, place) => item.key !== undefined || place < offered.length - 1);
 }

@@ -1,6 +1,6 @@
 import { Drawer, Tabs } from "antd";
 import { useText } from "../i18n";
-import { useIsKept } from "../session";
+import { useIsKept, useMay } from "../session";
 import { History } from "./history";
 import { LeftOut } from "./left-out";
 import type { Project } from "./listed";
@@ -10,9 +10,6 @@ import { Watched } from "./watched";
 
 const TABS = ["left-out", "settings", "store", "history"] as const;
 export type Tab = (typeof TABS)[number];
-
-/** What only a token for all projects may see and change. */
-const OF_MANAGERS: ReadonlySet<Tab> = new Set(["settings", "store"]);
 
 export function isTab(text: string): text is Tab {
   return TABS.some((tab) => tab === text);
@@ -29,7 +26,9 @@ interface DetailsProps {
 /** All that a card has no room for. */
 export function Details({ project, tab: wished, onTab, onChange, onClose }: DetailsProps) {
   const t = useText();
-  const tabs = useIsKept() ? TABS.filter((which) => !OF_MANAGERS.has(which)) : TABS;
+  const isKept = useIsKept();
+  const may = useMay(project?.id ?? "");
+  const tabs = TABS.filter((which) => (which === "settings" ? may("maintainer") : which !== "store" || !isKept));
   const tab = tabs.includes(wished) ? wished : tabs[0];
   const about = (which: Tab) => {
     if (!project || which !== tab) return null;

@@ -7,7 +7,7 @@ export const projectsText = texts(
     "projects.none": "There is no project yet",
     "projects.none.hint":
       "Add a folder with code. It is indexed on this machine, and can be searched a few seconds later; no model is needed.",
-    "projects.none.kept": "Your token is for some projects, and none of them is on this server yet.",
+    "projects.none.kept": "None of the projects that you may see is on this server yet.",
     "projects.list": "Projects",
     "projects.status.indexed": "Indexed",
     "projects.status.not_indexed": "Not indexed",
@@ -174,7 +174,7 @@ export const projectsText = texts(
     "projects.settings.leaving": "Data that leaves this machine",
 
     "projects.watched": "Update the index when files change",
-    "projects.watched.kept": "Only a token for all projects may change this.",
+    "projects.watched.kept": "Only maintainers of this project may change this.",
     "projects.watched.polling": "Changes are looked for every second.",
     "projects.history.none": "There was no run yet.",
     "projects.history.earlier": "{n} earlier {n|run is|runs are} not shown",
@@ -193,7 +193,7 @@ export const projectsText = texts(
     "projects.add": "添加项目",
     "projects.none": "还没有项目",
     "projects.none.hint": "添加一个代码文件夹。索引在本机建立，几秒后即可搜索，不需要任何模型。",
-    "projects.none.kept": "您的令牌只适用于某些项目，而它们还没有添加到此服务器。",
+    "projects.none.kept": "您可以查看的项目都还没有添加到此服务器。",
     "projects.list": "项目列表",
     "projects.status.indexed": "已索引",
     "projects.status.not_indexed": "未索引",
@@ -350,7 +350,7 @@ export const projectsText = texts(
     "projects.settings.leaving": "哪些内容会离开本机",
 
     "projects.watched": "文件更改时更新索引",
-    "projects.watched.kept": "只有适用于所有项目的令牌才能更改此项。",
+    "projects.watched.kept": "只有此项目的维护者才能更改此项。",
     "projects.watched.polling": "每秒检查一次更改。",
     "projects.history.none": "还没有运行记录。",
     "projects.history.earlier": "还有 {n} 次较早的运行未显示",

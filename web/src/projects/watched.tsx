@@ -3,7 +3,7 @@ import { useState } from "react";
 import { get, post, remove, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
 import { Said } from "../i18n/said";
-import { useIsKept } from "../session";
+import { useMay } from "../session";
 import { useFailure } from "./failure";
 import type { Project } from "./listed";
 
@@ -11,7 +11,7 @@ import type { Project } from "./listed";
 export function Watched({ project }: { readonly project: Project }) {
   const t = useText();
   const fail = useFailure();
-  const isKept = useIsKept();
+  const isKept = !useMay(project.id)("maintainer");
   const [isBusy, setIsBusy] = useState(false);
   const path = `/projects/${encodeURIComponent(project.id)}/watch`;
   const watch = useLoad((signal) => get<Schemas["WatchOut"]>(path, undefined, signal), [path, project.generation]);

@@ -402,6 +402,7 @@ RUN: Mapping[str, Command] = {
     "export": _in("exchange_command", "export"),
     "import": _in("exchange_command", "import_"),
     "serve": _in("serve_command"),
+    "tokens": _in("tokens_command"),
     "install": _in("install_command", "install"),
     "uninstall": _in("install_command", "uninstall"),
     "mcp": mcp,

@@ -11,47 +11,107 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
+from typing import Literal, TypeAlias
+
+from codefathom.server.http.problem_json import ForbiddenError, NotFoundError
+from codefathom.server.http.user_roles import Grant, Role, grant_of, role_of
 
 _MOST_CLIENTS = 10_000  # whose requests are counted at a time
 
 
+CallerKind: TypeAlias = Literal["nobody", "token", "person"]
+_EVERYTHING = (Grant(Role.ADMIN),)
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token that gives access: its name, the hash of the secret, and the projects it is valid for; none means all."""
+    """A token of the settings: its name, the hash of the secret, the projects it is valid for, and its role there.
+
+    No projects means all. Without a role, a token for all projects is an administrator, another one an indexer.
+    """
 
     name: str
     hash: str
     projects: frozenset[str] = frozenset()
+    role: Role = Role.NONE
+
+    @property
+    def grant(self) -> Grant:
+        """What the token may do."""
+        return Grant(
+            self.role or (Role.INDEXER if self.projects else Role.ADMIN),
+            tuple(sorted(self.projects)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The sender of a request."""
+    """The sender of a request, and what it may do."""
 
     name: str = ""
-    projects: frozenset[str] | None = None  # None: all
+    grants: tuple[Grant, ...] = _EVERYTHING
+    kind: CallerKind = "nobody"
+    id: str = ""  # whose conversations, answers and sessions; a person and a token of one name differ in it
+
+    def role_in(self, project_id: str) -> Role:
+        """Return the role in a project."""
+        return max((grant.role for grant in self.grants if grant.covers(project_id)), default=Role.NONE)
+
+    @property
+    def role_everywhere(self) -> Role:
+        """The role that holds in all projects, those that will be added, too."""
+        return max((grant.role for grant in self.grants if not grant.projects), default=Role.NONE)
+
+    @property
+    def highest_role(self) -> Role:
+        """The highest role in any project."""
+        return max((grant.role for grant in self.grants), default=Role.NONE)
 
     def may_use(self, project_id: str) -> bool:
         """Return True if the caller may see a project and ask about it."""
-        return self.projects is None or project_id in self.projects
+        return self.role_in(project_id) >= Role.READER
 
     @property
     def may_manage(self) -> bool:
-        """True if the caller may add, change and remove projects and indexes, and see data of the whole server.
+        """True for an administrator of the server, who may add projects and see data of all of it."""
+        return self.role_everywhere is Role.ADMIN
 
-        A token that is kept to projects may ask about them, read them, have them indexed and follow their jobs.
-        """
-        return self.projects is None
+    def check(self, project_id: str, needed: Role) -> None:
+        """Raise ForbiddenError for too low a role in a project, NotFoundError for one that the caller may not see."""
+        role = self.role_in(project_id)
+        if not role:
+            raise NotFoundError(f"no such project: {project_id!r}", hint="GET /projects lists them")
+        if role < needed:
+            raise ForbiddenError(
+                f"this needs the role {needed.word} in {project_id!r}; {self.said} has the role {role.word} there",
+                hint="ask an administrator of this server for the role",
+            )
+
+    def check_server(self) -> None:
+        """Raise ForbiddenError unless the caller is an administrator of the server."""
+        if not self.may_manage:
+            raise ForbiddenError(
+                f"this is for administrators of the server; {self.said} has fewer rights",
+                hint="ask an administrator, or use a token with the role admin for all projects",
+            )
+
+    @property
+    def said(self) -> str:
+        """The caller in a sentence."""
+        return f"{'the token ' if self.kind == 'token' else ''}{self.name!r}" if self.name else "this request"
 
 
 ANYONE = Caller()
 
 
 def token_of(text: str) -> Token:
-    """Read NAME:HASH or NAME:HASH:PROJECT+PROJECT, whose form the settings have checked."""
-    name, _, rest = text.partition(":")
-    digest, _, projects = rest.partition(":")
-    return Token(name, digest, frozenset(projects.split("+")) if projects else frozenset())
+    """Read NAME:HASH, NAME:HASH:PROJECT+PROJECT or NAME:HASH:PROJECT+PROJECT:ROLE; the settings have checked the form.
+
+    The project * means all.
+    """
+    name, digest, projects, role = (*text.split(":"), "", "")[:4]
+    kept = grant_of(Role.NONE, projects).projects
+    return Token(name, digest, frozenset(kept), role_of(role) if role else Role.NONE)
 
 
 def new_token() -> str:
@@ -71,7 +131,7 @@ def caller_of(secret: str, tokens: Iterable[Token]) -> Caller | None:
     for token in tokens:
         if hmac.compare_digest(digest, token.hash):
             owner = token
-    return None if owner is None else Caller(owner.name, owner.projects or None)
+    return None if owner is None else Caller(owner.name, (owner.grant,), "token", owner.name)
 
 
 def is_loopback(host: str) -> bool:

@@ -9,6 +9,19 @@ from collections.abc import Mapping
 from typing import Any
 
 TEXTS: Mapping[str, str] = {
+    "AuditEntryOut.action": "what was done, such as `index removed`",
+    "AuditEntryOut.project": "project that it was done to; empty if it was none",
+    "AuditOut.entries": "what was done, the latest first",
+    "MadeTokenOut.token": "the token that was made",
+    "TokenIn.role": "what the token may do; see `roles` of `GET /session`",
+    "TokenOut.id": "id of the token, for `/tokens/{token_id}`; empty for a token of the settings",
+    "TokenOut.made_at": "time at which it was made, in seconds since 1970; null for a token of the settings",
+    "TokenOut.made_by": "name of the person or token that made it",
+    "TokenOut.name": "name of the program that uses the token",
+    "TokenOut.role": "what the token may do; see `roles` of `GET /session`",
+    "TokenOut.state": "whether the token gives access",
+    "TokensOut.tokens": "the tokens of the settings, then all others in the order in which they were made",
+    "token_id": "id of the token",
     "added": "files that were added to the index",
     "added_at": "time at which the project was added, in seconds since 1970",
     "answer": "text of the answer, in Markdown",

@@ -60,7 +60,7 @@ class McpSessions:
         if scope["method"] == "POST" and (problem := _problem(await departure.read_body())) is not None:
             await JSONResponse(problem, 400)(scope, departure, send)
             return
-        sessions = await self._sessions_of(caller.name)
+        sessions = await self._sessions_of(caller.id)
         await sessions.handle_request(scope, departure, send)
 
     async def _sessions_of(self, token: str) -> StreamableHTTPSessionManager:
@@ -92,7 +92,7 @@ def tool_server(turns: ToolTurns) -> Server[Any]:
             raise MCPError(INVALID_PARAMS, unknown_tool(name, await turns.listed(caller)))
         if name == "ask":
             scope["state"]["time_limit"].deadline = math.inf
-        client = caller.name or counted_address((scope.get("client") or ("",))[0])
+        client = caller.id or counted_address((scope.get("client") or ("",))[0])
         is_heard = "progress_token" in (params.meta or {})
         request = ToolRequest(caller, client, name, params.arguments or {}, is_heard)
         departure: _Departure = scope["state"]["departure"]

@@ -17,7 +17,9 @@ from codefathom.mcp.tool_arguments import own_argument, texts
 from codefathom.mcp.tool_calls import ToolCalls, ToolResult, patience_s
 from codefathom.mcp.tool_list import tool_named, tools
 from codefathom.mcp.tool_results import as_text_alone, indexing_result, refusal_result
+from codefathom.server.access.route_table import TOOL_NEEDS
 from codefathom.server.http.auth import Caller
+from codefathom.server.http.user_roles import Role
 from codefathom.server.mcp.index_wait import first_steps, wait_for_index
 from codefathom.server.mcp.served_projects import ServedProjects
 from codefathom.server.mcp.tool_answers import Report, answered, has_model
@@ -55,6 +57,8 @@ class ToolTurns:
 
     async def is_offered(self, name: str, caller: Caller) -> bool:
         """Return True if a caller is offered a tool of this name."""
+        if caller.highest_role < TOOL_NEEDS.get(name, Role.ADMIN):
+            return False
         return tool_named(name) is not None and (name != "ask" or await self._has_model(caller))
 
     async def call(self, request: ToolRequest, report: Report) -> ToolResult:

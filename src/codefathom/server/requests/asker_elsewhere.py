@@ -20,6 +20,7 @@ from codefathom.question.question import Kind, Question
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.http.problem_json import ForbiddenError, bringing_up, taking_in
 from codefathom.server.http.time_spent import slow_error, spending_on
+from codefathom.server.http.user_roles import Role
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.asked_projects import asked_projects, have_made, indexed_engine
 from codefathom.server.projects.served_engine import ServedEngine
@@ -287,13 +288,14 @@ def chosen_projects(state: ServerState, caller: Caller, project_ids: Sequence[st
 
 
 def _check_history(state: ServerState, caller: Caller, project_id: str) -> None:
-    """Raise ForbiddenError unless the caller may read all revisions of a project; so it is with adding one, too."""
-    if not caller.may_manage:
+    """Raise ForbiddenError unless the caller may read all revisions of a project, as its maintainers may."""
+    project = state.projects.get(project_id, caller)
+    if caller.role_in(project_id) < Role.MAINTAINER:
         raise ForbiddenError(
-            f"the token {caller.name!r} is limited to some projects, and may not compare revisions",
-            hint="send the text of a diff, or use a token for all projects",
+            f"comparing revisions needs the role {Role.MAINTAINER.word} in the project {project_id!r}",
+            hint="send the text of a diff, or ask an administrator of this server for the role",
         )
-    state.projects.check_repository(state.projects.get(project_id, caller))
+    state.projects.check_repository(project)
 
 
 @dataclass(frozen=True, slots=True)

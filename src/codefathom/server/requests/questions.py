@@ -110,7 +110,7 @@ def begin(state: ServerState, caller: Caller, question: Question, call: ClientCa
     call.own.check(first)
     turns = recent(turns, first)
     if conversation is None and call.keep:
-        conversation = state.conversations.begin(projects, caller.name, text)
+        conversation = state.conversations.begin(projects, caller.id, text)
 
     def answered(source: AskerElsewhere | JoinedProjects, on_step: OnStep) -> Iterator[EngineEvent]:
         if places is not None and isinstance(source, JoinedProjects):
@@ -125,7 +125,7 @@ def begin(state: ServerState, caller: Caller, question: Question, call: ClientCa
 
     is_joined = places is not None or len(projects) > 1 or call.names_paths
     names = (*projects, *([places.loose_name] if places is not None and places.loose else []))
-    asker = AskedBy(text, caller.name, conversation.id if conversation else "", names, question.as_agent, is_joined)
+    asker = AskedBy(text, caller.id, conversation.id if conversation else "", names, question.as_agent, is_joined)
 
     @contextmanager
     def source() -> Iterator[AskerElsewhere | JoinedProjects]:
@@ -140,13 +140,13 @@ def begin(state: ServerState, caller: Caller, question: Question, call: ClientCa
         return state.answers.begin(asker, lambda on_step: _opened(source, lambda opened: answered(opened, on_step)))
     except BusyError:
         if not call.conversation_id and asker.conversation_id:  # nothing was said in the one just begun
-            state.conversations.delete(asker.conversation_id, caller.name)
+            state.conversations.delete(asker.conversation_id, caller.id)
         raise
 
 
 def conversation_of(state: ServerState, caller: Caller, conversation_id: str) -> Conversation:
     """Return a conversation of the caller. Raises NotFoundError, also when it is about projects out of reach."""
-    conversation = state.conversations.get(conversation_id, caller.name)
+    conversation = state.conversations.get(conversation_id, caller.id)
     if not all(map(caller.may_use, conversation.projects)):
         raise NotFoundError(f"no such conversation: {conversation_id!r}", hint="GET /conversations lists them")
     return conversation

@@ -30,7 +30,7 @@ async def in_turn(
     """
     limit_s = state.config.search_timeout_s * patience
     lease = SearchLease(SearchEnd(), monotonic() + limit_s)
-    client = caller.name or counted_address(request.client.host if request.client else "")
+    client = caller.id or counted_address(request.client.host if request.client else "")
     try:
         await request.body()  # what comes after it is that the client leaves
     except ClientDisconnect as error:

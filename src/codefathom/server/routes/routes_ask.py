@@ -96,11 +96,11 @@ def _add_running(routes: APIRouter, state: ServerState) -> None:
         responses=_STREAMED,
     )
     def events(answer_id: AnswerId, caller: CallerHere, reading: ReadingHere) -> Response:
-        return _stream(state.answers.find(answer_id, caller.name), reading)
+        return _stream(state.answers.find(answer_id, caller.id), reading)
 
     @routes.post("/answers/{answer_id}/stop", summary="Stop an answer that is being written", status_code=204)
     def stop(answer_id: AnswerId, caller: CallerHere) -> None:
-        state.answers.find(answer_id, caller.name).stop()
+        state.answers.find(answer_id, caller.id).stop()
 
 
 def question_of(body: AskIn) -> Question:
@@ -164,7 +164,7 @@ def _begun(
     """Return the answer that the client was reading, or a new one."""
     answer_id = reading.last_event_id.strip().rpartition(".")[0]
     if answer_id:
-        return state.answers.find(answer_id, caller.name)
+        return state.answers.find(answer_id, caller.id)
     task: AnswerTask = begin(state, caller, *call)
     request.state.answer = task
     return task

@@ -52,36 +52,36 @@ def _add_all(routes: APIRouter, state: ServerState) -> None:
         limit: Annotated[int, Query(ge=1, le=MOST_LISTED, examples=[50])] = 50,
         offset: Offset = 0,
     ) -> ConversationsOut:
-        conversations = state.conversations.listed(caller.name, project=project_id)
+        conversations = state.conversations.listed(caller.id, project=project_id)
         visible = [item for item in conversations if all(map(caller.may_use, item.projects))]
         shown = visible[offset : offset + limit]
         return ConversationsOut(
-            conversations=[_conversation_out(item, state.answers.running(item.id, caller.name)) for item in shown],
+            conversations=[_conversation_out(item, state.answers.running(item.id, caller.id)) for item in shown],
             **rest_shape(Rest(max(len(visible) - offset - limit, 0)), offset, len(shown)),
         )
 
     @routes.post("", summary="Begin a conversation", status_code=status.HTTP_201_CREATED)
     def begin(body: ConversationIn, caller: CallerHere) -> ConversationOut:
         projects = chosen_projects(state, caller, body.project_ids)
-        return ConversationOut.model_validate(state.conversations.begin(projects, caller.name, body.title))
+        return ConversationOut.model_validate(state.conversations.begin(projects, caller.id, body.title))
 
 
 def _add_one(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/{conversation_id}", summary="Show a conversation with its questions and answers")
     def show(conversation_id: ConversationId, caller: CallerHere) -> ConversationOut:
         # Looked at first: an answer that ends in this moment is in both and not in neither.
-        answering = state.answers.running(conversation_id, caller.name)
+        answering = state.answers.running(conversation_id, caller.id)
         return _conversation_out(conversation_of(state, caller, conversation_id), answering)
 
     @routes.patch("/{conversation_id}", summary="Give a conversation another title")
     def rename(conversation_id: ConversationId, body: TitleIn, caller: CallerHere) -> ConversationOut:
         conversation_of(state, caller, conversation_id)
-        return ConversationOut.model_validate(state.conversations.rename(conversation_id, body.title, caller.name))
+        return ConversationOut.model_validate(state.conversations.rename(conversation_id, body.title, caller.id))
 
     @routes.delete("/{conversation_id}", summary="Delete a conversation", status_code=status.HTTP_204_NO_CONTENT)
     def delete(conversation_id: ConversationId, caller: CallerHere) -> None:
         conversation_of(state, caller, conversation_id)
-        state.conversations.delete(conversation_id, caller.name)
+        state.conversations.delete(conversation_id, caller.id)
 
     @routes.get(
         "/{conversation_id}/export",

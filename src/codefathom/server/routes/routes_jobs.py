@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.responses import Response
 
 from codefathom.errors import IndexingError
+from codefathom.server.access.route_table import ROUTE_RULES
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.event_responses import EventStream, ReadingHere, StreamReading, described
 from codefathom.server.http.problem_json import ConflictError, NotFoundError
@@ -31,7 +32,7 @@ from codefathom.server.schemas.job_schemas import (
     PathsIn,
 )
 from codefathom.server.schemas.search_schemas import RefusedOut
-from codefathom.server.state import CallerHere, ManagerHere, ServerState, check_manager
+from codefathom.server.state import CallerHere, ServerState
 from codefathom.shapes import left_out_shape, rest_shape
 from codefathom.types import FUNCTION_KINDS, Rest
 
@@ -105,7 +106,6 @@ def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
     )
     def remove(project_id: ProjectId, caller: CallerHere) -> None:
         project = state.projects.get(project_id, caller)
-        check_manager(caller)
         for job in state.jobs.listed(project.id):
             if job.is_active:
                 state.jobs.cancel(job.id)
@@ -144,14 +144,15 @@ def _add_job_routes(routes: APIRouter, state: ServerState) -> None:
     @routes.post("/jobs/{job_id}/cancel", summary="Cancel a job; a job that has ended does not change")
     def cancel(job_id: JobId, caller: CallerHere) -> JobOut:
         job = _job(job_id, caller, state)
-        if job.move_to:  # which only a manager can have begun
-            check_manager(caller)
+        caller.check(job.project_id, ROUTE_RULES["POST /jobs/{job_id}/cancel"].role)
+        if job.move_to:  # which only an administrator can have begun
+            caller.check_server()
         return job_out(state.jobs.cancel(job.id) or job)
 
 
 def _add_waiting_route(routes: APIRouter, state: ServerState) -> None:
     @routes.post("/index", summary="Add a folder as a project, index it, and respond when the index is complete")
-    async def index(body: CodebaseIn, _: ManagerHere) -> CodebaseOut:
+    async def index(body: CodebaseIn) -> CodebaseOut:
         project = await run_in_threadpool(state.projects.find_or_add, body.codebase_path, body.revision)
         job = await run_in_threadpool(
             state.jobs.submit, project.id, project.root, full=body.full, settings=project.settings

@@ -11,7 +11,6 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
 from codefathom import __version__
-from codefathom.server.http.problem_json import ForbiddenError
 from codefathom.server.metrics.model_health import ModelReport
 from codefathom.server.projects.project_settings import closed, names_host
 from codefathom.server.projects.project_table import ServedProject
@@ -38,7 +37,7 @@ from codefathom.server.schemas.project_schemas import TrialIn
 from codefathom.server.schemas.search_schemas import notes_out
 from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_end import SearchLease
-from codefathom.server.state import CallerHere, ClientHere, ManagerHere, ServerState
+from codefathom.server.state import CallerHere, ClientHere, ServerState
 from codefathom.shapes import check_shape, left_out_shape
 from codefathom.types import Check, Status
 
@@ -78,7 +77,6 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
     )
     async def services(client: ClientHere, project_id: OfProject = "", ask_models: AskModels = False) -> ServicesOut:
         if not project_id:
-            _needs_manager(client.caller.may_manage)
             return await run_in_threadpool(_services_of_server, state, ask_models=ask_models)
 
         def look(lease: SearchLease) -> tuple[Check, ...]:
@@ -92,12 +90,12 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
         return _services_out(state, checks)
 
     @routes.get("/monitoring/stats", summary="Show the numbers of indexed files, requests and failures")
-    async def stats(client: ClientHere, caller: ManagerHere) -> StatsOut:
+    async def stats(client: ClientHere, caller: CallerHere) -> StatsOut:
         modules = await in_turn(state, *client, lambda lease: overview.modules(state, caller, lease))
         return await run_in_threadpool(_stats, state, modules)
 
     @routes.get("/monitoring/store", summary="Show the folders and the state of the indexes")
-    async def store(client: ClientHere, caller: ManagerHere) -> StoresOut:
+    async def store(client: ClientHere, caller: CallerHere) -> StoresOut:
         folder = state.config.data_dir
         stores = await in_turn(state, *client, lambda lease: overview.stores(state, caller, lease))
         listed = [
@@ -107,7 +105,7 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
         return StoresOut(data_dir=folder, free_bytes=overview.free_bytes(folder), stores=listed)
 
     @routes.get("/metrics", summary="All counts, for Prometheus", response_class=PlainTextResponse)
-    def metrics(_: ManagerHere) -> PlainTextResponse:
+    def metrics() -> PlainTextResponse:
         text = state.measures.prometheus(overview.gauges(state))
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
@@ -133,7 +131,7 @@ def _add_settings(routes: APIRouter, state: ServerState) -> None:
         )
 
     @routes.post("/projects/{project_id}/test", summary="Test the models with settings, without saving the settings")
-    def test(project_id: ProjectId, body: TrialIn, _: ManagerHere) -> ServicesOut:
+    def test(project_id: ProjectId, body: TrialIn) -> ServicesOut:
         return _services_out(state, state.projects.trial(project_id, body.settings))
 
     @routes.get("/config", summary="Show each setting, its value, and where the value comes from")
@@ -142,16 +140,10 @@ def _add_settings(routes: APIRouter, state: ServerState) -> None:
             with state.projects.lease(project_id, caller) as engine:
                 settings, leaving = engine.settings, engine.leaving()
         else:
-            _needs_manager(caller.may_manage)
             settings, leaving = overview.settings_of_server(state), ""
         listed = overview.listed_settings(settings, with_server=caller.may_manage)
         hosts = overview.open_hosts_of(state)
         return ConfigOut(settings=[_setting_out(item, hosts) for item in listed], leaving=leaving)
-
-
-def _needs_manager(may_manage: bool) -> None:
-    if not may_manage:
-        raise ForbiddenError("this token is limited to some projects", hint="give project_id")
 
 
 def _services_of_server(state: ServerState, *, ask_models: bool) -> ServicesOut:

@@ -19,7 +19,7 @@ from codefathom.server.schemas.project_schemas import (
     ProjectOut,
     ProjectsOut,
 )
-from codefathom.server.state import CallerHere, ManagerHere, ServerState
+from codefathom.server.state import CallerHere, ServerState
 from codefathom.shapes import notes_shape
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
@@ -46,7 +46,7 @@ def _add_lists(routes: APIRouter, state: ServerState) -> None:
 
     @routes.post("/validate-path", summary="Check a path: the project that it would become")
     @routes.post("/projects/validate-path", summary="Check a path: the project that it would become")
-    def validate_path(body: PathIn, _: ManagerHere) -> PathOut:
+    def validate_path(body: PathIn) -> PathOut:
         try:
             place = state.projects.place(body.path, body.revision)
         except FathomError as error:
@@ -58,7 +58,7 @@ def _add_lists(routes: APIRouter, state: ServerState) -> None:
         status_code=201,
         summary="Add a project: a folder, a revision of its repository, or a clone",
     )
-    def add(body: ProjectIn, _: ManagerHere) -> ProjectOut:
+    def add(body: ProjectIn) -> ProjectOut:
         if bool(body.path) == bool(body.url):
             raise UsageError("a project needs either a path or a url", hint="give exactly one of the two")
         if body.revision and body.branch not in {"", body.revision}:
@@ -81,7 +81,7 @@ def _add_single(routes: APIRouter, state: ServerState) -> None:
         return told
 
     @routes.patch("/projects/{project_id}", summary="Change name or settings of a project")
-    def change(project_id: ProjectId, body: ProjectChangeIn, _: ManagerHere) -> ProjectOut:
+    def change(project_id: ProjectId, body: ProjectChangeIn) -> ProjectOut:
         project = state.projects.change(project_id, body.name, body.settings)
         if body.settings is not None:
             state.watches.renew(project)
@@ -91,7 +91,7 @@ def _add_single(routes: APIRouter, state: ServerState) -> None:
         return project_out(state, project)
 
     @routes.delete("/projects/{project_id}", status_code=204, summary="Remove a project; its files and its index stay")
-    def remove(project_id: ProjectId, _: ManagerHere) -> None:
+    def remove(project_id: ProjectId) -> None:
         state.projects.get(project_id)  # raises for an unknown one
         state.watches.forget(project_id)
         state.jobs.forget(project_id)

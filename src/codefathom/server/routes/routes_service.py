@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from fastapi import APIRouter
 
 from codefathom import __version__
-from codefathom.server.schemas.monitoring_schemas import SessionOut
+from codefathom.server.schemas.monitoring_schemas import RoleName, SessionOut
 from codefathom.server.schemas.search_schemas import HealthOut, VersionOut
 from codefathom.server.state import CallerHere, ServerState
 
@@ -26,9 +28,16 @@ def router(state: ServerState) -> APIRouter:
     async def version() -> VersionOut:
         return VersionOut(name="codefathom", version=__version__)
 
-    @routes.get("/session", summary="Show what your token allows")
+    @routes.get("/session", summary="Show who you are, and what you may do")
     def session(caller: CallerHere) -> SessionOut:
         projects = [project.id for project in state.projects.listed(caller)]
-        return SessionOut(name=caller.name, may_manage=caller.may_manage, projects=projects)
+        return SessionOut(
+            name=caller.name,
+            kind=caller.kind,
+            role=cast("RoleName", caller.role_everywhere.word),
+            may_manage=caller.may_manage,
+            projects=projects,
+            roles={project: cast("RoleName", caller.role_in(project).word) for project in projects},
+        )
 
     return routes

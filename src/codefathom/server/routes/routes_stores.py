@@ -12,7 +12,7 @@ from codefathom.server.http.problem_json import ClosedError
 from codefathom.server.routes.routes_jobs import job_out
 from codefathom.server.schemas.job_schemas import JobOut
 from codefathom.server.schemas.project_schemas import StoreActionIn, StoreReportOut, StoreStateOut
-from codefathom.server.state import ManagerHere, ServerState
+from codefathom.server.state import CallerHere, ServerState
 from codefathom.system.adapters import VECTOR_STORES
 from codefathom.types import StoreState
 
@@ -33,19 +33,19 @@ def router(state: ServerState) -> APIRouter:
 
 def _add_questions(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/projects/{project_id}/store", summary="Test the connection to a store, and list its projects")
-    def show(project_id: ProjectId, caller: ManagerHere, target: Target = "") -> StoreStateOut:
+    def show(project_id: ProjectId, caller: CallerHere, target: Target = "") -> StoreStateOut:
         with state.projects.lease(project_id, caller) as engine:
             return _state_out(engine, engine.stores.state(_named(target)))
 
     @routes.post("/projects/{project_id}/store/init", summary="Make the collection or table of a store")
-    def init(project_id: ProjectId, body: StoreActionIn, caller: ManagerHere) -> StoreStateOut:
+    def init(project_id: ProjectId, body: StoreActionIn, caller: CallerHere) -> StoreStateOut:
         with state.projects.lease(project_id, caller) as engine:
             return _state_out(engine, engine.stores.state(_named(body.target), prepare=True))
 
 
 def _add_actions(routes: APIRouter, state: ServerState) -> None:
     @routes.post("/projects/{project_id}/store/verify", summary="Compare a store with the index; repair it with fix")
-    def verify(project_id: ProjectId, body: StoreActionIn, caller: ManagerHere) -> StoreReportOut:
+    def verify(project_id: ProjectId, body: StoreActionIn, caller: CallerHere) -> StoreReportOut:
         with state.projects.lease(project_id, caller) as engine:
             return StoreReportOut.model_validate(engine.stores.verify(_named(body.target), repair=body.fix))
 
@@ -54,7 +54,7 @@ def _add_actions(routes: APIRouter, state: ServerState) -> None:
         summary="Begin a job that copies the vectors to a store, which is used from then on",
         status_code=202,
     )
-    def move(project_id: ProjectId, body: StoreActionIn, caller: ManagerHere) -> JobOut:
+    def move(project_id: ProjectId, body: StoreActionIn, caller: CallerHere) -> JobOut:
         project = state.projects.get(project_id, caller)
         if revision := project.revision:
             raise UsageError(
@@ -68,7 +68,7 @@ def _add_actions(routes: APIRouter, state: ServerState) -> None:
         return job_out(job)
 
     @routes.post("/projects/{project_id}/store/remove", summary="Remove the vectors of a project from a store")
-    def remove(project_id: ProjectId, body: StoreActionIn, caller: ManagerHere) -> StoreStateOut:
+    def remove(project_id: ProjectId, body: StoreActionIn, caller: CallerHere) -> StoreStateOut:
         with state.projects.lease(project_id, caller) as engine:
             engine.stores.remove(_named(body.target), body.project)
             return _state_out(engine, engine.stores.state(_named(body.target)))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
 from codefathom.server.schemas.search_schemas import Out, Parts, Sound
+
+RoleName: TypeAlias = Literal["none", "reader", "indexer", "maintainer", "admin"]
 
 
 class CheckOut(Out):
@@ -223,12 +225,23 @@ class ConfigOut(Out):
 
 
 class SessionOut(Out):
-    """The rights of the caller; a page offers what they allow."""
+    """Who the caller is, and the rights of the caller; a page offers what they allow."""
 
-    name: str = Field(examples=["team"], description="name of the token; empty without one")
+    name: str = Field(examples=["ada@example.org"], description="name of the person or the token; empty without one")
+    kind: Literal["nobody", "token", "person"] = Field(
+        examples=["person"], description="nobody: this server requires no token, and each caller may do everything"
+    )
+    role: RoleName = Field(
+        examples=["reader"], description="role that holds in all projects, those that will be added, too"
+    )
     may_manage: bool = Field(
         examples=[True],
-        description="may add, change and remove projects and indexes, have files watched, move vectors, and see all of "
-        "the server; without it, ask about the projects below, read them, index them, follow and cancel jobs",
+        description="has the role admin in all projects: may also add projects, move vectors, and see all of the "
+        "server",
     )
     projects: list[str] = Field(examples=[["shop"]], description="projects that the caller sees")
+    roles: dict[str, RoleName] = Field(
+        examples=[{"shop": "maintainer"}],
+        description="role in each of these projects. A reader asks and reads; an indexer indexes, too; a maintainer "
+        "also changes settings, watches the files, and removes the index; an admin also removes the project",
+    )

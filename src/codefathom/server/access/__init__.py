@@ -1,0 +1,1 @@
+"""Who may do what: the table of routes, tokens, sessions, and the list of what was done."""
