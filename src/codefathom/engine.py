@@ -37,6 +37,7 @@ from codefathom.types import (
     Hit,
     LevelName,
     Mode,
+    NamedPlace,
     RelatedResult,
     RunProgress,
     SearchResult,
@@ -279,6 +280,15 @@ class Engine(Upkeep, SavedIndex):
         check_texts(query, path, kind)
         with reading(self.current.believed(), whole=True) as opened:
             return asking.n_symbols(opened, query, path, kind_named(kind) if kind else "")
+
+    def name_at(self, path: str, line: int, name: str) -> NamedPlace:
+        """Return the definitions that a name can mean on a line of a file, the nearest first, and how certain that is.
+
+        Raises SourceError for a file that is not in the index.
+        """
+        check_texts(path, name)
+        with reading(self.current.believed(), whole=True) as opened:
+            return asking.name_at(opened, path, line, name)
 
     @property
     def files(self) -> Files:

@@ -8,6 +8,7 @@ from dataclasses import asdict, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.errors import FathomError, FirstRunError
+from codefathom.facts.paths import is_test
 from codefathom.facts.reasons import Note, Told, note_shape, notes_of, verbatim
 from codefathom.search.federation import ProjectHit, order_of
 from codefathom.search.graph.impact_part import first_items, left_out, next_offset
@@ -193,6 +194,7 @@ def hit_shape(hit: Hit, *, n_lines: int | None = None, explain: bool = True) -> 
         "module": folders[0] if folders else "",
         "sub_module": folders[1] if len(folders) > 1 else "",
         "reason": hit.reason,
+        "is_test": is_test(chunk.path),
         "stale": hit.stale,
         "place": hit.place,
         **({"commit": hit.commit._asdict()} if hit.commit else {}),

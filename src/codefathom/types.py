@@ -529,6 +529,17 @@ class FoundSymbol:
     by_head: bool = False  # known by its first line alone, where a grammar lost it: where it ends is a guess
 
 
+@dataclass(frozen=True, slots=True)
+class NamedPlace:
+    """What a name means at the place where it stands."""
+
+    name: str
+    definitions: tuple[FoundSymbol, ...]  # the nearest first; none: nothing of this project
+    certainty: Certainty
+    n_definitions: int  # all, also those that are not listed
+    is_definition: bool = False  # the place itself is where the name is defined
+
+
 class SomeSymbols(NamedTuple):
     """A page of symbols, and the number of all of them."""
 

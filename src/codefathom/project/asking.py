@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from codefathom.errors import UsageError
@@ -47,6 +48,7 @@ from codefathom.types import (
     Hit,
     IndexedFile,
     LevelName,
+    NamedPlace,
     RelatedResult,
     SearchResult,
     SomeSymbols,
@@ -135,6 +137,14 @@ def files_of(opened: OpenedProject) -> Files:
     from codefathom.project.originals import Lines
 
     return Files(opened.catalog, Lines(opened))
+
+
+def name_at(opened: OpenedProject, path: str, line: int, name: str) -> NamedPlace:
+    """Return what a name means on a line of a file; see `search.graph.named_place`."""
+    from codefathom.search.graph import named_place
+
+    place = named_place.name_at(opened.catalog, path, line, name)
+    return replace(place, definitions=marked(opened.catalog, place.definitions))
 
 
 def n_symbols(opened: OpenedProject, query: str, path: str, kind: str) -> int:

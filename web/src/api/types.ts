@@ -415,6 +415,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/name-at": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what a name means on a line of a file */
+        get: operations["name_at_name_at_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/federated/symbols": {
         parameters: {
             query?: never;
@@ -3062,6 +3079,13 @@ export interface components {
              */
             reason: string;
             /**
+             * Is Test
+             * @description the file holds tests or belongs to them
+             * @default false
+             * @example false
+             */
+            is_test: boolean;
+            /**
              * Stale
              * @description the file has changed since it was indexed
              * @default false
@@ -3667,6 +3691,48 @@ export interface components {
              * @description the models
              */
             data: components["schemas"]["ModelOut"][];
+        };
+        /**
+         * NameAtOut
+         * @description The definitions that a name can mean where it stands.
+         */
+        NameAtOut: {
+            /**
+             * Project Id
+             * @description id of the project, as `GET /projects` lists it
+             * @example shop
+             */
+            project_id: string;
+            /**
+             * Name
+             * @description name
+             * @example price_of
+             */
+            name: string;
+            /**
+             * Is Definition
+             * @description True where the name is defined at this place
+             * @example false
+             */
+            is_definition: boolean;
+            /**
+             * Certainty
+             * @description a compiler has written it, or it is known by scope and imports (exact), or by the name alone
+             * @example exact
+             * @enum {string}
+             */
+            certainty: "by-compiler" | "exact" | "by-name";
+            /**
+             * N Definitions
+             * @description all that it can mean, also those that are not listed
+             * @example 1
+             */
+            n_definitions: number;
+            /**
+             * Definitions
+             * @description the nearest first; empty: it means nothing of this project
+             */
+            definitions: components["schemas"]["SymbolOut"][];
         };
         /**
          * NoteOut
@@ -7652,6 +7718,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MapOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    name_at_name_at_get: {
+        parameters: {
+            query: {
+                /** @description line, counted from 1 */
+                line: number;
+                /** @description name */
+                name: string;
+                /** @description may be left out where there is only one project */
+                project_id?: string;
+                /** @description also called file_path */
+                path?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NameAtOut"];
                 };
             };
             /** @description What is wrong */

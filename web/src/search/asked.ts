@@ -83,16 +83,32 @@ export interface Found {
   readonly milliseconds: number;
 }
 
+/** The last lists, the newest at the end: Back shows one at once, while it is searched for again. */
+const lists = new Map<string, Found>();
+const MOST_LISTS = 10;
+
 /** What the server finds. What was asked before is aborted, so that no older answer comes after a newer one. */
 export function useFound(query: Query, limit: number): Load<Found | null> {
   const body = bodyOf(query, limit);
-  return useLoad(
+  const key = JSON.stringify(body);
+  const [first] = useState(() => lists.get(key));
+  const loaded = useLoad(
     async (signal) => {
       if (!body) return null;
       const began = performance.now();
       const answer = await post<Answer>("/search", body, signal);
-      return { query, answer, milliseconds: performance.now() - began };
+      const found = { query, answer, milliseconds: performance.now() - began };
+      keep(key, found);
+      return found;
     },
-    [JSON.stringify(body)],
+    [key],
   );
+  return useMemo(() => (loaded.value === undefined && first ? { ...loaded, value: first } : loaded), [loaded, first]);
+}
+
+function keep(key: string, found: Found): void {
+  lists.delete(key);
+  lists.set(key, found);
+  const [oldest] = lists.keys();
+  if (lists.size > MOST_LISTS && oldest !== undefined) lists.delete(oldest);
 }

@@ -1,23 +1,14 @@
 import { FilterOutlined } from "@ant-design/icons";
 import { Badge, Button, Select } from "antd";
-import { memo, type ReactNode, useState } from "react";
-import { get, type Schemas } from "../api/client";
+import { memo, useMemo, useState } from "react";
 import { type Key, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
 import { useKind } from "../i18n/said";
 import { namesOf } from "../project-names";
-import { countsOf, type Counts, folderBefore } from "./facets";
-import { type Filters as Chosen, hasFilters, LEVELS, MODES, type Query, withoutFilters } from "./query";
-
-type Project = Schemas["ProjectOut"];
-
-/** What is chosen as one text, which is cut where it is too long: "+ 2" would not tell what. */
-const SHORT = {
-  maxTagCount: 0,
-  maxTagPlaceholder: (chosen: readonly { readonly label?: ReactNode; readonly value?: unknown }[]) => (
-    <span className="filter-chosen">{chosen.map((one) => String(one.label ?? one.value)).join(", ")}</span>
-  ),
-};
+import { countsOf, type Counts } from "./facets";
+import { type OfProjectsProps, type Project, SHORT } from "./filter-parts";
+import { FolderFilter } from "./folder-filter";
+import { type Filters as Chosen, hasFilters, LEVELS, MODES, type Query, TESTS, withoutFilters } from "./query";
 
 interface FiltersProps {
   readonly query: Query;
@@ -31,10 +22,11 @@ export const Filters = memo(function Filters({ query, projects, onChoose }: Filt
   const kindOf = useKind();
   const [isOpen, setOpen] = useState(false);
   const chosen = projects.filter((project) => !query.projects.length || query.projects.includes(project.id));
-  const n_set = [query.projects, query.languages, query.kinds, query.folders].flat().length;
+  const n_lists = [query.projects, query.languages, query.kinds, query.folders].flat().length;
+  const n_set = n_lists + Number(query.tests !== "all") + Number(query.after !== "");
   const clear = () => {
-    const { projects, languages, kinds, folders } = withoutFilters(query);
-    onChoose({ projects, languages, kinds, folders });
+    const { text: _, mode: _mode, level: _level, ...filters } = withoutFilters(query);
+    onChoose(filters);
   };
   return (
     <div className="filters">
@@ -65,6 +57,8 @@ export const Filters = memo(function Filters({ query, projects, onChoose }: Filt
           onChoose={(kinds) => onChoose({ kinds })}
         />
         <FolderFilter projects={chosen} value={query.folders} onChoose={(folders) => onChoose({ folders })} />
+        <One name="search.tests" choices={TESTS} value={query.tests} onChoose={(tests) => onChoose({ tests })} />
+        <Changed value={query.after} onChoose={(after) => onChoose({ after })} />
         <One name="search.level" choices={LEVELS} value={query.level} onChoose={(level) => onChoose({ level })} />
         <One name="search.mode" choices={MODES} value={query.mode} onChoose={(mode) => onChoose({ mode })} />
         {hasFilters(query) && (
@@ -111,12 +105,6 @@ function Several({ name, counts, value, onChoose, labelOf = String }: SeveralPro
   );
 }
 
-interface OfProjectsProps {
-  readonly projects: readonly Project[];
-  readonly value: readonly string[];
-  readonly onChoose: (value: string[]) => void;
-}
-
 function ProjectFilter({ projects, value, onChoose }: OfProjectsProps) {
   const t = useText();
   return (
@@ -135,52 +123,8 @@ function ProjectFilter({ projects, value, onChoose }: OfProjectsProps) {
   );
 }
 
-/** Offers the folders of the projects, one step at a time: what lies in `src` when `src/` is typed. */
-function FolderFilter({ projects, value, onChoose }: OfProjectsProps) {
-  const t = useText();
-  const [folders, setFolders] = useState<readonly string[]>([]);
-  const look = (text: string) => {
-    const inside = folderBefore(text);
-    void foldersIn(projects, inside).then((found) =>
-      setFolders((before) => [...new Set([...before.filter((path) => !found.includes(path)), ...found])].sort()),
-    );
-  };
-  return (
-    <Select
-      mode="tags"
-      className="filter"
-      aria-label={t("search.folder")}
-      placeholder={t("search.folder")}
-      title={t("search.folder.hint")}
-      {...SHORT}
-      popupMatchSelectWidth={false}
-      allowClear
-      tokenSeparators={[","]}
-      value={[...value]}
-      onOpenChange={(isOpen) => isOpen && look("")}
-      showSearch={{ onSearch: look }}
-      onChange={(chosen: string[]) =>
-        onChoose(chosen.map((path) => path.trim().replace(/^\/+|\/+$/g, "")).filter(Boolean))
-      }
-      options={folders.map((path) => ({ value: path, label: path }))}
-    />
-  );
-}
-
-const MOST_PROJECTS = 6;
-
-async function foldersIn(projects: readonly Project[], folder: string): Promise<string[]> {
-  const indexed = projects.filter((project) => project.generation > 0).slice(0, MOST_PROJECTS);
-  const trees = await Promise.all(
-    indexed.map((project) =>
-      get<Schemas["TreeOut"]>("/file-tree", { project_id: project.id, folder }).catch(() => null),
-    ),
-  );
-  return trees.flatMap((tree) => (tree?.entries ?? []).filter((entry) => entry.is_folder).map((entry) => entry.path));
-}
-
 interface OneProps<T extends string> {
-  readonly name: "search.mode" | "search.level";
+  readonly name: "search.mode" | "search.level" | "search.tests";
   readonly choices: readonly T[];
   readonly value: T;
   readonly onChoose: (value: T) => void;
@@ -196,6 +140,33 @@ function One<T extends string>({ name, choices, value, onChoose }: OneProps<T>) 
       value={value}
       onChange={onChoose}
       options={choices.map((choice) => ({ value: choice, label: t(`${name}.${choice}` as Key) }))}
+    />
+  );
+}
+
+const DAYS = [1, 7, 30, 365];
+const DAY_MS = 86_400_000;
+
+/** Keeps to files that were changed lately; an address may name any other day. */
+function Changed({ value, onChoose }: { readonly value: string; readonly onChoose: (day: string) => void }) {
+  const t = useText();
+  const days = useMemo(
+    () => new Map(DAYS.map((n) => [new Date(Date.now() - n * DAY_MS).toISOString().slice(0, 10), n])),
+    [],
+  );
+  const others = value && !days.has(value) ? [{ value, label: t("search.after.date", { date: value }) }] : [];
+  return (
+    <Select
+      className="filter filter-one"
+      aria-label={t("search.after")}
+      popupMatchSelectWidth={false}
+      value={value}
+      onChange={onChoose}
+      options={[
+        { value: "", label: t("search.after.any") },
+        ...[...days].map(([day, n]) => ({ value: day, label: t("search.after.days", { n }) })),
+        ...others,
+      ]}
     />
   );
 }

@@ -1,9 +1,13 @@
 import { Button } from "antd";
-import type { KeyboardEvent, RefObject } from "react";
+import { type KeyboardEvent, type RefObject, useMemo } from "react";
 import { useText } from "../i18n";
+import { ROOT_PATH } from "../root-path";
 import { usePlaces } from "../viewer/place";
-import type { Found } from "./asked";
-import { HitCard } from "./hit";
+import type { Found, Hit } from "./asked";
+import { groupsOf } from "./grouped";
+import { HitCard } from "./hit-card";
+import { addressOf } from "./query";
+import type { View } from "./view";
 import "./hits.css";
 
 type Do = () => void;
@@ -13,43 +17,57 @@ interface HitsProps {
   readonly names: ReadonlyMap<string, string>;
   /** Whether a newer answer is on its way. */
   readonly isOld: boolean;
+  readonly view: View;
   readonly list: RefObject<HTMLOListElement | null>;
   readonly onLeave: () => void;
   readonly onMore?: () => void;
 }
 
-/** The places, best first. Up and down go through them, w asks why, Escape leads back to the question. */
-export function Hits({ found, names, isOld, list, onLeave, onMore }: HitsProps) {
+/** The places, file by file, best first. Up and down go through them, w asks why, Escape leads back to the question. */
+export function Hits({ found, names, isOld, view, list, onLeave, onMore }: HitsProps) {
   const t = useText();
-  const { place, close } = usePlaces();
+  const { place, open, close } = usePlaces();
   const { answer, query } = found;
+  const groups = useMemo(() => groupsOf(answer.hits), [answer.hits]);
   const hasSeveral = new Set(answer.hits.map((hit) => hit.project_id)).size > 1;
+  // Not of the address of the window, which follows what is typed: a list keeps its links until the next one comes.
+  const address = useMemo(() => `${ROOT_PATH}/search?${addressOf(query)}`, [query]);
+  const isShown = (hit: Hit) =>
+    place?.path === hit.path && place.projectId === hit.project_id && place.startLine === hit.start_line;
   const onKeyDown = (event: KeyboardEvent<HTMLOListElement>) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (movedTo(event, list.current, place ? close : undefined, onLeave)) event.preventDefault();
   };
+  const more = answer.n_left_out_is_exact ? "search.more" : "search.more.least";
   return (
     <>
       <ol
         ref={list}
-        className={isOld ? "hits is-old" : "hits"}
+        className={["hits", `is-${view}`, isOld && "is-old"].filter(Boolean).join(" ")}
         aria-label={t("search.results")}
         aria-busy={isOld}
         onKeyDown={onKeyDown}
       >
-        {answer.hits.map((hit) => (
-          <HitCard
-            key={`${hit.project_id}\n${hit.path}\n${hit.start_line}-${hit.end_line}`}
-            hit={hit}
-            question={query.text}
-            isWeak={answer.weak}
-            project={hasSeveral ? (names.get(hit.project_id) ?? hit.project_id) : ""}
-          />
-        ))}
+        {groups.flatMap((group) =>
+          group.hits.map((hit, number) => (
+            <HitCard
+              key={`${hit.project_id}\n${hit.path}\n${hit.start_line}-${hit.end_line}`}
+              hit={hit}
+              question={query.text}
+              isWeak={answer.weak}
+              project={hasSeveral ? (names.get(hit.project_id) ?? hit.project_id) : ""}
+              view={view}
+              isFurther={number > 0}
+              isOpen={isShown(hit)}
+              list={address}
+              onOpen={open}
+            />
+          )),
+        )}
       </ol>
       {onMore && (
-        <Button className="hits-more" onClick={onMore}>
-          {t("search.more")}
+        <Button className="hits-more" loading={isOld} onClick={onMore}>
+          {t(more, { n: answer.n_left_out })}
         </Button>
       )}
     </>

@@ -10,6 +10,8 @@ const FULL: Query = {
   folders: ["src/a,b", "docs"],
   mode: "lexical",
   level: "file",
+  tests: "none",
+  after: "2026-11-01",
 };
 
 it.each([
@@ -65,6 +67,8 @@ describe("what the server is asked", () => {
       language_filter: ["python"],
       kind_filter: ["function", "method"],
       directory_filter: ["src/a,b", "docs"],
+      filter: "not is_test",
+      changed_after: "2026-11-01",
     });
   });
 

@@ -2,6 +2,9 @@
 
 export const MODES = ["auto", "hybrid", "lexical", "vector", "symbol", "regex", "graph"] as const;
 export const LEVELS = ["chunk", "function", "symbol", "file"] as const;
+/** Whether tests are among what is searched: all, tests only, all but tests. */
+export const TESTS = ["all", "only", "none"] as const;
+export type Tests = (typeof TESTS)[number];
 export type Mode = (typeof MODES)[number];
 export type Level = (typeof LEVELS)[number];
 
@@ -13,6 +16,9 @@ export interface Query {
   readonly folders: readonly string[];
   readonly mode: Mode;
   readonly level: Level;
+  readonly tests: Tests;
+  /** Only files that were changed on this day or later, such as 2026-11-01; "" for all. */
+  readonly after: string;
 }
 
 export type Filters = Omit<Query, "text">;
@@ -25,12 +31,16 @@ export const NOTHING: Query = {
   folders: [],
   mode: "auto",
   level: "chunk",
+  tests: "all",
+  after: "",
 };
 
 /** Names in the address. `project`, `file` and `lines` belong to the viewer. */
 const TEXT = "q";
 const LISTS = { projects: "in", languages: "lang", kinds: "kind", folders: "dir" } as const;
 type ListName = keyof typeof LISTS;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const CONDITIONS: Readonly<Record<Tests, string>> = { all: "", only: "is_test", none: "not is_test" };
 const LIST_NAMES = Object.keys(LISTS) as ListName[];
 
 export function queryOf(address: URLSearchParams): Query {
@@ -43,6 +53,8 @@ export function queryOf(address: URLSearchParams): Query {
     folders: listed("folders"),
     mode: oneOf(MODES, address.get("mode"), NOTHING.mode),
     level: oneOf(LEVELS, address.get("level"), NOTHING.level),
+    tests: oneOf(TESTS, address.get("tests"), NOTHING.tests),
+    after: DAY.exec(address.get("after") ?? "")?.[0] ?? "",
   };
 }
 
@@ -56,6 +68,8 @@ export function addressOf(query: Query, before: URLSearchParams = new URLSearchP
   }
   setOrRemove(address, "mode", query.mode === NOTHING.mode ? "" : query.mode);
   setOrRemove(address, "level", query.level === NOTHING.level ? "" : query.level);
+  setOrRemove(address, "tests", query.tests === NOTHING.tests ? "" : query.tests);
+  setOrRemove(address, "after", query.after);
   return address;
 }
 
@@ -72,15 +86,17 @@ export function bodyOf(query: Query, limit: number): Record<string, unknown> | n
     ...(query.languages.length > 0 && { language_filter: query.languages }),
     ...(query.kinds.length > 0 && { kind_filter: query.kinds }),
     ...(query.folders.length > 0 && { directory_filter: query.folders }),
+    ...(query.tests !== "all" && { filter: CONDITIONS[query.tests] }),
+    ...(query.after && { changed_after: query.after }),
   };
 }
 
 export function hasFilters(query: Query): boolean {
-  return LIST_NAMES.some((name) => query[name].length > 0);
+  return LIST_NAMES.some((name) => query[name].length > 0) || query.tests !== "all" || query.after !== "";
 }
 
 export function withoutFilters(query: Query): Query {
-  return { ...query, projects: [], languages: [], kinds: [], folders: [] };
+  return { ...query, projects: [], languages: [], kinds: [], folders: [], tests: "all", after: "" };
 }
 
 function oneOf<T extends string>(choices: readonly T[], value: string | null, otherwise: T): T {

@@ -27,6 +27,7 @@ from codefathom.server.schemas.file_schemas import (
     FileOut,
     FilesOut,
     MapOut,
+    NameAtOut,
     RelatedOut,
     SymbolOut,
     SymbolsOut,
@@ -38,7 +39,7 @@ from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import ClientHere, ServerState
 from codefathom.shapes import map_shape, rest_shape
-from codefathom.types import FileLines, FoundSymbol, IndexedFile, Related, RelatedResult, Rest, SomeSymbols
+from codefathom.types import FileLines, FoundSymbol, IndexedFile, NamedPlace, Related, RelatedResult, Rest, SomeSymbols
 
 ProjectId: TypeAlias = Annotated[
     str, Query(max_length=200, examples=["shop"], description="may be left out where there is only one project")
@@ -50,6 +51,7 @@ LastLine: TypeAlias = Annotated[
     int, Query(ge=0, le=1_000_000_000, examples=[20], description="last line; 0: the end of the file")
 ]
 Name: TypeAlias = Annotated[str, Query(max_length=1_000, examples=["price"])]
+OneName: TypeAlias = Annotated[str, Query(min_length=1, max_length=200, examples=["price_of"])]
 Kind: TypeAlias = Annotated[str, Query(max_length=100, examples=["function"])]
 Many: TypeAlias = Annotated[int, Query(ge=1, le=10_000, examples=[100])]
 Offset: TypeAlias = Annotated[int, Query(ge=0, le=MOST_PASSED_BY, examples=[0])]
@@ -165,6 +167,7 @@ def router(state: ServerState) -> APIRouter:
     routes = APIRouter(tags=["files"])
     _add_files(routes, state)
     _add_symbols(routes, state)
+    _add_name_at(routes, state)
     return routes
 
 
@@ -286,6 +289,27 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
                 return MapOut(project_id=name, completeness_parts=told, **map_shape(outline))
 
             return within_tokens(min(len(content.parts), max_tokens), first, max_tokens)
+
+        return await in_turn(state, *client, look)
+
+
+def _add_name_at(routes: APIRouter, state: ServerState) -> None:
+    @routes.get("/name-at", summary="Show what a name means on a line of a file")
+    async def name_at(
+        path: FilePathIn, line: Line, name: OneName, client: ClientHere, project_id: ProjectId = ""
+    ) -> NameAtOut:
+        def look(lease: SearchLease) -> NameAtOut:
+            project = project_id or _only_project(state, client.caller)
+            with asker_for(state, project, client.caller, lease) as asker:
+                place: NamedPlace = asker.look(Look("name", _inside(path, asker), line=line, name=name))
+            return NameAtOut(
+                project_id=project,
+                name=place.name,
+                is_definition=place.is_definition,
+                certainty=place.certainty,
+                n_definitions=place.n_definitions,
+                definitions=list(map(symbol_out, place.definitions)),
+            )
 
         return await in_turn(state, *client, look)
 

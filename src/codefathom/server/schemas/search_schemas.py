@@ -324,6 +324,7 @@ class HitOut(Out):
     module: Sound = Field(examples=["shop"], description="the first folder of the path")
     sub_module: Sound = Field(examples=[""], description="the second folder of the path")
     reason: Sound = Field(examples=["the name matches"])
+    is_test: bool = Field(default=False, examples=[False], description="the file holds tests or belongs to them")
     stale: bool = Field(default=False, examples=[False], description="the file has changed since it was indexed")
     place: Sound = Field(
         default="", examples=["page 3"], description="page, heading or cell, in a document that has such"

@@ -9,10 +9,10 @@ from typing import Any, Literal, NamedTuple
 
 from codefathom.engine import Engine
 from codefathom.project.browsing import TreeEntry
-from codefathom.types import Check, FoundSymbol, IndexedFile, Status
+from codefathom.types import Check, FoundSymbol, IndexedFile, NamedPlace, Status
 
 ALL_PARTS = 1_000_000  # of a map; more have no room in the largest answer
-LookKind = Literal["files", "entries", "folders", "outline", "modules", "status", "checks"]
+LookKind = Literal["files", "entries", "folders", "outline", "name", "modules", "status", "checks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class Look:
     folders: tuple[str, ...] = ()  # that must have files in the index
     limit: int = ALL_PARTS
     offset: int = 0
+    line: int = 0
+    name: str = ""  # that stands on the line
 
 
 class FilesPage(NamedTuple):
@@ -55,6 +57,10 @@ def _outline(engine: Engine, look: Look) -> tuple[FoundSymbol, ...]:
     return engine.files.outline(look.path)
 
 
+def _name(engine: Engine, look: Look) -> NamedPlace:
+    return engine.name_at(look.path, look.line, look.name)
+
+
 def _modules(engine: Engine, _: Look) -> dict[str, int]:
     """Return the number of files in each first folder, the largest first."""
     paths = (file.path for file in engine.files.listed())
@@ -75,6 +81,7 @@ _LOOKS: Mapping[LookKind, Callable[[Engine, Look], Any]] = {
     "entries": _entries,
     "folders": _folders,
     "outline": _outline,
+    "name": _name,
     "modules": _modules,
     "status": _status,
     "checks": _checks,
