@@ -193,6 +193,7 @@ OURS = {
     "codefathom.stores.tree_file",
     "codefathom.stores.vectors",
     "codefathom.stores.vectors.flat_vectors",
+    "codefathom.stores.vectors.row_signs",
     "codefathom.stores.vectors.nearest",
     "codefathom.stores.views",
     "codefathom.stores.write_errors",

@@ -92,6 +92,7 @@ ROUTES: dict[str, Row] = {
     "GET /file-tree": Row(PROJECT, OF_SHOP),
     "GET /symbols": Row(PROJECT, OF_SHOP),
     "GET /related": Row(PROJECT, OF_SHOP + "&target=shop/pricing.py"),
+    "GET /name-at": Row(PROJECT, OF_SHOP + "&path=shop/pricing.py&name=discount&line=1"),
     "GET /map": Row(PROJECT, OF_SHOP),
     "GET /federated/symbols": Row(PROJECT, OF_SHOP),
     "GET /federated/related": Row(PROJECT, OF_SHOP + "&target=shop/pricing.py"),

@@ -289,9 +289,9 @@ class ShardCatalogs:
         names = {name for catalog in self._all() for name in catalog.similar_names(word, limit=limit)}
         return sorted(names, key=lambda name: (len(name), name))[:limit]
 
-    def references(self, name: str, kinds: Sequence[str] = ("call", "type")) -> list[tuple[str, Reference]]:
+    def references(self, name: str) -> list[tuple[str, Reference]]:
         """See `References`."""
-        rows = [row for catalog in self._with(name) for row in catalog.references(name, kinds)]
+        rows = [row for catalog in self._with(name) for row in catalog.references(name)]
         return sorted(rows, key=lambda row: (row[0], row[1].line))
 
     def references_of(self, path: str) -> list[Reference]:
