@@ -23,6 +23,7 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep what is remembered of indexes out of the folders of whoever runs the tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))  # where servers take sessions
         yield
 
 

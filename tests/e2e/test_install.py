@@ -18,7 +18,7 @@ from tests.waiting import LONG_S, is_readable
 from codefathom import __version__
 from codefathom.answer.tokens import estimate
 from codefathom.cli.arguments import parse
-from codefathom.hosts.plugin_files import PLUGIN_FOLDER, checksum, is_own_skill
+from codefathom.hosts.plugin_files import PLUGIN_FOLDER, checksum, is_own_text
 
 if sys.platform == "win32":
     pytest.skip("needs a pseudo terminal", allow_module_level=True)
@@ -27,6 +27,7 @@ import pty
 
 PLUGIN = Path(PLUGIN_FOLDER)
 SKILL = PLUGIN / "skills" / "fathom" / "SKILL.md"
+SUB_AGENT = PLUGIN.parent / "sub_agents" / "code-finder.md"
 Install = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -310,6 +311,42 @@ def test_the_plugin_is_whole() -> None:
     assert sorted(path.name for path in PLUGIN.iterdir()) == ["plugin.json", "skills"]
 
 
+def test_the_sub_agent_knows_the_command_line_and_changes_nothing() -> None:
+    content = SUB_AGENT.read_bytes()
+    _, head, body = content.decode().split("---\n", 2)
+    fields = dict(line.split(": ", 1) for line in head.splitlines())
+    assert fields.keys() == {"name", "description", "tools"}
+    assert fields["name"] == SUB_AGENT.stem
+    assert set(fields["tools"].split(", ")) == {"Bash", "Read", "Grep", "Glob"}
+    assert estimate(content.decode()) <= 500
+    assert is_own_text(content), f"write this checksum into it: {checksum(content).decode()}"
+    assert is_own_text(content.replace(b"\n", b"\r\n")) and not is_own_text(content + b"x")
+    commands = [line.split("`")[1] for line in body.splitlines() if line.startswith("| ") and "`fathom" in line]
+    assert len(commands) == 7
+    assert all(parse(shlex.split(command)[1:]).command for command in commands)
+
+
+@pytest.mark.parametrize("options", [(), ("--project",)])
+def test_a_sub_agent_is_written_where_a_host_documents_one_and_stays_if_it_was_changed(
+    run: Install, home: Path, options: tuple[str, ...]
+) -> None:
+    base = home.parent / "project" if options else home
+    path = base / ".claude" / "agents" / SUB_AGENT.name
+    assert run("install", "claude", "--yes", *options).returncode == 0
+    assert path.read_bytes() == SUB_AGENT.read_bytes()
+    assert run("uninstall", "claude", "--yes", *options).returncode == 0
+    assert not path.parent.exists()
+
+    assert run("install", "claude", "--yes", *options).returncode == 0
+    path.write_bytes(changed := path.read_bytes() + b"Mine.\n")
+    assert "the sub-agent was changed, and stays" in run("install", "claude", "--yes", *options).stdout
+    assert "the sub-agent was changed, and stays" in run("uninstall", "claude", "--yes", *options).stdout
+    assert path.read_bytes() == changed
+    assert not (base / ".claude" / "skills").exists()
+    assert str(path) in run("install", "claude", "--print", *options).stdout
+    assert "code-finder" not in run("install", "cursor", "--print", *options).stdout
+
+
 def test_the_skill_is_short_and_knows_its_text() -> None:
     content = SKILL.read_bytes()
     _, head, body = content.decode().split("---\n", 2)
@@ -320,8 +357,8 @@ def test_the_skill_is_short_and_knows_its_text() -> None:
     assert "grep" in fields["description"]
     assert len(fields["description"]) <= 1_024
     assert estimate(content.decode()) <= 500
-    assert is_own_skill(content), f"write this checksum into it: {checksum(content).decode()}"
-    assert is_own_skill(content.replace(b"\n", b"\r\n")) and not is_own_skill(content + b"x")
+    assert is_own_text(content), f"write this checksum into it: {checksum(content).decode()}"
+    assert is_own_text(content.replace(b"\n", b"\r\n")) and not is_own_text(content + b"x")
     commands = [line.split("`")[1] for line in body.splitlines() if line.startswith("| ") and "`fathom" in line]
     assert len(commands) == 6
     assert all(parse(shlex.split(command)[1:]).command for command in commands)

@@ -144,7 +144,7 @@ def test_places_that_depend_on_the_surroundings(name: str, system: str, environ:
 @pytest.mark.parametrize("host", [*filter(has_project_settings, HOSTS)], ids=lambda host: host.name)
 def test_files_of_a_project_name_no_place_of_a_machine(host: Host) -> None:
     places = project_places(host, "/code")
-    targets = (places.settings, *filter(None, [places.skill]), *places.marks)
+    targets = (places.settings, *filter(None, [places.skill, places.sub_agent]), *places.marks)
     assert all(target.path.startswith("/code/") for target in targets)
 
 

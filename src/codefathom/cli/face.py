@@ -96,6 +96,11 @@ class Face:
             self.note(step.text)
             self._reported.add(step.phase)
 
+    def progress(self, text: str) -> None:
+        """Show on a terminal how far the work is."""
+        if self._err.is_terminal and not self.common.quiet:
+            self._err.pass_by(text)
+
     def override(self, key: str, value: object) -> None:
         """Set a setting for this run."""
         self.common = self.common._replace(overrides={**self.common.overrides, key: value})

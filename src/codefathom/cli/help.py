@@ -37,7 +37,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "more questions": ("chat", "files"),
     "the index": ("index", "export", "import", "backup", "restore", "store"),
     "projects and settings": ("projects", "fleet", "config", "tokens"),
-    "coding agents": ("mcp", "uninstall"),
+    "coding agents": ("mcp", "uninstall", "bench"),
     "fathom itself": ("doctor", "completion", "version", "help"),
 }
 _OVERVIEW = """\

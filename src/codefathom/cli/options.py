@@ -228,6 +228,14 @@ class McpOptions(NamedTuple):
     alone: bool = False
 
 
+class BenchOptions(NamedTuple):
+    """`fathom bench`."""
+
+    common: Common
+    questions: str = ""
+    limit: int = 30
+
+
 class ServeOptions(NamedTuple):
     """`fathom serve`."""
 
@@ -1074,6 +1082,28 @@ COMMANDS = (
         ),
         McpOptions,
         ("fathom mcp", "fathom mcp -C ~/code/shop", "fathom mcp -p shop -p web"),
+    ),
+    Command(
+        "bench",
+        "measure on this project what an agent finds and pays, beside a search for words",
+        (
+            Option(
+                ("what",),
+                "here: this project, asked by first sentences of comments of definitions, or by your own questions",
+                "WHAT",
+                choices=("here",),
+            ),
+        ),
+        (
+            Option(
+                ("--questions",),
+                "your questions: a file with a place such as src/app.py:10-40, a tab and a question in each line",
+                "FILE",
+            ),
+            Option(("-n", "--limit"), "maximum number of questions", "N", kind=int, low=1, high=10_000),
+        ),
+        BenchOptions,
+        ("fathom bench here", "fathom bench here -n 100 --json", "fathom bench here --questions questions.tsv"),
     ),
     Command(
         "completion",

@@ -11,6 +11,7 @@ from codefathom.hosts.json_edits import Entry
 
 SERVER = "fathom"
 _SKILL = ("skills", SERVER, "SKILL.md")
+_SUB_AGENT = ("agents", "code-finder.md")
 # Cursor and VS Code start the servers of a user in the home folder; with this they get the folder that is open.
 _OPEN_FOLDER = "${workspaceFolder}"
 
@@ -117,6 +118,12 @@ class HostPlaces(NamedTuple):
     settings: Target
     skill: Target | None  # None: the host reads no skills
     marks: tuple[Target, ...]
+    sub_agent: Target | None = None  # None: the host has none in a file, or does not document where
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """The files that are written, in the order of their changes."""
+        return tuple(filter(None, (self.settings, self.skill, self.sub_agent)))
 
 
 def has_project_settings(host: Host) -> bool:
@@ -130,7 +137,8 @@ def project_places(host: Host, root: str) -> HostPlaces:
     skill = Target(root, host.project_skill) if host.project_skill else None
     # Not `.github`, which says nothing of an editor, nor `.agents`, which several read.
     folder = {"claude": ".claude", "opencode": ".opencode"}.get(host.name, host.project_settings[0])
-    return HostPlaces(settings, skill, (settings, Target(root, (folder,))))
+    sub_agent = Target(root, (".claude", *_SUB_AGENT)) if host.name == "claude" else None
+    return HostPlaces(settings, skill, (settings, Target(root, (folder,))), sub_agent)
 
 
 def user_places(host: Host, around: Surroundings) -> HostPlaces:
@@ -157,7 +165,7 @@ def _claude_places(around: Surroundings) -> HostPlaces:
     own = around.variables.get("CLAUDE_CONFIG_DIR", "")
     settings = Target(own or around.home, (".claude.json",))
     folder = Target(own, ()) if own else Target(around.home, (".claude",))
-    return HostPlaces(settings, folder.inner(*_SKILL), (settings, folder))
+    return HostPlaces(settings, folder.inner(*_SKILL), (settings, folder), folder.inner(*_SUB_AGENT))
 
 
 def _codex_places(around: Surroundings) -> HostPlaces:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from codefathom.errors import SourceError
 from codefathom.hosts.host_list import Host, HostPlaces, Target
 from codefathom.hosts.json_edits import Entry, FormError
-from codefathom.hosts.plugin_files import is_own_skill, skill_text
+from codefathom.hosts.plugin_files import is_own_text, skill_text, sub_agent_text
 from codefathom.stores.folder import File, Folder, RefusedError, UnsafeError
 
 _MOST_BYTES = 64_000_000
@@ -44,8 +44,9 @@ def is_there(places: HostPlaces) -> bool:
 
 def setup_changes(host: Host, places: HostPlaces, command: str) -> list[FileChange]:
     """Return the changes that set the host up. Raises SourceError for a file that cannot be read or understood."""
-    skill = [_skill_change(places.skill)] if places.skill else []
-    return [_settings_change(host, places.settings, host.entry(command)), *skill]
+    skill = [_text_change(places.skill, skill_text(), "skill")] if places.skill else []
+    sub_agent = [_text_change(places.sub_agent, sub_agent_text(), "sub-agent")] if places.sub_agent else []
+    return [_settings_change(host, places.settings, host.entry(command)), *skill, *sub_agent]
 
 
 def removal_changes(host: Host, places: HostPlaces, others: Iterable[tuple[Host, HostPlaces]]) -> list[FileChange]:
@@ -53,15 +54,18 @@ def removal_changes(host: Host, places: HostPlaces, others: Iterable[tuple[Host,
 
     A skill stays while one of the other hosts, which reads the same file, is set up.
     """
-    settings = _settings_removal(host, places.settings)
-    if places.skill is None:
-        return [settings]
-    skill = _read(places.skill)
     users = [other.title for other, its in others if its.skill == places.skill and _is_set_up(other, its.settings)]
-    note = f"the skill stays, because {users[0]} uses it, too" if users and skill is not None else ""
-    if skill is not None and not is_own_skill(skill):
-        note = "the skill was changed, and stays"
-    return [settings, FileChange(places.skill.path, skill, skill if note else None, note)]
+    texts = ((places.skill, "skill", users), (places.sub_agent, "sub-agent", ()))
+    removals = [_text_removal(target, what, whose) for target, what, whose in texts if target is not None]
+    return [_settings_removal(host, places.settings), *removals]
+
+
+def _text_removal(target: Target, what: str, users: Sequence[str]) -> FileChange:
+    before = _read(target)
+    note = f"the {what} stays, because {users[0]} uses it, too" if users and before is not None else ""
+    if before is not None and not is_own_text(before):
+        note = f"the {what} was changed, and stays"
+    return FileChange(target.path, before, before if note else None, note)
 
 
 def _is_set_up(host: Host, target: Target) -> bool:
@@ -92,7 +96,11 @@ def followed(places: HostPlaces) -> HostPlaces:
 
     A link that leads elsewhere stays what it is, so that the file is refused.
     """
-    return places._replace(settings=_followed(places.settings), skill=places.skill and _followed(places.skill))
+    return places._replace(
+        settings=_followed(places.settings),
+        skill=places.skill and _followed(places.skill),
+        sub_agent=places.sub_agent and _followed(places.sub_agent),
+    )
 
 
 def _followed(target: Target) -> Target:
@@ -165,11 +173,11 @@ def _is_changed(host: Host, entry: object) -> bool:
     return {**own, "command": nowhere} != host.entry("")
 
 
-def _skill_change(target: Target) -> FileChange:
-    before, text = _read(target), skill_text()
-    if before is None or is_own_skill(before):
+def _text_change(target: Target, text: bytes, what: str) -> FileChange:
+    before = _read(target)
+    if before is None or is_own_text(before):
         return FileChange(target.path, before, text)
-    return FileChange(target.path, before, before, "the skill was changed, and stays")
+    return FileChange(target.path, before, before, f"the {what} was changed, and stays")
 
 
 @contextmanager

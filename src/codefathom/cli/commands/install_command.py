@@ -23,7 +23,7 @@ from codefathom.hosts.host_list import (
     project_places,
     user_places,
 )
-from codefathom.hosts.plugin_files import PLUGIN_FOLDER, skill_text
+from codefathom.hosts.plugin_files import PLUGIN_FOLDER, skill_text, sub_agent_text
 from codefathom.hosts.setup_changes import FileChange, followed, is_there, removal_changes, setup_changes, write
 from codefathom.shapes import to_json
 from codefathom.source.secrets import mask
@@ -162,8 +162,8 @@ def _carry_out(plan: _Plan, options: InstallOptions, face: Face) -> int:
     if not options.yes and face.answer(f"write this for {title}? [y/N] ").strip().lower() not in {"y", "yes"}:
         face.note(f"{title}: nothing was written")
         return _NO_RESULT
-    for change, target in zip(plan.changes, (plan.places.settings, plan.places.skill), strict=False):
-        if change.kind and target:
+    for change, target in zip(plan.changes, plan.places.targets, strict=True):
+        if change.kind:
             write(change, target)
     face.note(f"{title}: written; restart it to see the change")
     return _SUCCESS
@@ -218,6 +218,10 @@ def _print(hosts: Sequence[_Chosen], options: InstallOptions, face: Face) -> int
     face.write(f"{face.style.strong('Skill')}: the same for all, in\n\n")
     face.write("".join(f"  {show_name(places.skill.path)}\n" for _, places in hosts if places.skill))
     face.write(f"\n{skill_text().decode()}\n")
+    if sub_agents := [places.sub_agent for _, places in hosts if places.sub_agent]:
+        face.write(f"{face.style.strong('Sub-agent')}: in\n\n")
+        face.write("".join(f"  {show_name(target.path)}\n" for target in sub_agents))
+        face.write(f"\n{sub_agent_text().decode()}\n")
     title = face.style.strong("Agent Plugin")
     face.write(f"{title}: the skill in a folder that several agents load, {show_name(PLUGIN_FOLDER)}\n")
     return _SUCCESS

@@ -406,6 +406,7 @@ RUN: Mapping[str, Command] = {
     "install": _in("install_command", "install"),
     "uninstall": _in("install_command", "uninstall"),
     "mcp": mcp,
+    "bench": _in("bench_command"),
     "projects": _in("projects_command"),
     "fleet": _in("fleet_command"),
     "backup": _in("saved_index_command", "backup"),
