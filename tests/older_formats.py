@@ -23,6 +23,8 @@ def made_older(catalogue: Path, version: int) -> None:
     """Make a catalogue that nobody has open one of format 6 to 9. What these formats lack is lost."""
     with closing(sqlite3.connect(catalogue)) as db, db:
         _unpack_references(db)
+        db.execute("DROP INDEX symbols_name")
+        db.execute("CREATE INDEX symbols_name ON symbols(name)")
         if version < 9:
             _renew_embeddings(db)
         for table in ("compilers", "compiler_uses") if version < 8 else ():

@@ -584,7 +584,7 @@ class Catalog:
         of_kind = f"AND s.kind IN ({_marks(kinds)}) " if kinds else ""
         rows = self._read(
             f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE s.name = ? {of_kind}"
-            "AND '.' || s.qualified_name LIKE ? ESCAPE '\\' ORDER BY d.path, s.start_line, s.end_line DESC",
+            "AND '.' || s.qualified_name LIKE ? ESCAPE '\\' ORDER BY d.path, s.start_line, s.end_line DESC, s.id",
             (name.rpartition(".")[2], *kinds, f"%.{_like(name)}" if "." in name else "%"),
         )
         return self.soundness.symbols(rows)
@@ -594,7 +594,8 @@ class Catalog:
         values, then by path and line."""
         rows = self._read(
             f"SELECT d.path, s.kind, s.name, s.name_line {FROM_SYMBOLS} WHERE s.name = ? "
-            f"ORDER BY s.name COLLATE BINARY <> ?, s.kind IN ({_MEMBERS_AND_VALUES}), d.path, s.start_line LIMIT ?",
+            f"ORDER BY s.name COLLATE BINARY <> ?, s.kind IN ({_MEMBERS_AND_VALUES}), d.path, s.start_line, s.id "
+            "LIMIT ?",
             (name, name, limit),
         )
         return [DefinitionPlace(*row) for row in rows]
@@ -618,7 +619,9 @@ class Catalog:
     def similar_names(self, word: str, *, limit: int) -> list[str]:
         """Return names of symbols that contain a word, shortest first."""
         rows = self._read(
-            "SELECT DISTINCT name FROM symbols WHERE name LIKE ? ESCAPE '\\' ORDER BY length(name), name LIMIT ?",
+            # Of names that differ in case, the first that was written.
+            "SELECT name, min(id) FROM symbols WHERE name LIKE ? ESCAPE '\\' GROUP BY name ORDER BY length(name), name "
+            "LIMIT ?",
             (f"%{_like(word)}%", limit),
         )
         return [row[0] for row in rows]

@@ -24,7 +24,8 @@ from codefathom.types import Reference
 # A catalogue of an older format is set aside and made again: all of it can be had from the tree and the user's cache.
 # That is no longer so of the texts that are on no disk, which came with this format: a next one must carry them over.
 # 7: documents and files that were left out have ctime and inode. 8: edges of compilers. 9: embeddings have an index
-# that can be made late. 10: references are packed. A file of format 6 to 9 gets what it lacks when it is opened.
+# that can be made late. 10: references are packed,
+# and symbols are found by name and kind. A file of format 6 to 9 gets what it lacks when it is opened.
 FORMAT = 10
 READABLE_FORMATS = frozenset({6, 7, 8, 9, FORMAT})
 _ADDED = ", ctime_ns INTEGER NOT NULL DEFAULT 0, inode INTEGER NOT NULL DEFAULT 0"  # to these tables, as SQLite adds it
@@ -69,7 +70,7 @@ CREATE TABLE symbols(
     id INTEGER PRIMARY KEY, document_id INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL COLLATE NOCASE,
     qualified_name TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, name_line INTEGER NOT NULL,
     signature TEXT NOT NULL, doc TEXT NOT NULL, checksum INTEGER NOT NULL);
-CREATE INDEX symbols_name ON symbols(name);
+CREATE INDEX symbols_name ON symbols(name, kind);
 CREATE INDEX symbols_document ON symbols(document_id, start_line);
 CREATE TABLE refs(
     document_id INTEGER PRIMARY KEY, names BLOB NOT NULL, checksum INTEGER NOT NULL, packed BLOB NOT NULL);
@@ -102,7 +103,13 @@ _REFERENCES_OF_9 = (
     "CREATE INDEX refs_document ON refs(document_id, line)",
     "CREATE INDEX refs_name ON refs(name)",
 )
-_STATEMENTS_OF_9 = (*(statement for statement in _STATEMENTS if statement not in _REFERENCES), *_REFERENCES_OF_9)
+_BY_NAME = next(statement for statement in _STATEMENTS if "INDEX symbols_name " in statement)
+_BY_NAME_OF_9 = _BY_NAME.replace(", kind", "")
+_NEW_IN_10 = (*_REFERENCES, _BY_NAME)
+_STATEMENTS_OF_9 = (
+    *(statement for statement in _STATEMENTS if statement not in _NEW_IN_10),
+    *(*_REFERENCES_OF_9, _BY_NAME_OF_9),
+)
 _STATEMENTS_OF_8 = (*(statement for statement in _STATEMENTS_OF_9 if statement not in _EMBEDDINGS), *_EMBEDDINGS_OF_8)
 _NEW_IN_8 = tuple(statement for statement in _STATEMENTS if " compiler" in statement)
 _STATEMENTS_OF_7 = tuple(statement for statement in _STATEMENTS_OF_8 if statement not in _NEW_IN_8)
@@ -177,6 +184,8 @@ def _bring_up(database: Database) -> None:
         if version < 9:
             _renew_embeddings(db)
         _pack_references(db)
+        db.execute("DROP INDEX IF EXISTS symbols_name")
+        db.execute(_BY_NAME)
         put_meta(db, {"format": str(FORMAT)})
 
 
@@ -340,7 +349,7 @@ def _problem(db: sqlite3.Connection, path: str, version: int) -> str:
         return f"its format was {number[:20] or 'unknown'}, now it is {FORMAT}"
     of_sqlite = {name for _, name, sql in rows if sql is None or name == _SEQUENCE}
     own, full = statements - {_SEQUENCE_SQL}, set(_STATEMENTS_OF[version])
-    is_ours = own <= full and full - own <= {*_LATE.values(), _REFERENCES_OF_9[-1]}
+    is_ours = own <= full and full - own <= {*_LATE.values(), _REFERENCES_OF_9[-1], _BY_NAME_OF_9}
     if not is_ours or any(not name.startswith("sqlite_") for name in of_sqlite):
         return "it holds other tables than a catalogue has"
     return "" if _is_named(db) else "fathom has not made it"
