@@ -791,6 +791,8 @@ def _stem_table(catalog: Catalog, before: StemTable | None) -> StemTable:
     file, generation = catalog.beside("stems", stem_table.VERSION), catalog.generation
     stored = file.load() if before is None else None
     earlier = before if stored is None else StemTable.unpacked(stored.content)
+    if earlier is not None and earlier.generation == generation:
+        return earlier
     if earlier is not None and generation - earlier.generation <= _MOST_BEHIND:
         (n_paths, _), *written = catalog._read(_PATHS_SINCE, (earlier.generation,))
         if (later := earlier.later(generation, n_paths, [path for _, path in written])) is not None:

@@ -59,8 +59,6 @@ class StemTable(Mapping[str, Sequence[str]]):
         added = [path for path in documents if not self._has(path)]
         if n_paths != self.n_paths + len(added):
             return None
-        if generation == self.generation:
-            return self
         own = [path for paths in self._added.values() for path in paths]
         both = by_stem(sorted({*own, *added}, key=_encoded)) if added else self._added
         return StemTable(generation, n_paths, self.written, both)
