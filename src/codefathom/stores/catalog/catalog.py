@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 from codefathom.errors import IndexingError, LockedError
 from codefathom.facts.reasons import Note, Told, from_line, notes_of
 from codefathom.stores.base import Row
-from codefathom.stores.catalog import compiler_uses, foreign, import_table, soundness
+from codefathom.stores.catalog import compiler_uses, foreign, import_table, soundness, stem_table
 from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.import_table import ImportForm, ImportTable
 from codefathom.stores.catalog.packed_references import imports_in, number_of, numbers_in, unpacked, uses_in
@@ -50,6 +50,7 @@ from codefathom.stores.catalog.soundness import (
     PACKED_REFERENCES,
     Soundness,
 )
+from codefathom.stores.catalog.stem_table import StemTable
 from codefathom.stores.catalog.writing import (
     HAS_USED_NAMES,
     LATEST,
@@ -63,7 +64,7 @@ from codefathom.stores.folder import File, file_at
 from codefathom.stores.kept_file import KeptFile
 from codefathom.stores.lock import writer_lock
 from codefathom.text.expressions import USUAL_LIMIT_S, deadline
-from codefathom.text.file_stems import PathsByStem, by_stem
+from codefathom.text.file_stems import PathsByStem
 from codefathom.types import (
     CALLABLE_KINDS,
     VALUE_KINDS,
@@ -519,7 +520,7 @@ class Catalog:
 
     def paths_by_stem(self) -> PathsByStem:
         """Return the paths of all documents by their flat stems; they are read once a generation."""
-        return self.kept(_paths_by_stem)
+        return self.kept(_stem_table)
 
     def languages(self) -> dict[str, str]:
         """Return the language of each document by its path, ordered by path."""
@@ -819,8 +820,26 @@ def _paths(catalog: Catalog, _: list[str] | None) -> list[str]:
     return [row[0] for row in catalog._read("SELECT path FROM documents ORDER BY path")]
 
 
-def _paths_by_stem(catalog: Catalog, _: PathsByStem | None) -> PathsByStem:
-    return by_stem(catalog.paths())
+def _stem_table(catalog: Catalog, before: StemTable | None) -> StemTable:
+    """Return the paths by their stems, from a table that this or another process has made where there is one."""
+    file, generation = catalog.beside("stems", stem_table.VERSION), catalog.generation
+    stored = file.load() if before is None else None
+    earlier = before if stored is None else StemTable.unpacked(stored.content)
+    if earlier is not None and earlier.generation == generation:
+        return earlier
+    if earlier is not None and generation - earlier.generation <= _MOST_BEHIND:
+        (n_paths, _), *written = catalog._read(_PATHS_SINCE, (earlier.generation,))
+        if (later := earlier.later(generation, n_paths, [path for _, path in written])) is not None:
+            return later
+    table = StemTable.of(generation, catalog.paths())
+    if before is None:  # each process writes it once at most
+        file.save(table.packed())
+    return table
+
+
+_PATHS_SINCE = (
+    "SELECT count(*), '' FROM documents UNION ALL SELECT 0, path FROM documents WHERE generation > ?"  # one state
+)
 
 
 _MAX_LIKE = 10_000  # characters of a name; SQLite takes 50,000 bytes, and a sign may be doubled
