@@ -36,6 +36,7 @@ from codefathom.types import (
     FoundSymbol,
     Hit,
     LevelName,
+    LineHistory,
     Mode,
     NamedPlace,
     RelatedResult,
@@ -337,6 +338,17 @@ class Engine(Upkeep, SavedIndex):
         """
         question = Question(revisions, "impact", diff=diff, depth=depth, limit=limit, offset=offset)
         return cast("Impact", result_of(self, question))
+
+    def history(
+        self, target: str, *, since: str = "", author: str = "", limit: int = USUAL_LIMIT["history"], offset: int = 0
+    ) -> LineHistory:
+        """Return the commits that made some lines (`PATH:LINE`, `PATH:A-B`), a file or a symbol (`@@name`).
+
+        The latest comes first; each has the texts before and after, followed through moves and renames. `since` is a
+        day such as "2026-11-01", `author` a part of a name. Raises UsageError, SourceError without a repository.
+        """
+        question = Question(target, "history", since=since, author=author, limit=limit, offset=offset)
+        return cast(LineHistory, result_of(self, question))
 
     def map(
         self,

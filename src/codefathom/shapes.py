@@ -25,6 +25,7 @@ from codefathom.types import (
     Hit,
     IndexedFile,
     IndexReport,
+    LineHistory,
     PathReport,
     Related,
     RelatedResult,
@@ -342,6 +343,31 @@ def impact_shape(impact: Impact, n: int | None = None) -> dict[str, Any]:
         "left_out_of": dict(rest),
         "n_left_out": sum(rest.values()),
         "next_offset": next_offset(impact, part),
+    }
+
+
+def history_shape(history: LineHistory, n: int | None = None) -> dict[str, Any]:
+    """Return the JSON of `fathom history --json`, of all commits or the first ones."""
+    steps = history.steps[:n]
+    return {
+        "path": history.path,
+        "start_line": history.start_line,
+        "end_line": history.end_line,
+        "commits": [
+            {
+                **step.commit._asdict(),
+                "path": step.path,
+                "start_line": step.start_line,
+                "end_line": step.end_line,
+                "before": step.before,
+                "after": step.after,
+            }
+            for step in steps
+        ],
+        "code_owners": list(history.code_owners),
+        "changed_by": [asdict(owner) for owner in history.changed_by],
+        "note": history.note,
+        **rest_shape(history.rest.plus(len(history.steps) - len(steps)), history.offset, len(steps)),
     }
 
 

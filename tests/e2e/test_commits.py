@@ -16,11 +16,19 @@ from tests.waiting import LONG_S
 
 from codefathom import Engine
 from codefathom.cli import main
-from codefathom.errors import SourceError, UsageError
+from codefathom.errors import FathomError, SourceError, UsageError
+from codefathom.types import LineHistory
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+
+# Settings of git that name a program.
+TRAPPED = (
+    *("diff.external", "diff.trap.command", "diff.trap.textconv", "core.pager", "core.fsmonitor", "gpg.program"),
+    *("filter.trap.clean", "filter.trap.smudge", "filter.trap.process", "core.sshCommand", "core.askPass"),
+    *("core.alternateRefsCommand", "pager.log", "pager.diff-tree", "pager.rev-list"),
+)
 
 
 @pytest.fixture
@@ -136,7 +144,7 @@ def test_new_commits_are_taken_in_and_vanished_ones_dropped(repository: Path) ->
         report = engine.current.history.report_of(
             engine.current.history.whole_run(full=False, retry=True, wait_s=None, keep_rules=False)
         )
-        assert (report.added, report.changed, report.n_unchanged + report.n_touched) == ((), (), 4)
+        assert (report.added, report.changed, report.n_unchanged, report.n_touched) == ((), (), 4, 0)
     git(repository, "reset", "-q", "--hard", "HEAD~2")
     commit(repository, "Send letters by balloon", "mail.py", "def send(letter):\n    balloon(letter)\n")
     with Engine.open(str(repository)) as engine:
@@ -236,9 +244,7 @@ def test_nothing_that_a_repository_names_is_run(engine: Engine, repository: Path
     trap.write_text(f"#!/bin/sh\ntouch {proof}\n")
     trap.chmod(0o755)
     (repository / ".gitattributes").write_text("* diff=trap filter=trap\n")
-    settings = ("diff.external", "diff.trap.command", "diff.trap.textconv", "core.pager", "core.fsmonitor")
-    settings += ("gpg.program", "filter.trap.clean", "filter.trap.smudge", "core.sshCommand", "core.askPass")
-    for name in (*settings, "core.alternateRefsCommand", "pager.log", "pager.diff-tree", "pager.rev-list"):
+    for name in TRAPPED:
         git(repository, "config", name, str(trap))
     for name in ("log.showSignature", "filter.trap.required"):
         git(repository, "config", name, "true")
@@ -275,3 +281,111 @@ def test_status_tells_how_many_commits_are_known(
     assert (known.n_known, known.n_left_out) == (2, 1)
     assert main(["status", "-C", engine.root]) == 0
     assert "commits" in capsys.readouterr().out
+
+
+# ---- the history of lines
+
+
+@pytest.fixture
+def mailer(repository: Path) -> Path:
+    """The mailer was moved to another folder, then changed by somebody else."""
+    (repository / "post").mkdir()
+    git(repository, "mv", "mail.py", "post/mail.py")
+    git(repository, "commit", "-q", "-m", "Move the mailer", day="2026-04-02")
+    text = "import post\n\n\ndef send(letter):\n    for _ in range(5):\n        post(letter)\n"
+    commit(repository, "Try five times", "post/mail.py", text, "2026-05-03", author="Bob Fox")
+    return repository
+
+
+def made(history: LineHistory) -> list[str]:
+    return [step.commit.subject for step in history.steps]
+
+
+@pytest.mark.parametrize("place", ["post/mail.py:5", "post/mail.py:4-6", "@@send"])
+def test_lines_are_followed_through_moves(mailer: Path, place: str) -> None:
+    with Engine.open(str(mailer)) as engine:
+        history = engine.history(place)
+    assert made(history)[:2] == ["Try five times", "Give up after three attempts (#41)"]
+    last = history.steps[0]
+    assert ("range(3)" in last.before, "range(5)" in last.after, "range(5)" in last.before) == (True, True, False)
+    assert last.path == "post/mail.py"
+    assert history.steps[1].path == "mail.py"
+    assert [(owner.name, owner.n_commits) for owner in history.changed_by] == [("Bob Fox", 1), ("Ann Bee", 1)]
+
+
+def test_lines_of_today_are_those_of_the_last_commit_that_they_come_from(mailer: Path) -> None:
+    file = mailer / "post/mail.py"
+    file.write_text("# One more\n# line\n" + file.read_text() + "\n\ndef later():\n    pass\n")
+    with Engine.open(str(mailer)) as engine:
+        assert made(engine.history("post/mail.py:7"))[0] == "Try five times"
+        fresh = engine.history("@@later")
+        assert (fresh.steps, fresh.note) == ((), "these lines are in no commit yet")
+
+
+def test_a_history_is_kept_to_authors_days_and_pages(mailer: Path) -> None:
+    with Engine.open(str(mailer)) as engine:
+        assert made(engine.history("@@send", author="bob")) == ["Try five times"]
+        assert made(engine.history("@@send", since="2026-05-01")) == ["Try five times"]
+        first = engine.history("@@send", limit=1)
+        assert (made(first), bool(first.rest)) == (["Try five times"], True)
+        assert made(engine.history("@@send", limit=1, offset=1)) == ["Give up after three attempts (#41)"]
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("@@nobody", "there is no symbol 'nobody'"),
+        ("post/mail.py:99", "has 6 lines"),
+        ("none.py:1", "no file 'none.py'"),
+        ("post/mail.py:0x", "no file"),
+    ],
+)
+def test_a_place_that_is_not_there_is_named(mailer: Path, place: str, problem: str) -> None:
+    with Engine.open(str(mailer)) as engine, pytest.raises(FathomError, match=problem):
+        engine.history(place)
+
+
+def test_owners_are_those_of_the_last_rule(mailer: Path) -> None:
+    rules = "* @everybody\n/post/ @mail-team ann@example.org # they answer\n*.md @writers\n"
+    (mailer / "CODEOWNERS").write_text(rules)
+    with Engine.open(str(mailer)) as engine:
+        assert engine.history("post/mail.py:5").code_owners == ("@mail-team", "ann@example.org")
+        assert engine.history("prices.py:1").code_owners == ("@everybody",)
+
+
+def test_every_face_tells_a_history(mailer: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shape = answer(capsys, "history", "--json", "post/mail.py:5", "-C", str(mailer))
+    assert shape["commits"][0]["subject"] == "Try five times"
+    assert shape["commits"][0]["before"].strip() == "for _ in range(3):"
+    assert main(["history", "@@send", "-C", str(mailer)]) == 0
+    text, notes = capsys.readouterr()
+    assert "Try five times\n  2026-05-03, Bob Fox\n  post/mail.py:" in text
+    assert "+    for _ in range(5):" in text
+    assert "most commits to this file: Bob Fox (1), Ann Bee (1)" in notes
+    with Engine.open(str(mailer)) as engine:
+        engine.index()
+    with McpSession(mailer) as session:
+        said = session.call("read", path="post/mail.py", start_line=5, history=True)
+        assert said["structuredContent"]["commits"][0]["author"] == "Bob Fox"
+        assert "Try five times (2026-05-03, Bob Fox)" in said["content"][0]["text"]
+        assert "no symbol" in session.refusal("read", path="@@nobody", history=True)
+
+
+def test_a_history_runs_nothing_and_hides_secrets(mailer: Path, tmp_path: Path) -> None:
+    commit(mailer, "Use a key", "keys.py", f'GITHUB_TOKEN = "{TOKEN}"\n')
+    commit(mailer, "Use no key", "keys.py", 'GITHUB_TOKEN = ""\n')
+    trap, proof = tmp_path / "trap", tmp_path / "it-ran"
+    trap.write_text(f"#!/bin/sh\ntouch {proof}\n")
+    trap.chmod(0o755)
+    (mailer / ".gitattributes").write_text("* diff=trap filter=trap\n")
+    for name in TRAPPED:
+        git(mailer, "config", name, str(trap))
+    for name in ("log.showSignature", "log.follow", "filter.trap.required"):
+        git(mailer, "config", name, "true")
+    git(mailer, "config", "alias.log", f"!{trap}")
+    with Engine.open(str(mailer)) as engine:
+        history = engine.history("keys.py:1")
+    assert made(history) == ["Use no key", "Use a key"]
+    assert all(TOKEN not in "".join(step.lines) for step in history.steps)
+    assert any(step.has_marks for step in history.steps)
+    assert not proof.exists()

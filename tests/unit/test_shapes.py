@@ -7,9 +7,9 @@ import json
 from codefathom.answer.answer_types import Answer, Citation, ModelCall, Source, StageTrace, TracedMessage
 from codefathom.facts.reasons import verbatim
 from codefathom.providers.base import Usage
-from codefathom.server.schemas.search_schemas import HitOut
+from codefathom.server.schemas.search_schemas import CommitOut, HitOut
 from codefathom.shapes import answer_shape, hit_shape, to_json, trace_shape
-from codefathom.types import Chunk, Hit
+from codefathom.types import Chunk, CommitMark, Hit
 
 CALL = ModelCall("openai:m", (TracedMessage("user", "What?"),), "Two.", 1.5, Usage(9, 3), "gone")
 SOURCE = Source(1, "a.py", 2, 3, "two\nthree", "pair", 0.83333, "mentions two; judged 8/10")
@@ -51,6 +51,7 @@ def test_a_trace_tells_tokens_by_name() -> None:
 
 def test_each_key_of_a_hit_comes_over_http_too() -> None:
     chunk = Chunk("id", "a.py", "python", "function", "pair", ("pair",), 2, 3, "two\nthree\n")
-    assert {"project_id", *hit_shape(Hit(chunk, 0.5, {}, (verbatim("mentions two"),), 2, "pair"))} == set(
-        HitOut.model_fields
-    )
+    mark = CommitMark("1a2b", "2026-11-27", "Ann", "Retry")
+    hit = Hit(chunk, 0.5, {}, (verbatim("mentions two"),), 2, "pair", commit=mark)
+    assert {"project_id", *hit_shape(hit)} == set(HitOut.model_fields)
+    assert hit_shape(hit)["commit"].keys() == set(CommitOut.model_fields)

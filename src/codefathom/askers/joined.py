@@ -54,6 +54,7 @@ from codefathom.types import (
     Hit,
     IndexedFile,
     LevelName,
+    LineHistory,
     Mode,
     RelatedResult,
     Rest,
@@ -478,6 +479,14 @@ class JoinedProjects:
         lines: FileLines = result_of(self._projects[name], replace(question, text=path))
         yield lines._replace(file=lines.file._replace(path=f"{name}/{lines.file.path}"))
 
+    def _history(self, question: Question) -> Iterator[LineHistory]:
+        if question.text.startswith("@@"):
+            raise UsageError("a symbol is looked for in one project", hint="name its lines: PROJECT/PATH:LINE")
+        name, path = self._holder(question.text)
+        history: LineHistory = result_of(self._projects[name], replace(question, text=path))
+        steps = tuple(replace(step, path=f"{name}/{step.path}") for step in history.steps)
+        yield replace(history, path=f"{name}/{history.path}", steps=steps)
+
     def _texts(self, question: Question) -> Iterator[SomeTexts]:
         each = self._of_holders(question)
         texts = (item._replace(path=f"{name}/{item.path}") for name, some in each for item in some.texts)
@@ -579,6 +588,7 @@ _ANSWERS: Mapping[Kind, Callable[[JoinedProjects, Question], Iterator[Any]]] = {
     "lines": JoinedProjects._lines,
     "texts": JoinedProjects._texts,
     "outlines": JoinedProjects._outlines,
+    "history": JoinedProjects._history,
     "ask": JoinedProjects._ask,
 }
 _OF_EACH: Mapping[Kind, Callable[[JoinedProjects, Question], Any]] = {

@@ -227,6 +227,7 @@ _ANSWERS: Mapping[Kind, Callable[[KeptProject, Question], Iterator[Any]]] = {
     "lines": KeptProject._lines,
     "texts": KeptProject._texts,
     "outlines": KeptProject._texts,
+    "history": KeptProject._lines,
     "ask": KeptProject._ask,
 }
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from codefathom.cli.filter_arguments import where
 from codefathom.cli.options import (
     ContextOptions,
+    HistoryOptions,
     ImpactOptions,
     MapOptions,
     RelatedOptions,
@@ -51,6 +52,13 @@ def impact_question(options: ImpactOptions, diff: str | None) -> Question:
     """Return the question of `fathom impact`, with all items of each list; without a diff, revisions are named."""
     revisions = options.change if diff is None else "HEAD"  # an empty diff is that of a tree without changes
     return Question(revisions, "impact", diff=diff or "", depth=options.depth, limit=MOST_ITEMS)
+
+
+def history_question(options: HistoryOptions, target: str) -> Question:
+    """Return the question of `fathom history` about a place as the project has it."""
+    return Question(
+        target, "history", since=options.since, author=options.author, limit=options.limit, offset=options.offset
+    )
 
 
 def map_question(options: MapOptions) -> Question:

@@ -147,6 +147,18 @@ class ImpactOptions(NamedTuple):
     offset: int = 0
 
 
+class HistoryOptions(NamedTuple):
+    """`fathom history`."""
+
+    common: Common
+    target: str
+    since: str = ""
+    author: str = ""
+    limit: int = USUAL_LIMIT["history"]
+    offset: int = 0
+    max_tokens: int = 0
+
+
 class MapOptions(NamedTuple):
     """`fathom map`."""
 
@@ -683,6 +695,21 @@ COMMANDS = (
         ),
         ImpactOptions,
         ("fathom impact", "fathom impact main...HEAD --tests-only", "git diff | fathom impact -"),
+    ),
+    Command(
+        "history",
+        "show which commits made a line or a symbol, and who owns the file",
+        (Option(("target",), "PATH:LINE, PATH:FIRST-LAST, PATH or @@NAME", "PLACE", required=True),),
+        (
+            Option(("--since",), "show only commits of this day or later, such as 2026-11-01", "DATE"),
+            Option(("--author",), "show only commits whose author has this in the name", "NAME"),
+            Option(("-n", "--limit"), "maximum number of commits", "N", kind=int, low=1, high=MOST_ITEMS),
+            _MAX_TOKENS,
+            _OFFSET,
+            _REVISION,
+        ),
+        HistoryOptions,
+        ("fathom history src/app.py:120", "fathom history @@authenticate --since 2026-01-01"),
     ),
     Command(
         "map",

@@ -25,7 +25,7 @@ from codefathom.search.verdict import Verdict
 from codefathom.stores.conditions import combine
 from codefathom.system.stopping import check_stopped
 from codefathom.text.printable import show_name
-from codefathom.types import FileLines, Hit, IndexedFile, Progress, RelatedResult, SearchResult, Symbol
+from codefathom.types import FileLines, Hit, IndexedFile, LineHistory, Progress, RelatedResult, SearchResult, Symbol
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
@@ -156,6 +156,11 @@ def lines_of(chosen: ChosenProjects, question: Question) -> FileLines:
     only = projects[_only(chosen)]
     only.refresh()
     return cast(FileLines, result_of(only, question))
+
+
+def history_of(chosen: ChosenProjects, place: str) -> LineHistory:
+    """Return the commits that made the lines of a place. Raises SourceError, UsageError."""
+    return cast(LineHistory, result_of(_asker(chosen), Question(place, "history")))
 
 
 def related(chosen: ChosenProjects, question: Question) -> RelatedResult:

@@ -16,6 +16,7 @@ from codefathom.mcp.project_questions import (
     body_of,
     check_paths,
     entries_of,
+    history_of,
     impact_of,
     lines_of,
     mapped,
@@ -25,7 +26,7 @@ from codefathom.mcp.project_questions import (
     searched,
     with_own_paths,
 )
-from codefathom.mcp.tool_arguments import cursor_of, most_tokens, named, number, option_values, text_of, texts
+from codefathom.mcp.tool_arguments import cursor_of, most_tokens, named, number, option_values, switch, text_of, texts
 from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
     Body,
@@ -36,6 +37,7 @@ from codefathom.mcp.tool_results import (
     cut,
     fits,
     folder_result,
+    history_result,
     impact_result,
     indexing_result,
     lines_result,
@@ -150,6 +152,8 @@ class ToolCalls:
         if not single and (arguments.get("path") or not arguments.get("paths")):
             single = (text_of(arguments, "path"),)
         paths = tuple(dict.fromkeys((*single, *texts(arguments, "paths"))))
+        if switch(arguments, "history"):
+            return self._history(call, paths, start, end)
         if len(paths) > 1:
             if start or end:
                 raise UsageError("start_line and end_line are for one path", hint="write each as path:10-40")
@@ -165,6 +169,14 @@ class ToolCalls:
         while kept and not fits(lines_result(place.path, place.lines, place.start_line, kept), most):
             kept = kept // 2
         return lines_result(place.path, place.lines, place.start_line, kept)
+
+    def _history(self, call: _Call, paths: Sequence[str], start: int, end: int) -> ToolResult:
+        if len(paths) > 1:
+            raise UsageError("the history is that of one place", hint="give one path, or @@name of a symbol")
+        if call.chosen.indexing:
+            return indexing_result(_step(call.chosen))
+        place = f"{paths[0]}:{start}-{end or start}" if start else paths[0]
+        return history_result(history_of(call.chosen, place), call.masks.room(call.most))
 
     def _place(self, call: _Call, path: str) -> PlaceLines:
         """Return the lines of one of several places, or why there are none."""

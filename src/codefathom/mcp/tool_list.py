@@ -81,10 +81,11 @@ TOOLS: Sequence[ToolSpec] = (
             "paths": _TEXTS,
             "start_line": _NUMBER,
             "end_line": _NUMBER,
+            "history": {**_FLAG, "description": "the commits that made path:10-40 or @@name"},
             "projects": _PROJECTS,
             "max_tokens": TOKENS,
         },
-        {**_PLACE, "text": _TEXT, "places": _LIST, "entries": _LIST, "left_out": _NUMBER},
+        {**_PLACE, "commits": _LIST, "text": _TEXT, "places": _LIST, "entries": _LIST, "left_out": _NUMBER},
     ),
     _tool(
         "related",

@@ -19,7 +19,7 @@ from codefathom.search.ranking.excerpt import telling_lines
 from codefathom.search.verdict import MAX_WEAK, Verdict
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
-from codefathom.types import Hit, Progress, RelatedResult, Rest, SearchResult
+from codefathom.types import HistoryStep, Hit, LineHistory, Progress, RelatedResult, Rest, SearchResult
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer
@@ -416,6 +416,33 @@ def lines_result(path: str, lines: Sequence[str], start: int, kept: int) -> Mapp
     text = f"{json.dumps(path, ensure_ascii=False)} {start}-{end}\n{_fenced(code)}{note}"
     shape = {"path": path, "start_line": start, "end_line": end, "text": code, "left_out": left}
     return tool_result(text, shape)
+
+
+def history_result(history: LineHistory, most: int) -> Mapping[str, Any]:
+    """Return as many commits as have room, the latest first, then the owners of the file."""
+    return _first_steps(history, n_that_fit(len(history.steps), lambda n: fits(_first_steps(history, n), most)))
+
+
+def _first_steps(history: LineHistory, n: int) -> Mapping[str, Any]:
+    left = len(history.steps) - n + history.rest.n
+    steps = [_step_lines(step) for step in history.steps[:n]]
+    owners = [*history.code_owners, *(f"{owner.name} ({owner.n_commits} commits)" for owner in history.changed_by)]
+    place = f"{show_name(history.path)}:{history.start_line}-{history.end_line}"
+    note = f"{left} older commits left out; raise max_tokens" if left else ""
+    owned = f"owners: {', '.join(map(show_line, owners))}" if owners else ""
+    text = "\n\n".join(filter(None, (place, *steps, history.note, owned, note)))
+    commits = [
+        {**step.commit._asdict(), "path": step.path, "start_line": step.start_line, "change": "\n".join(step.lines)}
+        for step in history.steps[:n]
+    ]
+    return tool_result(text, {"path": history.path, "commits": commits, "owners": owners, "left_out": left})
+
+
+def _step_lines(step: HistoryStep) -> str:
+    commit = step.commit
+    title = f"{commit.commit[:12]} {show_line(commit.subject)} ({show_line(commit.origin)})"
+    place = f"{show_name(step.path)}:{step.start_line}-{step.end_line}"
+    return f"{title}\n{place}\n{_fenced(_LINE_END.join(step.lines), 'diff')}"
 
 
 def places_result(places: Sequence[PlaceLines], most: int) -> Mapping[str, Any]:

@@ -48,6 +48,7 @@ from codefathom.types import (
     Hit,
     IndexedFile,
     LevelName,
+    LineHistory,
     NamedPlace,
     RelatedResult,
     SearchResult,
@@ -273,6 +274,17 @@ def _impact(index: CurrentIndex, question: Question) -> Iterator[Impact]:
     yield result
 
 
+def _history(index: CurrentIndex, question: Question) -> Iterator[LineHistory]:
+    from codefathom.project.history_of_lines import line_history
+
+    check_texts(question.text, question.since, question.author)
+    limit_of(question)
+    index.refresh()
+    with reading(index.believed(), whole=True) as opened:
+        result = line_history(opened, question)
+    yield result
+
+
 def _map(index: CurrentIndex, question: Question) -> Iterator[MapParts | ProjectMap]:
     check_offset(question.offset)
     parts = map_parts(index, question)
@@ -327,6 +339,7 @@ _ANSWERS: Mapping[Kind, Callable[[CurrentIndex, Question], Iterator[Any]]] = {
     "lines": _lines,
     "texts": _texts,
     "outlines": _outlines,
+    "history": _history,
     "ask": _ask,
 }
 

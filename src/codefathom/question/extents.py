@@ -7,7 +7,7 @@ from codefathom.question.question import Question
 from codefathom.text.printable import is_text
 
 USUAL_DEPTH = {"related": 1, "impact": 3}
-USUAL_LIMIT = {"related": 200, "impact": 200, "symbols": 50}
+USUAL_LIMIT = {"related": 200, "impact": 200, "symbols": 50, "history": 20}
 USUAL_MAP_TOKENS = 4_000
 DEEPEST = 5  # steps of connections, where a face asks
 

@@ -15,7 +15,9 @@ from codefathom.types import Direction, EdgeKind, LevelName, Mode, Where
 if TYPE_CHECKING:
     from codefathom.providers.base import Message
 
-Kind = Literal["search", "context", "related", "impact", "symbols", "map", "files", "lines", "texts", "outlines", "ask"]
+Kind = Literal[
+    "search", "context", "related", "impact", "symbols", "map", "files", "lines", "texts", "outlines", "history", "ask"
+]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 # Which text of a file: the indexed one, that of now for a question, or the bytes of this moment, for citations.
 AsOf = Literal["index", "question", "now"]
@@ -49,6 +51,8 @@ class Question:
     edge_kinds: tuple[EdgeKind, ...] = ()  # of related; none: all
     diff: str = ""  # of impact: the change itself, instead of revisions
     commits: bool = False  # of the commits of the project instead of its files
+    since: str = ""  # of a history: a day such as 2026-11-01
+    author: str = ""  # of a history: a part of the name
     anyway: bool = False  # answer also where most likely nothing here does
     # How much.
     limit: int | None = None  # items of a list

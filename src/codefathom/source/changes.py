@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _TICK_NS = 20_000_000
 # FAT counts in 2 s, HFS+ and many archives in 1 s: such a time stamp has no fraction.
 COARSE_TICK_NS = 2_000_000_000
+UNKNOWN_SIZE = -1  # of a document that is made when it is read
 _SECOND_NS = 1_000_000_000
 _LARGEST = 2**63 - 1  # that SQLite can hold: as a time stamp, a moment in the year 2262
 
@@ -120,7 +121,8 @@ def differs(before: FileState, now: FileState, *, by_inode: bool = True) -> bool
     Size and time stamp can both be put back, the time at which the system saw that cannot. A file that takes the place
     of another one has another inode.
     """
-    if before.size != now.size or before.mtime_ns != now.mtime_ns:
+    has_size = before.size != UNKNOWN_SIZE != now.size
+    if (has_size and before.size != now.size) or before.mtime_ns != now.mtime_ns:
         return True
     if not before.ctime_ns or not now.ctime_ns:
         return False

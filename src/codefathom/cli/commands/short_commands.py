@@ -392,6 +392,7 @@ RUN: Mapping[str, Command] = {
     "files": files,
     "related": related,
     "impact": impact,
+    "history": _in("history_command"),
     "map": map_project,
     "context": context,
     "ask": ask,

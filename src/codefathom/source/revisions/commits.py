@@ -19,7 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from codefathom.errors import SourceError
-from codefathom.source.changes import FileStat, Scan
+from codefathom.source.changes import UNKNOWN_SIZE, FileStat, Scan
 from codefathom.source.revisions.git_program import answer, output_of_git, start_git
 from codefathom.source.revisions.git_tree import is_partial
 from codefathom.source.scan import ScanRules
@@ -88,7 +88,7 @@ class CommitTree:
 
 
 def _stat(commit: ListedCommit) -> FileStat:
-    return FileStat(commit.path, 1, commit.time_ns)  # the size is not known, and never another one
+    return FileStat(commit.path, UNKNOWN_SIZE, commit.time_ns)
 
 
 @dataclass(frozen=True, slots=True)
