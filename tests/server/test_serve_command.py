@@ -50,6 +50,20 @@ def roots_of(client: httpx.Client) -> list[str]:
     return [project["root"] for project in client.get("/projects").json()["projects"]]
 
 
+@pytest.mark.parametrize("kind", ["json", "text"])
+def test_the_log_names_who_asked(shop: Path, environment: dict[str, str], tmp_path: Path, kind: str) -> None:
+    own = environment | {"FATHOM_SERVER__TOKENS": f"ada:{hash_of('of-ada')}", "FATHOM_SERVER__LOG": kind}
+    with serving(own, tmp_path, str(shop)) as (server, client, _):
+        assert client.get("/jobs").status_code == 401
+        assert client.get("/projects", headers={"authorization": "Bearer of-ada"}).status_code == 200
+        server.send_signal(signal.SIGTERM)
+        _, said = server.communicate()
+    named, unnamed = (next(line for line in said.splitlines() if path in line) for path in ("/projects", "/jobs"))
+    assert ('"sender": "ada"' if kind == "json" else " [ada]") in named
+    assert "ada" not in unnamed
+    assert "of-ada" not in said
+
+
 def test_it_says_where_it_listens_answers_and_stops(shop: Path, environment: dict[str, str], tmp_path: Path) -> None:
     with serving(environment, tmp_path, str(shop), "--set", "server.log=json") as (server, client, _):
         assert roots_of(client) == [str(shop.resolve())]

@@ -228,6 +228,20 @@ def test_what_is_kept_of_an_entry_has_no_secret_and_an_end(tmp_path: Path) -> No
     audit.close()
 
 
+def test_the_list_says_what_was_changed(serve: Serve, config: ServerConfig, shop: Path) -> None:
+    with serve(replace(config, tokens=(ROOT,))) as client:
+        client.post("/projects", json={"path": str(shop)}, headers=AS_ROOT).raise_for_status()
+        changed = {"name": "Shop", "settings": {"context.window": 9_000}}
+        client.patch("/projects/shop", json=changed, headers=AS_ROOT).raise_for_status()
+        client.delete("/projects/shop", headers=AS_ROOT).raise_for_status()
+        listed = client.get("/audit", headers=AS_ROOT).json()["entries"]
+    assert [(item["action"], item["project"], item["details"]) for item in listed] == [
+        ("project removed", "shop", ""),
+        ("project changed", "shop", "name, context.window"),
+        ("project added", "", str(shop)),
+    ]
+
+
 def test_a_refused_request_is_not_listed(serve: Serve, config: ServerConfig) -> None:
     with serve(replace(config, tokens=(ROOT,))) as client:
         assert client.delete("/projects/none", headers=AS_ROOT).status_code == 404

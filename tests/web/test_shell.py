@@ -21,7 +21,7 @@ from .conftest import STATIC, ServedPage, missing, serving
 WEB = Path(__file__).parents[2] / "web"
 AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 PLACE = "project=shop&file=shop/pricing.py&lines=6-9"
-PAGES = ("/search?q=price", "/chat", "/projects", "/monitoring", f"/projects?{PLACE}")
+PAGES = ("/search?q=price", "/chat", "/projects", "/monitoring", "/people", f"/projects?{PLACE}")
 MOST_INITIAL_BYTES = 400_000
 SECRET = "fathom_of_this_test"
 

@@ -18,6 +18,7 @@ const ChatPage = lazy(() => import("./chat"));
 const SearchPage = lazy(() => import("./search"));
 const ProjectsPage = lazy(() => import("./projects"));
 const MonitoringPage = lazy(() => import("./monitoring"));
+const PeoplePage = lazy(() => import("./people"));
 
 export function App() {
   return (
@@ -61,6 +62,7 @@ function Pages({ theme, onTheme }: { readonly theme: Choice; readonly onTheme: (
             <Route path="search" element={<SearchPage />} />
             <Route path="projects" element={<ProjectsPage />} />
             <Route path="monitoring" element={<MonitoringPage />} />
+            <Route path="people" element={<PeoplePage />} />
             <Route path="*" element={<Missing />} />
           </Routes>
         </Suspense>

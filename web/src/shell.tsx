@@ -7,6 +7,7 @@ import {
   SearchOutlined,
   SettingOutlined,
   SunOutlined,
+  TeamOutlined,
 } from "@ant-design/icons";
 import { Button, Popover } from "antd";
 import { lazy, type ReactNode, Suspense } from "react";
@@ -14,6 +15,7 @@ import { NavLink, useLocation } from "react-router";
 import { type Key, LANGUAGES, type Language, useLanguage, useText } from "./i18n";
 import mark from "./mark.svg";
 import { Boundary } from "./parts";
+import { Who } from "./people/who";
 import { useIsKept } from "./session";
 import type { Choice } from "./theme";
 import { usePlaces } from "./viewer/place";
@@ -21,14 +23,15 @@ import "./shell.css";
 
 const CodeViewer = lazy(() => import("./viewer"));
 
-/** A page about the whole server, which a token for some projects may not see. */
-const OF_SERVER = "/monitoring";
+/** Pages about the whole server, which only its administrators may see. */
+const OF_SERVER: ReadonlySet<string> = new Set(["/monitoring", "/people"]);
 
 const PAGES: readonly { readonly path: string; readonly name: Key; readonly icon: ReactNode }[] = [
   { path: "/search", name: "shell.search", icon: <SearchOutlined aria-hidden /> },
   { path: "/chat", name: "shell.chat", icon: <MessageOutlined aria-hidden /> },
   { path: "/projects", name: "shell.projects", icon: <FolderOpenOutlined aria-hidden /> },
-  { path: OF_SERVER, name: "shell.monitoring", icon: <AreaChartOutlined aria-hidden /> },
+  { path: "/monitoring", name: "shell.monitoring", icon: <AreaChartOutlined aria-hidden /> },
+  { path: "/people", name: "shell.people", icon: <TeamOutlined aria-hidden /> },
 ];
 
 const THEMES: readonly { readonly choice: Choice; readonly name: Key; readonly icon: ReactNode }[] = [
@@ -48,7 +51,7 @@ export function Shell({ children, ...theme }: ThemeProps & { readonly children: 
   const { pathname } = useLocation();
   const { place, close } = usePlaces();
   const isKept = useIsKept();
-  const pages = isKept ? PAGES.filter(({ path }) => path !== OF_SERVER) : PAGES;
+  const pages = isKept ? PAGES.filter(({ path }) => !OF_SERVER.has(path)) : PAGES;
   return (
     <div className="shell">
       <a className="skip" href="#content">
@@ -67,6 +70,7 @@ export function Shell({ children, ...theme }: ThemeProps & { readonly children: 
             </NavLink>
           ))}
         </nav>
+        <Who />
         <Choices {...theme} />
       </header>
       <main id="content" className="shell-page" tabIndex={-1}>

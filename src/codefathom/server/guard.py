@@ -36,6 +36,7 @@ from codefathom.server.http.problem_json import (
     problem_of,
 )
 from codefathom.server.http.user_roles import Role
+from codefathom.server.metrics.logs import SENDER
 from codefathom.server.server_config import ServerConfig
 from codefathom.server.state import ServerState
 
@@ -96,6 +97,7 @@ class Guard:
             with self._at_once(scope, config):
                 route = match_route(scope["method"], scope["path"])
                 scope["state"]["caller"] = caller = self._admit(scope, route, config)
+                SENDER.set(caller.name)
                 if route is not None and scope["method"] != "OPTIONS":
                     _check_rights(caller, route, scope)
                 with self._watch.holding(lambda: self._still_has_access(scope, route, caller)) as held:

@@ -1,5 +1,6 @@
 import { chatText } from "../chat/text";
 import { monitoringText } from "../monitoring/text";
+import { peopleText } from "../people/text";
 import { projectsText } from "../projects/text";
 import { searchText } from "../search/text";
 import { viewerText } from "../viewer/text";
@@ -14,6 +15,7 @@ export const en = {
   ...searchText.en,
   ...projectsText.en,
   ...monitoringText.en,
+  ...peopleText.en,
   ...viewerText.en,
 };
 

@@ -1,5 +1,6 @@
 import { chatText } from "../chat/text";
 import { monitoringText } from "../monitoring/text";
+import { peopleText } from "../people/text";
 import { projectsText } from "../projects/text";
 import { searchText } from "../search/text";
 import { viewerText } from "../viewer/text";
@@ -15,5 +16,6 @@ export const zh: Readonly<Record<Key, string>> = {
   ...searchText.zh,
   ...projectsText.zh,
   ...monitoringText.zh,
+  ...peopleText.zh,
   ...viewerText.zh,
 };

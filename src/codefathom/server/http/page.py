@@ -20,7 +20,7 @@ from codefathom.server.http.problem_json import NotFoundError
 
 STATIC = Path(__file__).parents[1] / "static"
 
-_PAGES = re.compile(r"/(?:chat(?:/[^/]+)?|search|projects|training|monitoring)/?")
+_PAGES = re.compile(r"/(?:chat(?:/[^/]+)?|search|projects|training|monitoring|people)/?")
 _OTHER_NAMES = {"/training": "/projects"}  # a page, as users of other services call it
 _TYPES = {
     ".css": "text/css; charset=utf-8",

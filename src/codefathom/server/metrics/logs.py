@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from contextvars import ContextVar
 from typing import Any
 
 from codefathom.text.printable import escape_json, show_line, show_text
@@ -14,6 +15,10 @@ LOGGERS = {"codefathom": logging.INFO, "uvicorn": logging.INFO, "mcp": logging.W
 _USUAL = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "color_message", "taskName"}
 
 
+# The name of the person or token whose request is being answered, "" where there is none.
+SENDER: ContextVar[str] = ContextVar("sender of the request", default="")
+
+
 class PlainLines(logging.Formatter):
     """One line a record, whatever is in its message, and below it the traceback of an error."""
 
@@ -22,7 +27,8 @@ class PlainLines(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  the name is that of the library
         """Return the line."""
-        return show_line(super().formatMessage(record))
+        sender = getattr(record, "sender", "")
+        return show_line(super().formatMessage(record) + (f" [{sender}]" if sender else ""))
 
     def formatException(self, ei: Any) -> str:  # noqa: N802
         """Return the traceback."""
@@ -47,9 +53,16 @@ class JsonLines(logging.Formatter):
         return escape_json(json.dumps(line, ensure_ascii=True, default=str))
 
 
+def _name_sender(record: logging.LogRecord) -> bool:
+    if sender := SENDER.get():
+        record.sender = sender
+    return True
+
+
 def start_log(kind: str) -> None:
     """Write what the server logs to stderr, as `text` or as `json`."""
     writer = logging.StreamHandler()
+    writer.addFilter(_name_sender)
     writer.setFormatter(JsonLines() if kind == "json" else PlainLines())
     for name, level in LOGGERS.items():
         logger = logging.getLogger(name)

@@ -32,7 +32,7 @@ from codefathom.server.schemas.job_schemas import (
     PathsIn,
 )
 from codefathom.server.schemas.search_schemas import RefusedOut
-from codefathom.server.state import CallerHere, ServerState
+from codefathom.server.state import CallerHere, ServerState, note_for_audit
 from codefathom.shapes import left_out_shape, rest_shape
 from codefathom.types import FUNCTION_KINDS, Rest
 
@@ -142,8 +142,9 @@ def _add_job_routes(routes: APIRouter, state: ServerState) -> None:
         return _stream(_job(job_id, caller, state), state, reading)
 
     @routes.post("/jobs/{job_id}/cancel", summary="Cancel a job; a job that has ended does not change")
-    def cancel(job_id: JobId, caller: CallerHere) -> JobOut:
+    def cancel(job_id: JobId, caller: CallerHere, request: Request) -> JobOut:
         job = _job(job_id, caller, state)
+        note_for_audit(request, job.project_id)
         caller.check(job.project_id, ROUTE_RULES["POST /jobs/{job_id}/cancel"].role)
         if job.move_to:  # which only an administrator can have begun
             caller.check_server()

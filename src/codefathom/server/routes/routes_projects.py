@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Annotated, TypeAlias
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Request
 
-from codefathom.errors import FathomError, UsageError
+from codefathom.errors import FathomError, UsageError, without_login
 from codefathom.facts.reasons import FIRST_RUN_UNFINISHED, Note, notes_of
 from codefathom.server.projects.project_settings import shown
 from codefathom.server.projects.project_table import ServedProject
@@ -19,7 +19,7 @@ from codefathom.server.schemas.project_schemas import (
     ProjectOut,
     ProjectsOut,
 )
-from codefathom.server.state import CallerHere, ServerState
+from codefathom.server.state import CallerHere, ServerState, note_for_audit
 from codefathom.shapes import notes_shape
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
@@ -58,12 +58,13 @@ def _add_lists(routes: APIRouter, state: ServerState) -> None:
         status_code=201,
         summary="Add a project: a folder, a revision of its repository, or a clone",
     )
-    def add(body: ProjectIn) -> ProjectOut:
+    def add(body: ProjectIn, request: Request) -> ProjectOut:
         if bool(body.path) == bool(body.url):
             raise UsageError("a project needs either a path or a url", hint="give exactly one of the two")
         if body.revision and body.branch not in {"", body.revision}:
             raise UsageError("revision and branch name the same thing", hint="give exactly one of the two")
         revision = body.revision or body.branch
+        note_for_audit(request, body.path or without_login(body.url))
         if body.path:
             return project_out(state, state.projects.add(body.path, body.name, body.settings, revision))
         project = state.projects.add_clone(body.url, revision, body.name, body.settings)
@@ -81,8 +82,10 @@ def _add_single(routes: APIRouter, state: ServerState) -> None:
         return told
 
     @routes.patch("/projects/{project_id}", summary="Change name or settings of a project")
-    def change(project_id: ProjectId, body: ProjectChangeIn) -> ProjectOut:
+    def change(project_id: ProjectId, body: ProjectChangeIn, request: Request) -> ProjectOut:
         project = state.projects.change(project_id, body.name, body.settings)
+        # The values are left out: the settings of the project show them, and some are long.
+        note_for_audit(request, ", ".join((["name"] if body.name else []) + sorted(body.settings or {})))
         if body.settings is not None:
             state.watches.renew(project)
         state.cache.clear()

@@ -1,0 +1,18 @@
+import { useText } from "../i18n";
+import { Audit } from "./audit";
+import { Tokens } from "./token-list";
+import "./people.css";
+
+/** For administrators: the tokens of programs, and who did what. */
+export default function PeoplePage() {
+  const t = useText();
+  return (
+    <div className="page people-page">
+      <header className="page-head">
+        <h1>{t("people.title")}</h1>
+      </header>
+      <Tokens />
+      <Audit />
+    </div>
+  );
+}
