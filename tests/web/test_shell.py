@@ -55,6 +55,19 @@ def test_the_menu_leads_to_each_page_and_says_which_one_is_open(page: Page, serv
     expect(page).to_have_url(f"{served.url}/monitoring")
 
 
+def test_each_page_has_a_title_of_its_own(page: Page, served: ServedPage) -> None:
+    served.add()
+    for path, title in (
+        ("/search", "Search · Codefathom"),
+        ("/search?q=price+of+orders", "price of orders · Search · Codefathom"),
+        ("/chat", "Chat · Codefathom"),
+        ("/projects", "Projects · Codefathom"),
+        ("/monitoring", "Monitoring · Codefathom"),
+    ):
+        page.goto(f"{served.url}{path}")
+        expect(page).to_have_title(title)
+
+
 def test_an_address_that_leads_nowhere_says_so_and_leads_back(page: Page, served: ServedPage) -> None:
     response = page.goto(f"{served.url}/nothing/here")
     assert response is not None
