@@ -583,6 +583,9 @@ class NamedPlace:
     certainty: Certainty
     n_definitions: int  # all, also those that are not listed
     is_definition: bool = False  # the place itself is where the name is defined
+    uses: tuple[Related, ...] = ()  # the first uses of the first definition
+    n_uses: int = 0  # that are known by calls and types
+    n_uses_is_exact: bool = True  # False: there may be more, as not all uses of this name were looked at
 
 
 class SomeSymbols(NamedTuple):

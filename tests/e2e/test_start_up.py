@@ -196,7 +196,6 @@ OURS = {
     "codefathom.stores.vectors.flat_vectors",
     "codefathom.stores.vectors.row_signs",
     "codefathom.stores.vectors.nearest",
-    "codefathom.stores.vectors.row_signs",
     "codefathom.stores.views",
     "codefathom.stores.write_errors",
     "codefathom.system",

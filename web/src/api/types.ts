@@ -3733,6 +3733,26 @@ export interface components {
              * @description the nearest first; empty: it means nothing of this project
              */
             definitions: components["schemas"]["SymbolOut"][];
+            /**
+             * Uses
+             * @description the first uses of the first definition
+             * @default []
+             */
+            uses: components["schemas"]["EdgeOut"][];
+            /**
+             * N Uses
+             * @description uses of it that are known by calls and types
+             * @default 0
+             * @example 3
+             */
+            n_uses: number;
+            /**
+             * N Uses Is Exact
+             * @description False: so many at least; not all uses of the name were looked at
+             * @default true
+             * @example true
+             */
+            n_uses_is_exact: boolean;
         };
         /**
          * NoteOut

@@ -5,6 +5,7 @@ import { Link, useNavigate, useParams } from "react-router";
 import { get, type Load, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
 import { Loading, Message, Trouble } from "../parts";
+import { useTitle } from "../title";
 import { ConversationList } from "./conversation-list";
 import { type Conversation, ConversationMenu } from "./conversation-menu";
 import { ConversationPane } from "./conversation-pane";
@@ -95,6 +96,7 @@ interface HeadProps {
 function Head({ conversation, onList, onNew, onChanged, onDeleted }: HeadProps) {
   const t = useText();
   const [isRenaming, setRenaming] = useState(false);
+  useTitle(conversation?.title ?? "", t("chat.title"));
   const id = conversation?.id;
   useEffect(() => setRenaming(false), [id]);
   const onEnd = (isChanged: boolean) => {

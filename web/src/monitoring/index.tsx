@@ -5,6 +5,7 @@ import { get, type Schemas } from "../api/client";
 import { useText } from "../i18n";
 import { useFormat } from "../i18n/format";
 import { Loading, Trouble } from "../parts";
+import { useTitle } from "../title";
 import { Charts } from "./charts";
 import { Indexes } from "./indexes";
 import { useRefreshing } from "./refreshing";
@@ -22,6 +23,7 @@ const STORES_EVERY_S = 60;
 
 /** How the service is doing. */
 export default function MonitoringPage() {
+  useTitle(useText()("monitoring.title"));
   const stats = useRefreshing(
     (signal) => get<Schemas["StatsOut"]>("/monitoring/stats", undefined, signal),
     STATS_EVERY_S,

@@ -4,6 +4,7 @@ import { useSearchParams } from "react-router";
 import { useText } from "../i18n";
 import { Loading, Message, Trouble } from "../parts";
 import { useIsKept } from "../session";
+import { useTitle } from "../title";
 import { Add } from "./add";
 import { Card } from "./card";
 import { Details, isTab, type Tab } from "./details";
@@ -15,6 +16,7 @@ export default function ProjectsPage() {
   const t = useText();
   const { value: projects, problem, reload } = useProjects();
   const opened = useOpened();
+  useTitle(t("projects.title"));
   const isKept = useIsKept();
   const detailed = projects?.find((project) => project.id === opened.about);
   if (!projects) return problem ? <Trouble problem={problem} onRetry={reload} /> : <Loading />;

@@ -1,8 +1,10 @@
 import { useCallback, useEffect, useMemo, useRef } from "react";
+import { useLocation } from "react-router";
 import { get, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
 import { Loading, Trouble } from "../parts";
 import { namesOf } from "../project-names";
+import { useTitle } from "../title";
 import { type Asked, useAsked, useFound } from "./asked";
 import { Box, useSlash } from "./box";
 import { NoProject } from "./empty";
@@ -22,6 +24,7 @@ export default function SearchPage() {
   const listed = projects.value?.projects;
   return (
     <div className="page search-page">
+      <Title />
       <h1 className="visually-hidden">{t("search.title")}</h1>
       {listed?.some((project) => project.generation > 0) ? (
         <Searching projects={listed} />
@@ -34,6 +37,14 @@ export default function SearchPage() {
       )}
     </div>
   );
+}
+
+/** The window is called by what is asked: then its tab can be told from others. */
+function Title() {
+  const t = useText();
+  const asked = new URLSearchParams(useLocation().search).get("q") ?? "";
+  useTitle(asked.trim().split("\n")[0]?.slice(0, 80) ?? "", t("search.title"));
+  return null;
 }
 
 function Searching({ projects }: { readonly projects: readonly Project[] }) {

@@ -2,7 +2,9 @@ import { type MouseEvent, memo, type RefObject, useEffect, useRef, useState } fr
 import type { Schemas } from "../api/client";
 import { useText } from "../i18n";
 import { highlighted, plain } from "./highlight";
-import type { Place } from "./place";
+import { NameCard } from "./name-card";
+import { type Place, usePlaces } from "./place";
+import { usePointing } from "./pointed";
 import { isMarked, stretched } from "./window";
 import "./highlight.css";
 
@@ -15,12 +17,16 @@ export interface CodeProps {
   /** What had the keyboard when the file was asked for. */
   readonly focusBefore: RefObject<Element | null>;
   readonly onLines: (startLine: number, endLine: number) => void;
+  /** Lists the uses of a symbol. */
+  readonly onUses: (target: string) => void;
 }
 
 /** The lines of a file, coloured, with their numbers; those of the place are marked and in sight. */
-export function Code({ file, place, wraps, focusBefore, onLines }: CodeProps) {
+export function Code({ file, place, wraps, focusBefore, onLines, onUses }: CodeProps) {
   const t = useText();
   const lines = useHighlighted(file);
+  const pointing = usePointing(place);
+  const { open } = usePlaces();
   const region = useRef<HTMLDivElement>(null);
   const { startLine, endLine } = place;
   useEffect(() => {
@@ -34,28 +40,52 @@ export function Code({ file, place, wraps, focusBefore, onLines }: CodeProps) {
   }, [file, startLine, endLine]);
   const onClick = (event: MouseEvent) => {
     const number = Number((event.target as HTMLElement).closest<HTMLElement>("[data-number]")?.dataset.number);
-    if (!number) return;
+    if (!number) return void goTo(event);
     const next = stretched(event.shiftKey ? startLine : undefined, number);
     onLines(next.startLine, next.endLine);
   };
+  /** A click on a name leads to its definition; on the definition, to its uses. */
+  const goTo = async (event: MouseEvent) => {
+    if (window.getSelection()?.isCollapsed === false || event.shiftKey) return;
+    const pointed = await pointing.ask(event).catch(() => undefined);
+    const first = pointed?.meaning.definitions[0];
+    if (!pointed || !first) return;
+    pointing.close();
+    if (pointed.meaning.is_definition) return onUses(`${first.path} @@${first.qualified_name}`);
+    open({ projectId: place.projectId, path: first.path, startLine: first.start_line, endLine: first.end_line });
+  };
   if (file.n_lines === 0 || file.content === "") return <p className="viewer-note">{t("viewer.empty")}</p>;
   return (
-    <div
-      ref={region}
-      className={wraps ? "code code-wraps" : "code"}
-      role="region"
-      aria-label={file.path}
-      tabIndex={0}
-      onClick={onClick}
-      style={{ "--digits": `${file.end_line}`.length } as React.CSSProperties}
-    >
-      <div className="code-lines">
-        {lines.map((html, index) => {
-          const number = file.start_line + index;
-          return <Line key={number} number={number} html={html} marked={isMarked(number, place)} />;
-        })}
+    <>
+      <div
+        ref={region}
+        className={wraps ? "code code-wraps" : "code"}
+        role="region"
+        aria-label={file.path}
+        tabIndex={0}
+        onClick={onClick}
+        onMouseMove={pointing.onMove}
+        onMouseLeave={pointing.onLeave}
+        onScroll={pointing.close}
+        style={{ "--digits": `${file.end_line}`.length } as React.CSSProperties}
+      >
+        <div className="code-lines">
+          {lines.map((html, index) => {
+            const number = file.start_line + index;
+            return <Line key={number} number={number} html={html} marked={isMarked(number, place)} />;
+          })}
+        </div>
       </div>
-    </div>
+      {pointing.pointed && (
+        <NameCard
+          pointed={pointing.pointed}
+          projectId={place.projectId}
+          onStay={pointing.onStay}
+          onLeave={pointing.onLeave}
+          onUses={onUses}
+        />
+      )}
+    </>
   );
 }
 

@@ -1,14 +1,15 @@
-import { CloseOutlined, CopyOutlined, FolderOpenOutlined, UnorderedListOutlined } from "@ant-design/icons";
-import { App, Button, Drawer, Tooltip } from "antd";
+import { Button, Drawer } from "antd";
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
 import { get, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
 import { Loading, Trouble } from "../parts";
 import { Code, type CodeProps } from "./code";
+import { Head, type Side } from "./head";
 import { Outline } from "./outline";
-import { linesOf, type Place, usePlaces, writtenPlace } from "./place";
+import { type Place, usePlaces } from "./place";
 import { PROSE } from "./prose";
 import { Tree } from "./tree";
+import { Uses } from "./uses";
 import { useIsNarrow, usePaneWidth } from "./width";
 import { windowAround } from "./window";
 import "./viewer.css";
@@ -16,8 +17,6 @@ import "./viewer.css";
 export interface CodeViewerProps extends Place {
   readonly onClose: () => void;
 }
-
-type Side = "files" | "outline" | "none";
 
 /** The code of a place: beside the page where there is room, else over it. */
 export default function CodeViewer({ onClose, ...place }: CodeViewerProps) {
@@ -55,6 +54,7 @@ export default function CodeViewer({ onClose, ...place }: CodeViewerProps) {
 function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: () => void }) {
   const { open } = usePlaces();
   const [side, setSide] = useState<Side>("none");
+  const [target, setTarget] = useState("");
   const { projectId, path } = place;
   const shown = windowAround(place);
   const file = useLoad(
@@ -70,6 +70,14 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
     (startLine: number, endLine: number) => open({ projectId, path, startLine, endLine }, { replace: true }),
     [open, projectId, path],
   );
+  const onUses = useCallback((name: string) => {
+    setTarget(name);
+    setSide("uses");
+  }, []);
+  const onSide = (next: Side) => {
+    setTarget("");
+    setSide(next);
+  };
   const focusBefore = useRef<Element | null>(null);
   useEffect(() => {
     focusBefore.current = document.activeElement;
@@ -77,7 +85,7 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
   const isThere = file.value?.path === path && file.value.project_id === projectId;
   return (
     <div className="viewer">
-      <Head place={place} file={isThere ? file.value : undefined} side={side} onSide={setSide} onClose={onClose} />
+      <Head place={place} file={isThere ? file.value : undefined} side={side} onSide={onSide} onClose={onClose} />
       <div className="viewer-body" data-side={side}>
         {side !== "none" && (
           <div className="viewer-side">
@@ -87,13 +95,16 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
             {side === "outline" && (
               <Outline projectId={projectId} path={path} line={place.startLine} onLines={onLines} />
             )}
+            {side === "uses" && (
+              <Uses projectId={projectId} target={target || `${path}${place.startLine ? `:${place.startLine}` : ""}`} />
+            )}
           </div>
         )}
         <div className="viewer-code">
           {file.problem && <Trouble problem={file.problem} onRetry={file.reload} />}
           {!isThere && !file.problem && <Loading />}
           {isThere && file.value && !file.problem && (
-            <Shown file={file.value} place={place} focusBefore={focusBefore} onLines={onLines} />
+            <Shown file={file.value} place={place} focusBefore={focusBefore} onLines={onLines} onUses={onUses} />
           )}
         </div>
       </div>
@@ -103,7 +114,7 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
 
 type ShownProps = Omit<CodeProps, "wraps">;
 
-function Shown({ file, place, focusBefore, onLines }: ShownProps) {
+function Shown({ file, place, focusBefore, onLines, onUses }: ShownProps) {
   const t = useText();
   const isPart = file.start_line > 1 || file.end_line < file.n_lines;
   // Prose has lines that nobody wants to follow sideways.
@@ -120,74 +131,8 @@ function Shown({ file, place, focusBefore, onLines }: ShownProps) {
           )}
         </p>
       )}
-      <Code file={file} place={place} wraps={wraps} focusBefore={focusBefore} onLines={onLines} />
+      <Code file={file} place={place} wraps={wraps} focusBefore={focusBefore} onLines={onLines} onUses={onUses} />
     </>
-  );
-}
-
-interface HeadProps {
-  readonly place: Place;
-  readonly file: Schemas["FileLinesOut"] | undefined;
-  readonly side: Side;
-  readonly onSide: (side: Side) => void;
-  readonly onClose: () => void;
-}
-
-function Head({ place, file, side, onSide, onClose }: HeadProps) {
-  const t = useText();
-  const cut = place.path.lastIndexOf("/") + 1;
-  const sides = [
-    { name: "files" as const, label: t("viewer.files"), icon: <FolderOpenOutlined /> },
-    { name: "outline" as const, label: t("viewer.outline"), icon: <UnorderedListOutlined /> },
-  ];
-  return (
-    <header className="viewer-head">
-      <div className="viewer-path" title={`${place.projectId}: ${place.path}`}>
-        <span className="viewer-folder">
-          {place.projectId} / {place.path.slice(0, cut)}
-        </span>
-        <strong>{place.path.slice(cut)}</strong>
-        {place.startLine && <span className="viewer-lines">{linesOf(place)}</span>}
-        {file && <span className="viewer-size">{t("viewer.lines", { n: file.n_lines })}</span>}
-      </div>
-      <div className="viewer-buttons">
-        {sides.map((item) => (
-          <Tooltip key={item.name} title={item.label}>
-            <Button
-              type={side === item.name ? "primary" : "text"}
-              ghost={side === item.name}
-              icon={item.icon}
-              aria-label={item.label}
-              aria-pressed={side === item.name}
-              onClick={() => onSide(side === item.name ? "none" : item.name)}
-            />
-          </Tooltip>
-        ))}
-        <CopyButton place={place} />
-        <Tooltip title={t("viewer.close")}>
-          <Button type="text" icon={<CloseOutlined />} aria-label={t("viewer.close")} onClick={onClose} />
-        </Tooltip>
-      </div>
-    </header>
-  );
-}
-
-function CopyButton({ place }: { readonly place: Place }) {
-  const t = useText();
-  const { message } = App.useApp();
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(writtenPlace(place));
-      void message.success(t("viewer.copied"));
-    } catch {
-      // Pages that are not served over https, other than from this machine, may not write to the clipboard.
-      void message.info(writtenPlace(place), 8);
-    }
-  };
-  return (
-    <Tooltip title={t("viewer.copy")}>
-      <Button type="text" icon={<CopyOutlined />} aria-label={t("viewer.copy")} onClick={() => void copy()} />
-    </Tooltip>
   );
 }
 

@@ -41,6 +41,7 @@ export function Outline({ projectId, path, line, onLines }: OutlineProps) {
             </i>
             <span>{item.symbol.name}</span>
             <span className="visually-hidden">{kindOf(item.symbol.kind)}</span>
+            {item.symbol.by_head && <em className="by-head">{t("viewer.by-head")}</em>}
             <small aria-hidden>{item.symbol.start_line}</small>
           </button>
         </li>

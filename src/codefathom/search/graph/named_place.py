@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from codefathom.errors import SourceError
 from codefathom.search.graph.compiler_graph import CompilerGraph
 from codefathom.search.graph.reference_graph import Definitions, NameUse, outward
+from codefathom.search.graph.related import edge_of
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import UseTargets
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.types import FoundSymbol, NamedPlace, Symbol
 
 _MOST_DEFINITIONS = 20
+_MOST_USES = 8
+# Of a name that stands in each file not all uses are resolved: somebody waits for the answer with the pointer on it.
+_MOST_LOOKED_AT = 100
 
 
 def name_at(catalog: SearchCatalog, path: str, line: int, name: str) -> NamedPlace:
@@ -28,13 +33,29 @@ def name_at(catalog: SearchCatalog, path: str, line: int, name: str) -> NamedPla
     own = [item for item in graph.symbols_of(path) if item.name == name and item.name_line == line]
     if own:
         definitions = tuple(FoundSymbol(path, language, item) for item in own)
-        return NamedPlace(name, definitions, "exact", len(definitions), is_definition=True)
+        return _with_uses(graph, NamedPlace(name, definitions, "exact", len(definitions), is_definition=True))
     targets = next(_meanings(graph, path, line, name), None)
     if targets is None:
         # Letters of a text or a local value can be the name of something, too: that is said by the certainty.
         targets = UseTargets(graph.definitions(name, family(language)), "by-name")
     listed = _listed(targets.definitions, path)
-    return NamedPlace(name, listed[:_MOST_DEFINITIONS], targets.certainty, len(listed))
+    return _with_uses(graph, NamedPlace(name, listed[:_MOST_DEFINITIONS], targets.certainty, len(listed)))
+
+
+def _with_uses(graph: CompilerGraph, place: NamedPlace) -> NamedPlace:
+    """Return the same with the uses of its first definition; texts that no parser understands are not looked at."""
+    if not place.definitions:
+        return place
+    symbol = place.definitions[0].symbol
+    edges, is_whole = [], True
+    for n, use in enumerate(graph.uses(symbol.name)):
+        if n == _MOST_LOOKED_AT:
+            is_whole = False
+            break
+        targets = graph.targets(use, symbol.name)
+        if targets.means(place.definitions[0].path, symbol.qualified_name):
+            edges.append(edge_of(use, "called by" if use.reference.kind == "call" else "references", targets))
+    return replace(place, uses=tuple(edges[:_MOST_USES]), n_uses=len(edges), n_uses_is_exact=is_whole)
 
 
 def _meanings(graph: CompilerGraph, path: str, line: int, name: str) -> Iterator[UseTargets]:

@@ -309,6 +309,9 @@ def _add_name_at(routes: APIRouter, state: ServerState) -> None:
                 certainty=place.certainty,
                 n_definitions=place.n_definitions,
                 definitions=list(map(symbol_out, place.definitions)),
+                uses=list(map(edge_out, place.uses)),
+                n_uses=place.n_uses,
+                n_uses_is_exact=place.n_uses_is_exact,
             )
 
         return await in_turn(state, *client, look)

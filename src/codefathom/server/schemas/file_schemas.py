@@ -93,20 +93,6 @@ class SymbolsOut(PageOut):
     n_symbols: int = Field(examples=[97], description="all that fit, also those of other pages")
 
 
-class NameAtOut(Out):
-    """The definitions that a name can mean where it stands."""
-
-    project_id: str = Field(examples=["shop"])
-    name: Sound = Field(examples=["price_of"])
-    is_definition: bool = Field(examples=[False], description="True where the name is defined at this place")
-    certainty: Certainty = Field(
-        examples=["exact"],
-        description="a compiler has written it, or it is known by scope and imports (exact), or by the name alone",
-    )
-    n_definitions: int = Field(examples=[1], description="all that it can mean, also those that are not listed")
-    definitions: list[SymbolOut] = Field(description="the nearest first; empty: it means nothing of this project")
-
-
 class EdgeOut(Out):
     """A file or symbol that is connected with another one."""
 
@@ -125,6 +111,25 @@ class EdgeOut(Out):
         description="a compiler has written it, or it is known by scope and imports (exact), or by the name alone",
     )
     n_definitions: int = Field(default=1, examples=[1], description="definitions that the name can mean here")
+
+
+class NameAtOut(Out):
+    """The definitions that a name can mean where it stands."""
+
+    project_id: str = Field(examples=["shop"])
+    name: Sound = Field(examples=["price_of"])
+    is_definition: bool = Field(examples=[False], description="True where the name is defined at this place")
+    certainty: Certainty = Field(
+        examples=["exact"],
+        description="a compiler has written it, or it is known by scope and imports (exact), or by the name alone",
+    )
+    n_definitions: int = Field(examples=[1], description="all that it can mean, also those that are not listed")
+    definitions: list[SymbolOut] = Field(description="the nearest first; empty: it means nothing of this project")
+    uses: list[EdgeOut] = Field(default=[], description="the first uses of the first definition")
+    n_uses: int = Field(default=0, examples=[3], description="uses of it that are known by calls and types")
+    n_uses_is_exact: bool = Field(
+        default=True, examples=[True], description="False: so many at least; not all uses of the name were looked at"
+    )
 
 
 class RelatedOut(PageOut):

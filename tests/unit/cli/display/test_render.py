@@ -345,6 +345,7 @@ def test_search_json_has_the_promised_keys() -> None:
             "sub_module": "http",
             "reason": "named retry",
             "reason_parts": [{"kind": "named", "values": {"names": ["retry"]}}],
+            "is_test": False,
             "stale": False,
             "place": "",
             "place_parts": [],

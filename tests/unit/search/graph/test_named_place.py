@@ -53,6 +53,15 @@ def test_a_name_means_what_its_scope_says(
     assert found.is_definition == (f"{path}:{line}" in places)
 
 
+def test_the_uses_of_what_a_name_means_are_counted(shop: Engine) -> None:
+    place = shop.name_at("shop/price.py", 1, "total")
+    assert [(use.path, use.line, use.symbol, use.kind) for use in place.uses] == [
+        ("shop/cart.py", 6, "checkout", "called by")
+    ]
+    assert place.n_uses == 1
+    assert shop.name_at("shop/cart.py", 7, "nothing").uses == ()
+
+
 def test_a_file_that_is_not_indexed_is_named(shop: Engine) -> None:
     with pytest.raises(SourceError, match=r"no such file in the index: 'gone.py'"):
         shop.name_at("gone.py", 1, "total")
