@@ -724,8 +724,9 @@ class Catalog:
 
     def used_names(self) -> Iterator[str]:
         """Yield the names that are defined or used, each at least once."""
-        for (name,) in self._read("SELECT DISTINCT name FROM symbols UNION SELECT DISTINCT name FROM refs"):
-            yield name
+        yield from self.symbol_names()
+        for _, reference in self.soundness.references(self._packed(self._referring()), unpacked):
+            yield reference.name
 
     # ---- files without an index, and counts
 
