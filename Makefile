@@ -10,7 +10,7 @@ PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print
 
 .PHONY: test test-long test-page-slowly test-llm test-trust mutants check format docs demo web screenshots model
 .PHONY: dist recording plot try-container test-qdrant test-mcp
-.PHONY: bench bench-agents bench-changes bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team bench-graph
+.PHONY: bench bench-agents bench-changes bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team bench-graph bench-fleet
 
 # Else each of the processes that tests start compiles the program anew, where somebody has set this variable.
 export PYTHONDONTWRITEBYTECODE :=
@@ -150,6 +150,10 @@ bench-team: $(INSTALLED)
 	$(BIN)/python -m evals.team --page docs/benchmarks-operations.md
 
 # BENCH_DIR and BENCH_CORPORA as above, for the ranking. A million rows take an hour and 12 GB of memory.
+# FLEET: folders of repositories and options, such as `~/clones --most-bytes 14000000`; see `python -m evals.fleet --help`.
+bench-fleet: $(INSTALLED)
+	$(BIN)/python -m evals.fleet $(FLEET)
+
 bench-stores: $(INSTALLED)
 	$(BIN)/python -m evals.stores --rows 100000,1000000 --ranking faiss,faiss-cells,duckdb,postgres,postgres-hnsw,chroma,qdrant \
 		--page docs/benchmarks-operations.md

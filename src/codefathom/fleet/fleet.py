@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import NamedTuple, Self
 
 from codefathom.config.settings import Settings
@@ -107,7 +107,7 @@ class Fleet:
             tuple(manifest.shards()),
             total,
             distinct,
-            Folder(self.root).n_bytes(),
+            _room_of(self.root),
         )
 
     def remove(self) -> int:
@@ -139,3 +139,14 @@ class Fleet:
     def __exit__(self, *_: object) -> None:
         with closing(self._manifest):
             pass
+
+
+def _room_of(folder: str) -> int:
+    """Return the size of all files below a folder; one with several names, such as those of words, counts once."""
+    sizes: dict[tuple[int, int], int] = {}
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # a file that was replaced in this moment
+                status = os.lstat(os.path.join(place, name))
+                sizes[status.st_dev, status.st_ino] = status.st_size
+    return sum(sizes.values())

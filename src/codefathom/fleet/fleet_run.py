@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from codefathom.errors import FathomError, IndexingError, LockedError
 from codefathom.fleet.manifest import Manifest, Repository, Shard
-from codefathom.fleet.shards import MOST_BYTES, SHARDS, ShardOrder, build, forget
+from codefathom.fleet.shards import SHARDS, ShardOrder, build, forget
 from codefathom.fleet.sources import (
     RepositoryPlace,
     UnreadSource,
@@ -28,6 +28,7 @@ from codefathom.stores.lock import WriterLock
 from codefathom.types import Failure, Progress
 
 WORDS = "words"
+MOST_BYTES = 50_000_000  # of the files of a shard, about 1.5 million lines; a larger repository is alone
 _BEFORE = "before"  # key of the shards that were in force before the last switch
 _AT_ONCE = 5_000  # values in one statement
 OnProgress = Callable[[Progress], None]

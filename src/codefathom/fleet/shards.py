@@ -26,7 +26,6 @@ from codefathom.versions import CHUNKER_VERSION, PARSER_VERSION, SECRETS_VERSION
 
 SHARDS = "shards"
 KEYS_OF_SHARD = 32  # bits of a key behind the slot
-MOST_BYTES = 50_000_000  # of the files of a shard, about 1.5 million lines; a larger repository is alone
 
 
 class ShardOrder(NamedTuple):
