@@ -107,6 +107,24 @@ class Database:
         finally:
             self._give_back(own)
 
+    def read_if(
+        self, condition: str, statement: str, parameters: Sequence[object] = ()
+    ) -> list[tuple[Any, ...]] | None:
+        """Return all rows of a query, None where another query has no row: both see the file at one moment, so that a
+        table which the condition asks for is there."""
+        with self.lent() as db:
+            is_outer = not db.in_transaction
+            try:
+                if is_outer:
+                    db.execute("BEGIN")
+                has_row = db.execute(condition).fetchone() is not None
+                return db.execute(statement, parameters).fetchall() if has_row else None
+            except (sqlite3.DatabaseError, OSError) as error:
+                raise self._failure("read", error) from error
+            finally:
+                if is_outer and db.in_transaction:
+                    db.execute("COMMIT")
+
     def rows(self, statement: str) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query that may have very many; later writes are not seen."""
         own = self._take("read")

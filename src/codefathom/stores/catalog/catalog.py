@@ -800,8 +800,9 @@ class Catalog:
     def _using(self, name: str) -> list[int]:
         """Return the documents that use a name, and perhaps some more."""
         number = number_of(name)
-        if self._read(HAS_USED_NAMES):
-            return [row[0] for row in self._read("SELECT document_id FROM used_names WHERE name = ?", (number,))]
+        using = self._database.read_if(HAS_USED_NAMES, "SELECT document_id FROM used_names WHERE name = ?", (number,))
+        if using is not None:
+            return [row[0] for row in using]
         # A first run is under way.
         rows = self._read("SELECT document_id, CAST(names AS BLOB) FROM refs")
         return [document for document, names in rows if number in numbers_in(names)]

@@ -21,6 +21,7 @@ from codefathom.stores.catalog.packed_references import (
     uses_in,
 )
 from codefathom.stores.catalog.records import Batch, DocumentRecord
+from codefathom.stores.database import Database
 from codefathom.types import Document, ParsedDocument, Reference
 
 _TEXTS = st.text(max_size=6)  # also signs of control and halves of pairs
@@ -96,3 +97,23 @@ def test_a_changed_file_writes_its_own_names_only(tmp_path: Path, monkeypatch: p
             steps_of.append(steps.n_steps - before)
             catalog.close()
     assert steps_of[1] - steps_of[0] <= 20, f"{steps_of} steps"
+
+
+def test_a_first_run_may_begin_while_a_name_is_looked_for(tmp_path: Path) -> None:
+    path = str(tmp_path / "c.db")
+    database = Database(path)
+    reading, writing = Catalog(database), Catalog.open(path)
+    n_looks = []
+
+    def begin_before_the_second_look(statement: str) -> None:
+        if statement.startswith("SELECT"):
+            n_looks.append(statement)
+            if len(n_looks) == 2:
+                writing.begin_load()
+
+    assert users(reading, "go") == []
+    database.connection().set_trace_callback(begin_before_the_second_look)
+    assert users(reading, "go") == []
+    assert len(n_looks) >= 2
+    reading.close()
+    writing.close()
