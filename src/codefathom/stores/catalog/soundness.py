@@ -227,8 +227,8 @@ class Soundness:
             numbers = packed_references.numbers_in(names)
             n_names, total = n_names + len(numbers), total + sum(number * (document_id % 997) for number in numbers)
         sums = "count(*), coalesce(sum(name * (document_id % 997)), 0)"
-        found = self._database.read_if(HAS_USED_NAMES, f"SELECT {sums} FROM used_names")
-        is_right = found in (None, [(n_names, total)])
+        summed = self._database.read_if(HAS_USED_NAMES, f"SELECT {sums} FROM used_names")
+        is_right = summed in (None, [(n_names, total)])
         return "" if is_right else "the names that lead to documents differ from what was written"
 
     def _leave_out(self, path: object) -> None:
