@@ -271,6 +271,7 @@ def test_the_command_asks_a_fleet_like_a_project(shop: Path, capsys: pytest.Capt
     assert "def price_of_basket" in run("context", "-p", "shop", "price_of_basket")[1]
     status = json.loads(run("--json", "fleet", "status", "shop")[1])
     assert (status["repositories"], status["shards"], status["lines"]) == (2, 1, 4)
+    assert ": 2 repositories, 1 shard, 4 lines\n" in run("fleet", "status", "shop")[1]
     assert run("fleet")[1].startswith("shop  ")
     assert run("fleet", "index", "shop")[1].startswith("shop: 0 repositories changed, 0 shards made")
     code, out = run("fleet", "remove", "shop")

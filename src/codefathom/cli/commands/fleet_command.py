@@ -70,9 +70,14 @@ def _index(options: FleetOptions, face: Face) -> int:
 
 
 def _report_text(report: FleetReport, status: FleetStatus) -> str:
-    changed = f"{len(report.changed)} repositories changed" if len(report.changed) != 1 else "1 repository changed"
-    made = f"{report.n_shards_made} shards made" if report.n_shards_made != 1 else "1 shard made"
-    return f"{status.name}: {changed}, {made}; {_extent(status)}"
+    changed, made = _several(len(report.changed), "repository"), _several(report.n_shards_made, "shard")
+    return f"{status.name}: {changed} changed, {made} made; {_extent(status)}"
+
+
+def _several(count: int, noun: str) -> str:
+    """Return a number of things in words, such as 1 repository, 2,000 repositories."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
 
 
 def _report_shape(report: FleetReport, status: FleetStatus) -> dict[str, object]:
@@ -97,8 +102,8 @@ def _status(options: FleetOptions, face: Face) -> int:
 
 
 def _extent(status: FleetStatus) -> str:
-    repositories, shards = len(status.repositories), len(status.shards)
-    return f"{repositories:,} repositories, {shards:,} shards, {status.n_lines:,} lines"
+    repositories, shards = _several(len(status.repositories), "repository"), _several(len(status.shards), "shard")
+    return f"{repositories}, {shards}, {_several(status.n_lines, 'line')}"
 
 
 def _status_lines(status: FleetStatus, *, is_whole: bool) -> list[str]:
@@ -112,9 +117,12 @@ def _status_lines(status: FleetStatus, *, is_whole: bool) -> list[str]:
         lines.append(f"it has no index yet: run `fathom fleet index {status.name}`")
     if is_whole:
         lines += [
-            f"{item.name}: {item.n_files:,} files, shard {item.slot}, {item.place}" for item in status.repositories
+            f"{item.name}: {_several(item.n_files, 'file')}, shard {item.slot}, {item.place}"
+            for item in status.repositories
         ]
-        lines += [f"shard {item.folder}: {item.n_lines:,} lines, {size(item.n_bytes)}" for item in status.shards]
+        lines += [
+            f"shard {item.folder}: {_several(item.n_lines, 'line')}, {size(item.n_bytes)}" for item in status.shards
+        ]
     return [*lines, *(f"{item.name} could not be read: {item.problem}; {item.remedy}" for item in status.failed)]
 
 
