@@ -274,6 +274,8 @@ def test_the_command_asks_a_fleet_like_a_project(shop: Path, capsys: pytest.Capt
     assert ": 2 repositories, 1 shard, 4 lines\n" in run("fleet", "status", "shop")[1]
     assert run("fleet")[1].startswith("shop  ")
     assert run("fleet", "index", "shop")[1].startswith("shop: 0 repositories changed, 0 shards made")
+    assert run("fleet", "add", "other", "not-there")[0] == 2
+    assert [fleet.name for fleet in FleetList().listed()] == ["shop"]
     code, out = run("fleet", "remove", "shop")
     assert (code, out.startswith("removed the fleet shop")) == (0, True)
     assert FleetList().listed() == ()

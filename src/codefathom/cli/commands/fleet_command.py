@@ -9,6 +9,7 @@ from codefathom.errors import UsageError
 from codefathom.fleet.fleet import Fleet, FleetStatus
 from codefathom.fleet.fleet_list import FleetList
 from codefathom.fleet.fleet_run import FleetReport
+from codefathom.fleet.sources import checked_source
 from codefathom.shapes import to_json
 from codefathom.text.printable import show_text, size
 
@@ -38,6 +39,8 @@ def _add(options: FleetOptions, face: Face) -> int:
             "`fathom fleet add` needs a source", hint="give a folder of clones, a folder, or a list of these"
         )
     _refuse_taken(options.name)
+    for source in options.sources:
+        checked_source(source)  # before there is a fleet
     with Fleet.make(options.name, options.at) as fleet:
         sources = fleet.add(options.sources)
         # A fleet is asked like a project, by its name.
@@ -62,6 +65,10 @@ def _index(options: FleetOptions, face: Face) -> int:
     with Fleet(named, face.settings_of(named.root)) as fleet:
         report = fleet.index(face.on_progress, full=options.full)
         status = fleet.status()
+    if not status.repositories and not report.failures:
+        raise UsageError(
+            f"the fleet {options.name} has no repository", hint=f"`fathom fleet add {options.name} FOLDER` adds some"
+        )
     face.notes(f"{failure.path}: {failure.reason}" for failure in report.failures[:_MOST_SHOWN])
     if len(report.failures) > _MOST_SHOWN:
         face.note(f"{len(report.failures) - _MOST_SHOWN} more could not be read; `fathom fleet status` names them")
