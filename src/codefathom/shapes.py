@@ -198,7 +198,7 @@ def hit_shape(hit: Hit, *, n_lines: int | None = None, explain: bool = True) -> 
         "is_test": is_test(chunk.path),
         "stale": hit.stale,
         "place": hit.place,
-        **({"commit": hit.commit._asdict()} if hit.commit else {}),
+        "commit": hit.commit and hit.commit._asdict(),
         **(
             {"reason_parts": notes_shape(hit.reasons), "place_parts": notes_shape(hit.document_place)}
             if explain
