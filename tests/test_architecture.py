@@ -121,6 +121,9 @@ LIBRARIES = {
 # What the extras `server` and `mcp` bring; only the server imports it.
 OF_THE_SERVER = {"anyio", "fastapi", "h11", "mcp", "mcp_types", "opentelemetry", "pydantic", "starlette", "uvicorn"}
 
+# What the extra `lsp` brings.
+OF_EDITORS = {"lsprotocol", "pygls"}
+
 
 @cache
 def tree(path: Path) -> ast.Module:
@@ -310,6 +313,8 @@ def test_libraries_are_imported_by_their_own_adapter_only() -> None:
                 uses.setdefault(module, set()).add(name_of(path))
     of_server = {name: uses.pop(name, set()) for name in OF_THE_SERVER}
     assert {path for paths in of_server.values() for path in paths if not path.startswith("server/")} == set()
+    of_editors = {name: uses.pop(name, set()) for name in OF_EDITORS}
+    assert {path for paths in of_editors.values() for path in paths if not path.startswith("lsp/")} == set()
     assert uses == LIBRARIES
 
 
@@ -423,7 +428,7 @@ def test_only_one_module_works_on_files_of_folders_that_strangers_may_fill() -> 
 
 def test_core_is_synchronous() -> None:
     coroutines = [name for name, node in functions() if isinstance(node, ast.AsyncFunctionDef)]
-    assert [name for name in coroutines if not name.startswith("server/")] == []
+    assert [name for name in coroutines if not name.startswith(("server/", "lsp/"))] == []
 
 
 def test_only_faces_print() -> None:
@@ -452,6 +457,7 @@ def test_one_module_writes_to_the_streams() -> None:
     }  # which speak to their parents
     # The last one passes lines of JSON on, which another process of ours has made.
     readers = {"cli/commands/chat_command.py", "cli/commands/mcp_command.py", "cli/commands/plain_mcp.py"}
+    readers.add("cli/commands/lsp_command.py")  # an editor reads JSON from it
     assert uses - processes == {"cli/__init__.py", "cli/display/output.py", *readers}
 
 

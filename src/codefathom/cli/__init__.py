@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ERROR = 2
 # Python looks for circles of objects after 700 new ones. In a process that answers and ends it finds none worth that:
 # in 58,000 files it took an eighth of a search. Other commands live long, or hold much.
-_LIVE_LONG = frozenset(("ask", "chat", "index", "mcp", "serve"))
+_LIVE_LONG = frozenset(("ask", "chat", "index", "lsp", "mcp", "serve"))
 _MANY_OBJECTS = 200_000  # at most some 40 MB
 _BROKEN_PIPE = 141  # what a shell reports for grep when the reader is gone
 

@@ -34,10 +34,10 @@ FIRST = (
 )
 # All other commands, by what they are about.
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "more questions": ("chat", "files"),
+    "more questions": ("history", "chat", "files"),
     "the index": ("index", "export", "import", "backup", "restore", "store"),
     "projects and settings": ("projects", "fleet", "config", "tokens"),
-    "coding agents": ("mcp", "uninstall", "bench"),
+    "agents, editors": ("mcp", "lsp", "uninstall", "bench"),
     "fathom itself": ("doctor", "completion", "version", "help"),
 }
 _OVERVIEW = """\

@@ -940,7 +940,7 @@ COMMANDS = (
     ),
     Command(
         "fleet",
-        "keep very many repositories under one name, and ask all of them at once",
+        "keep very many repositories under one name, and ask them all",
         (
             Option(
                 ("action",),
@@ -1101,7 +1101,7 @@ COMMANDS = (
     ),
     Command(
         "mcp",
-        "serve a coding agent on stdin and stdout, over the Model Context Protocol (MCP)",
+        "serve a coding agent over the Model Context Protocol (MCP)",
         (),
         (
             *_SEVERAL[:2],
@@ -1109,6 +1109,14 @@ COMMANDS = (
         ),
         McpOptions,
         ("fathom mcp", "fathom mcp -C ~/code/shop", "fathom mcp -p shop -p web"),
+    ),
+    Command(
+        "lsp",
+        "serve an editor over the Language Server Protocol (LSP)",
+        (),
+        (),
+        PlainOptions,
+        ("fathom lsp", "fathom lsp -C ~/code/shop"),
     ),
     Command(
         "bench",

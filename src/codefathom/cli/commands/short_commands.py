@@ -407,6 +407,7 @@ RUN: Mapping[str, Command] = {
     "install": _in("install_command", "install"),
     "uninstall": _in("install_command", "uninstall"),
     "mcp": mcp,
+    "lsp": _in("lsp_command"),
     "bench": _in("bench_command"),
     "projects": _in("projects_command"),
     "fleet": _in("fleet_command"),

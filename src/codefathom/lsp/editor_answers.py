@@ -1,0 +1,189 @@
+"""What an editor asks of a project: names by words and by meaning, definitions, uses, outlines, callers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from lsprotocol.types import (
+    DocumentSymbol,
+    Hover,
+    Location,
+    MarkupContent,
+    MarkupKind,
+    Position,
+    Range,
+    SymbolKind,
+    WorkspaceSymbol,
+)
+
+from codefathom.engine import Engine
+from codefathom.errors import SourceError, UsageError
+from codefathom.lsp.shown_files import ShownFile, ShownFiles
+from codefathom.text.printable import show_text
+from codefathom.types import FoundSymbol, NamedPlace, Related, RelatedResult
+
+MOST_SYMBOLS = 50
+MOST_BY_MEANING = 20
+MOST_USES = 200
+_KINDS = {
+    "function": SymbolKind.Function,
+    "method": SymbolKind.Method,
+    "class": SymbolKind.Class,
+    "interface": SymbolKind.Interface,
+    "struct": SymbolKind.Struct,
+    "enum": SymbolKind.Enum,
+    "trait": SymbolKind.Interface,
+    "type": SymbolKind.Class,
+    "module": SymbolKind.Module,
+    "constant": SymbolKind.Constant,
+    "macro": SymbolKind.Function,
+    "component": SymbolKind.Class,
+    "section": SymbolKind.String,
+}
+_CERTAINTY = {
+    "by-compiler": "a compiler's index says so",
+    "exact": "by scopes and imports",
+    "by-name": "by the name alone, so it may be another one",
+}
+
+
+class NamedAt(NamedTuple):
+    """A name that stands at a position, and what it means."""
+
+    range: Range
+    place: NamedPlace
+
+
+class EditorAnswers:
+    """The answers of one request. Each place is where the editor shows it, or is left out. Raises FathomError."""
+
+    def __init__(self, engine: Engine, files: ShownFiles) -> None:
+        self._engine = engine
+        self._files = files
+        engine.current.refresh()
+
+    def symbols(self, query: str) -> list[WorkspaceSymbol]:
+        """Return symbols with a name like the query; for words, and where no name is like it, those that they mean."""
+        symbols = self._engine.symbols(query, limit=MOST_SYMBOLS) if query.strip() else ()
+        if self._files.take_in_changes(item.path for item in symbols):
+            symbols = self._engine.symbols(query, limit=MOST_SYMBOLS)
+        items = [self._symbol(item) for item in symbols]
+        if len(query.split()) > 1 or (query.strip() and not symbols):
+            items += self._by_meaning(query)
+        return [item for item in items if item is not None]
+
+    def _symbol(self, item: FoundSymbol) -> WorkspaceSymbol | None:
+        symbol = item.symbol
+        location = self._files.located(item.path, symbol.name_line, symbol.name)
+        within = symbol.qualified_name.removesuffix(symbol.name).rstrip(".> ")
+        kind = _KINDS.get(symbol.kind, SymbolKind.Variable)
+        about = f"{within} in {item.path}" if within else item.path
+        return (
+            WorkspaceSymbol(location, show_text(symbol.name), kind, container_name=show_text(about))
+            if location
+            else None
+        )
+
+    def _by_meaning(self, query: str) -> Iterator[WorkspaceSymbol]:
+        result = self._engine.search(query, level="symbol", limit=MOST_BY_MEANING)
+        if self._files.take_in_changes(hit.chunk.path for hit in result.hits):
+            result = self._engine.search(query, level="symbol", limit=MOST_BY_MEANING)
+        for hit in () if result.unanswerable else result.hits:
+            name = hit.name.rpartition(".")[2] or hit.chunk.path
+            location = self._files.located(hit.chunk.path, hit.line or hit.chunk.start_line, name)
+            kind = _KINDS.get(hit.kind, SymbolKind.File)
+            container = show_text(hit.chunk.path)
+            if location:
+                yield WorkspaceSymbol(location, show_text(name), kind, container_name=container)
+
+    def named_at(self, path: str, position: Position) -> NamedAt | None:
+        """Return what the name at a position means; None where none stands, or nothing of the project is meant."""
+        self._files.take_in_changes([path])
+        file = self._files.file(path)
+        if file is None:
+            return None
+        line = file.indexed_line(position.line + 1)
+        for name, span in file.names_at(position):
+            place = self._engine.name_at(path, line, name)
+            if self._files.take_in_changes(item.path for item in place.definitions):
+                place = self._engine.name_at(path, line, name)
+            if place.definitions:
+                return NamedAt(span, place)
+        return None
+
+    def definitions(self, place: NamedPlace) -> list[Location]:
+        """Return where the definitions stand that a name can mean, the nearest first."""
+        return _all(self._files.located(it.path, it.symbol.name_line, it.symbol.name) for it in place.definitions)
+
+    def uses(self, place: NamedPlace) -> list[Location]:
+        """Return the uses of the first definition: what is certain first; of several in one symbol the first one."""
+        edges = self._edges(target_of(place.definitions[0]))
+        return _all(self._files.located(edge.path, edge.line, edge.name) for edge in edges)
+
+    def _edges(self, target: str) -> Sequence[Related]:
+        result = self.callers(target)
+        if self._files.take_in_changes(edge.path for edge in result.edges):
+            result = self.callers(target)
+        return sorted(result.edges, key=lambda edge: edge.certainty == "by-name")
+
+    def callers(self, target: str) -> RelatedResult:
+        """Return what uses a symbol; nothing for one that is not there any more."""
+        try:
+            return self._engine.related(target, direction="callers", limit=MOST_USES)
+        except (UsageError, SourceError):
+            return RelatedResult(target, (), ())
+
+    def hover(self, named: NamedAt) -> Hover:
+        """Return the first definition in words, how sure that is, and how often it is used."""
+        place, item = named.place, named.place.definitions[0]
+        lines = [item.symbol.signature or item.symbol.qualified_name]
+        lines += ["", item.symbol.doc] if item.symbol.doc else []
+        lines += ["", f"{item.path}:{item.symbol.name_line}, {certainty(place)}"]
+        more = "" if place.n_uses_is_exact else "at least "
+        lines += [f"uses known to Codefathom: {more}{place.n_uses}"]
+        return Hover(MarkupContent(MarkupKind.PlainText, show_text("\n".join(lines))), named.range)
+
+    def outline(self, path: str) -> list[DocumentSymbol]:
+        """Return the symbols of a file as a tree, those inside others below them."""
+        self._files.take_in_changes([path])
+        file = self._files.file(path)
+        top: list[DocumentSymbol] = []
+        around: list[tuple[int, list[DocumentSymbol]]] = []  # the last line of each symbol that is open, what is in it
+        for item in self._engine.files.outline(path) if file else ():
+            symbol = item.symbol
+            while around and around[-1][0] < symbol.end_line:
+                around.pop()
+            if (node := _node(file, item)) is None:
+                continue
+            (around[-1][1] if around else top).append(node)
+            inside: list[DocumentSymbol] = []
+            node.children = inside
+            around.append((symbol.end_line, inside))
+        return top
+
+
+def certainty(place: NamedPlace) -> str:
+    """Return in words how sure it is what a name means."""
+    others = f"; {place.n_definitions} definitions can be meant" if place.n_definitions > 1 else ""
+    return "this is the definition" if place.is_definition else f"known {_CERTAINTY[place.certainty]}{others}"
+
+
+def target_of(item: FoundSymbol) -> str:
+    """Return a symbol as a question for connections names it."""
+    return f"{item.path} @@{item.symbol.qualified_name}"
+
+
+def _all(locations: Iterable[Location | None]) -> list[Location]:
+    # Two uses in one line are one place for an editor.
+    return list({(at.uri, str(at.range)): at for at in locations if at is not None}.values())
+
+
+def _node(file: ShownFile | None, item: FoundSymbol) -> DocumentSymbol | None:
+    symbol = item.symbol
+    place = file and file.place(symbol.name_line, symbol.name)
+    span = file and file.span(symbol.start_line, symbol.end_line)
+    if not place or not span:
+        return None
+    kind = _KINDS.get(symbol.kind, SymbolKind.Variable)
+    return DocumentSymbol(show_text(symbol.name), kind, span, place.range)

@@ -1,0 +1,198 @@
+"""A language server over two streams. The loop reads messages; what asks the index runs in threads beside it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, BinaryIO
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from codefathom import __version__
+from codefathom.engine import Engine
+from codefathom.errors import FathomError
+from codefathom.lsp.editor_answers import EditorAnswers
+from codefathom.lsp.positions import UTF16
+from codefathom.lsp.shown_files import OpenText, ShownFiles, path_of
+
+_MOST_AT_ONCE = 4  # requests; an editor asks several things of a file when it opens it
+_NOT_INITIALIZED = -32002
+_REQUEST_FAILED = -32803
+
+OpenProject = Callable[[str], Engine]  # of a folder; of "" that of the command line
+Ask = Callable[["EditorServer", EditorAnswers, Any], Any]
+
+
+class EditorServer(LanguageServer):
+    """The server of one editor, for one project: that of the first folder of its workspace."""
+
+    def __init__(self, open_project: OpenProject) -> None:
+        # An editor sends whole texts: what counts as a line is then decided here, in one place.
+        super().__init__("codefathom", __version__, lsp.TextDocumentSyncKind.Full)
+        self._open_project = open_project
+        self._threads = ThreadPoolExecutor(_MOST_AT_ONCE)
+        self._engine: Engine | None = None
+        self._left_out: list[str] = []  # folders of the workspace that are not answered for
+
+    @property
+    def engine(self) -> Engine:
+        """The project. Raises JsonRpcException before the editor has told its folder."""
+        if self._engine is None:
+            raise JsonRpcException("the editor has not told its folder yet", _NOT_INITIALIZED)
+        return self._engine
+
+    def begin(self, params: lsp.InitializeParams) -> None:
+        """Open the project of an editor's workspace. Nothing is read yet."""
+        folders = [folder.uri for folder in params.workspace_folders or ()]
+        uris = folders or [params.root_uri or ""]
+        self._left_out = folders[1:]
+        try:
+            engine = self._open_project(to_fs_path(uris[0]) or "" if uris[0].startswith("file:") else "")
+        except FathomError as error:
+            raise _failure(error) from error
+        if not engine.folder:
+            raise JsonRpcException("this repository has no working tree that an editor could show", _REQUEST_FAILED)
+        self._engine = engine
+
+    async def make_index(self) -> None:
+        """Make or renew the index, so that the first request does not wait for it."""
+        if self._left_out:
+            self.tell(
+                f"fathom lsp answers for one project, {self.engine.folder}, and not for {', '.join(self._left_out)}; "
+                "open each of them in a window of its own",
+                lsp.MessageType.Warning,
+            )
+        try:
+            await self.beside(self.engine.current.refresh)
+        except FathomError as error:
+            self.tell(f"the index cannot be made: {_words(error)}", lsp.MessageType.Error)
+
+    def tell(self, text: str, kind: lsp.MessageType = lsp.MessageType.Log) -> None:
+        """Write to the log of the editor; a warning or an error is shown."""
+        if kind == lsp.MessageType.Log:
+            self.window_log_message(lsp.LogMessageParams(kind, text))
+        else:
+            self.window_show_message(lsp.ShowMessageParams(kind, text))
+
+    async def beside(self, work: Callable[[], Any]) -> Any:
+        """Return what some work gives that runs in a thread: the loop goes on, and a client may take its wish back."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    async def answered(self, ask: Ask, params: Any) -> Any:
+        """Return the answer to a request. Raises JsonRpcException with an error and its remedy in words."""
+        engine, texts = self.engine, self._open_texts()
+        encoding = str(getattr(self.workspace.position_encoding, "value", None) or UTF16)
+
+        def work() -> Any:
+            return ask(self, EditorAnswers(engine, ShownFiles(engine, texts, encoding)), params)
+
+        try:
+            return await self.beside(work)
+        except FathomError as error:
+            raise _failure(error) from error
+
+    async def take_in(self, uri: str) -> None:
+        """Take in a file that was saved. What is wrong is told by the next question."""
+        path = path_of(uri, self.engine.folder)
+        if path is not None:
+            try:
+                await self.beside(lambda: self.engine.take_in([path]))
+            except FathomError as error:
+                self.tell(_words(error))
+
+    def path(self, uri: str) -> str:
+        """Return the path of a document in the project, "" for one outside."""
+        return path_of(uri, self.engine.folder) or ""
+
+    def _open_texts(self) -> dict[str, OpenText]:
+        documents = self.workspace.text_documents.items()
+        return {self.path(uri): OpenText(uri, document.source) for uri, document in documents}
+
+    def close(self) -> None:
+        """End the threads and close the project."""
+        self._threads.shutdown(cancel_futures=True)
+        if self._engine is not None:
+            self._engine.close()
+
+
+def serve(open_project: OpenProject, stdin: BinaryIO, stdout: BinaryIO) -> None:
+    """Answer an editor on two streams until it leaves; `stdout` is closed then."""
+    server = made(open_project)
+    try:
+        server.start_io(stdin, stdout)
+    finally:
+        server.close()
+
+
+def made(open_project: OpenProject) -> EditorServer:
+    """Return a server with all that it can answer."""
+    server = EditorServer(open_project)
+
+    @server.feature(lsp.INITIALIZE)
+    def initialize(params: lsp.InitializeParams) -> None:
+        server.begin(params)
+
+    @server.feature(lsp.INITIALIZED)
+    async def initialized(_: Any) -> None:
+        await server.make_index()
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(params: lsp.DidSaveTextDocumentParams) -> None:
+        await server.take_in(params.text_document.uri)
+
+    for method, ask in _REQUESTS.items():
+        _add(server, method, ask)
+    return server
+
+
+def _add(server: EditorServer, method: str, ask: Ask) -> None:
+    @server.feature(method)
+    async def answer(params: Any) -> Any:
+        return await server.answered(ask, params)
+
+
+def _symbols(_: EditorServer, answers: EditorAnswers, params: lsp.WorkspaceSymbolParams) -> Any:
+    return answers.symbols(params.query)
+
+
+def _outline(server: EditorServer, answers: EditorAnswers, params: lsp.DocumentSymbolParams) -> Any:
+    return answers.outline(server.path(params.text_document.uri))
+
+
+def _definition(server: EditorServer, answers: EditorAnswers, params: lsp.DefinitionParams) -> Any:
+    named = answers.named_at(server.path(params.text_document.uri), params.position)
+    return answers.definitions(named.place) if named else None
+
+
+def _hover(server: EditorServer, answers: EditorAnswers, params: lsp.HoverParams) -> Any:
+    named = answers.named_at(server.path(params.text_document.uri), params.position)
+    return answers.hover(named) if named else None
+
+
+def _references(server: EditorServer, answers: EditorAnswers, params: lsp.ReferenceParams) -> Any:
+    named = answers.named_at(server.path(params.text_document.uri), params.position)
+    if named is None:
+        return None
+    definitions = answers.definitions(named.place) if params.context.include_declaration else []
+    return definitions + [place for place in answers.uses(named.place) if place not in definitions]
+
+
+_REQUESTS: dict[str, Ask] = {
+    lsp.WORKSPACE_SYMBOL: _symbols,
+    lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: _outline,
+    lsp.TEXT_DOCUMENT_DEFINITION: _definition,
+    lsp.TEXT_DOCUMENT_HOVER: _hover,
+    lsp.TEXT_DOCUMENT_REFERENCES: _references,
+}
+
+
+def _words(error: FathomError) -> str:
+    return f"{error}; {error.hint}" if error.hint else str(error)
+
+
+def _failure(error: FathomError) -> JsonRpcException:
+    return JsonRpcException(_words(error), _REQUEST_FAILED)
