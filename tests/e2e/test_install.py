@@ -18,6 +18,7 @@ from tests.waiting import LONG_S, is_readable
 from codefathom import __version__
 from codefathom.answer.tokens import estimate
 from codefathom.cli.arguments import parse
+from codefathom.hosts.host_list import HOSTS
 from codefathom.hosts.plugin_files import PLUGIN_FOLDER, checksum, is_own_text
 
 if sys.platform == "win32":
@@ -345,6 +346,79 @@ def test_a_sub_agent_is_written_where_a_host_documents_one_and_stays_if_it_was_c
     assert not (base / ".claude" / "skills").exists()
     assert str(path) in run("install", "claude", "--print", *options).stdout
     assert "code-finder" not in run("install", "cursor", "--print", *options).stdout
+
+
+INSTRUCTIONS = {  # of a user, and of a project
+    "claude": (".claude/CLAUDE.md", "CLAUDE.md"),
+    "codex": (".codex/AGENTS.md", "AGENTS.md"),
+    "cursor": ("", "AGENTS.md"),
+    "vscode": ("", "AGENTS.md"),
+    "gemini": (".gemini/GEMINI.md", "GEMINI.md"),
+    "zed": ("", "AGENTS.md"),
+    "opencode": (".config/opencode/AGENTS.md", "AGENTS.md"),
+    "amp": (".config/amp/AGENTS.md", "AGENTS.md"),
+}
+
+
+@pytest.mark.parametrize("before", [None, b"", b"# Rules\r\n", b"\xef\xbb\xbf# Rules"])
+@pytest.mark.parametrize(("name", "options"), [*((name, ()) for name in INSTRUCTIONS), ("codex", ("--project",))])
+def test_a_paragraph_is_written_when_it_is_asked_for_and_taken_out_to_the_byte(
+    run: Install, home: Path, name: str, options: tuple[str, ...], before: bytes | None
+) -> None:
+    base = home.parent / "project" if options else home
+    place = INSTRUCTIONS[name][len(options)]
+    path = base / (place or "AGENTS.md")
+    if before is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(before)
+    assert run("install", name, "--yes", *options).returncode == 0
+    assert not path.exists() if before is None else path.read_bytes() == before
+
+    ran = run("install", name, "--yes", "--instructions", *options)
+    assert ran.returncode == 0, ran.stderr
+    if place:
+        assert path.read_bytes().startswith(before or b"")
+        assert b"fathom: begin" in path.read_bytes()
+        assert "ripgrep" in ran.stdout
+    assert "is already set up" in run("install", name, "--yes", *options).stdout
+    assert run("uninstall", name, "--yes", *options).returncode == 0
+    assert not path.exists() if before is None else path.read_bytes() == before
+
+
+def test_every_host_of_a_project_documents_its_instructions_as_said() -> None:
+    said = {host.name: host.project_instructions for host in HOSTS if host.project_instructions}
+    assert said == {name: places[1] for name, places in INSTRUCTIONS.items()}
+
+
+def test_a_paragraph_that_was_changed_stays(run: Install, home: Path) -> None:
+    path = home / ".claude" / "CLAUDE.md"
+    assert run("install", "claude", "--yes", "--instructions").returncode == 0
+    path.write_bytes(changed := path.read_bytes().replace(b"ripgrep", b"grep"))
+    for words in (("install", "--instructions"), ("install",), ("uninstall",)):
+        assert "the paragraph of fathom was changed, and stays" in run(*words, "claude", "--yes").stdout
+        assert path.read_bytes() == changed
+
+
+def test_instructions_that_others_read_are_neither_hidden_nor_taken(run: Install, home: Path) -> None:
+    project = home.parent / "project"
+    agents, claude = project / "AGENTS.md", project / "CLAUDE.md"
+    agents.write_text("# Rules\n")
+    ran = run("install", "claude", "--project", "--yes", "--instructions")
+    assert "would not read AGENTS.md" in ran.stdout
+    assert not claude.exists()
+    assert (project / ".mcp.json").exists()
+
+    claude.symlink_to("AGENTS.md")
+    assert "it is a link" in run("install", "claude", "--project", "--yes", "--instructions").stdout
+    assert agents.read_text() == "# Rules\n"
+
+    for name in ("codex", "amp"):
+        assert run("install", name, "--project", "--yes", "--instructions").returncode == 0
+    assert "because Amp uses it, too" in run("uninstall", "codex", "--project", "--yes").stdout
+    assert "fathom: begin" in agents.read_text()
+    assert run("uninstall", "--project", "--yes").returncode == 0
+    assert agents.read_text() == "# Rules\n"
+    assert claude.is_symlink()
 
 
 def test_the_skill_is_short_and_knows_its_text() -> None:

@@ -328,7 +328,8 @@ def test_a_diff_is_answered_as_fathom_impact_answers_it(indexed: Path) -> None:
     assert places == [(edge.path, edge.line) for edge in impact.reached]
     assert [test["path"] for test in content["tests"]] == [test.path for test in impact.tests]
     assert (content["completeness"], content["left_out"]) == (impact.completeness, 0)
-    assert '"symbol": "total_cents"' in text
+    assert "changed function total_cents" in text
+    assert text.index("reached:") < text.index("changed:")
     assert "shop/orders.py" in text
     named = found[2]["result"]["structuredContent"]
     assert {item["path"] for item in named["changes"]} == {"shop/shop/pricing.py"}

@@ -324,6 +324,7 @@ class InstallOptions(NamedTuple):
     project: bool = False
     yes: bool = False
     print: bool = False
+    instructions: bool = False
 
 
 class StoreCommandOptions(NamedTuple):
@@ -1087,6 +1088,11 @@ COMMANDS = (
         (
             *_SETUP,
             Option(("--print",), "only print the settings and the skill; change no file"),
+            Option(
+                ("--instructions",),
+                "also write a short paragraph, between two marks, into the file of instructions that the agent reads, "
+                "such as AGENTS.md or CLAUDE.md",
+            ),
         ),
         InstallOptions,
         ("fathom install", "fathom install claude", "fathom install cursor --project --yes"),

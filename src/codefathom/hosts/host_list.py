@@ -12,6 +12,9 @@ from codefathom.hosts.json_edits import Entry
 SERVER = "fathom"
 _SKILL = ("skills", SERVER, "SKILL.md")
 _SUB_AGENT = ("agents", "code-finder.md")
+_AGENTS, _CLAUDE, _GEMINI = "AGENTS.md", "CLAUDE.md", "GEMINI.md"
+# Several hosts read the one only where the other is not.
+_HIDDEN_BY = {_AGENTS: _CLAUDE, _CLAUDE: _AGENTS}
 # Cursor and VS Code start the servers of a user in the home folder; with this they get the folder that is open.
 _OPEN_FOLDER = "${workspaceFolder}"
 
@@ -51,6 +54,7 @@ class Host:
     key: str  # of the object or table that holds the servers
     project_settings: Parts
     project_skill: Parts
+    project_instructions: str = ""  # the file of instructions in the root that it documents
     is_toml: bool = False
     server_type: str = "stdio"  # what an entry calls a program that speaks on stdin and stdout; "": it does not say
     added: tuple[str, ...] = ()  # keys of an entry that the host itself writes, such as what a user has allowed
@@ -89,25 +93,34 @@ class Host:
 
 
 HOSTS = (
-    Host("claude", "Claude Code", "mcpServers", (".mcp.json",), (".claude", *_SKILL)),
+    Host("claude", "Claude Code", "mcpServers", (".mcp.json",), (".claude", *_SKILL), _CLAUDE),
     Host(
         "codex",
         "Codex",
         "mcp_servers",
         (".codex", "config.toml"),
         (".agents", *_SKILL),
+        _AGENTS,
         is_toml=True,
         server_type="",
         added=("tools",),
     ),
-    Host("cursor", "Cursor", "mcpServers", (".cursor", "mcp.json"), (".cursor", *_SKILL)),
-    Host("vscode", "VS Code", "servers", (".vscode", "mcp.json"), (".github", *_SKILL)),
-    Host("gemini", "Gemini CLI", "mcpServers", (".gemini", "settings.json"), (".gemini", *_SKILL), server_type=""),
-    Host("zed", "Zed", "context_servers", (".zed", "settings.json"), (), server_type=""),
+    Host("cursor", "Cursor", "mcpServers", (".cursor", "mcp.json"), (".cursor", *_SKILL), _AGENTS),
+    Host("vscode", "VS Code", "servers", (".vscode", "mcp.json"), (".github", *_SKILL), _AGENTS),
+    Host(
+        "gemini",
+        "Gemini CLI",
+        "mcpServers",
+        (".gemini", "settings.json"),
+        (".gemini", *_SKILL),
+        _GEMINI,
+        server_type="",
+    ),
+    Host("zed", "Zed", "context_servers", (".zed", "settings.json"), (), _AGENTS, server_type=""),
     Host("windsurf", "Windsurf", "mcpServers", (), (".windsurf", *_SKILL), server_type=""),
-    Host("opencode", "opencode", "mcp", ("opencode.json",), (".opencode", *_SKILL), server_type="local"),
+    Host("opencode", "opencode", "mcp", ("opencode.json",), (".opencode", *_SKILL), _AGENTS, server_type="local"),
     Host("cline", "Cline", "mcpServers", (), (".cline", *_SKILL), added=("autoApprove", "disabled", "timeout")),
-    Host("amp", "Amp", "amp.mcpServers", (".amp", "settings.json"), (".agents", *_SKILL), server_type=""),
+    Host("amp", "Amp", "amp.mcpServers", (".amp", "settings.json"), (".agents", *_SKILL), _AGENTS, server_type=""),
     Host("junie", "Junie", "mcpServers", (".junie", "mcp", "mcp.json"), (".junie", *_SKILL), server_type=""),
 )
 
@@ -119,11 +132,8 @@ class HostPlaces(NamedTuple):
     skill: Target | None  # None: the host reads no skills
     marks: tuple[Target, ...]
     sub_agent: Target | None = None  # None: the host has none in a file, or does not document where
-
-    @property
-    def targets(self) -> tuple[Target, ...]:
-        """The files that are written, in the order of their changes."""
-        return tuple(filter(None, (self.settings, self.skill, self.sub_agent)))
+    instructions: Target | None = None  # the same
+    hidden: Target | None = None  # a file that hosts do not read any more once there are instructions
 
 
 def has_project_settings(host: Host) -> bool:
@@ -138,7 +148,10 @@ def project_places(host: Host, root: str) -> HostPlaces:
     # Not `.github`, which says nothing of an editor, nor `.agents`, which several read.
     folder = {"claude": ".claude", "opencode": ".opencode"}.get(host.name, host.project_settings[0])
     sub_agent = Target(root, (".claude", *_SUB_AGENT)) if host.name == "claude" else None
-    return HostPlaces(settings, skill, (settings, Target(root, (folder,))), sub_agent)
+    name = host.project_instructions
+    instructions = Target(root, (name,)) if name else None
+    hidden = Target(root, (_HIDDEN_BY[name],)) if name in _HIDDEN_BY else None
+    return HostPlaces(settings, skill, (settings, Target(root, (folder,))), sub_agent, instructions, hidden)
 
 
 def user_places(host: Host, around: Surroundings) -> HostPlaces:
@@ -147,7 +160,9 @@ def user_places(host: Host, around: Surroundings) -> HostPlaces:
         return _USER_PLACES[host.name](around)
     folder = f".{host.name}"
     settings = Target(around.home, (folder, *host.project_settings[1:]))
-    return HostPlaces(settings, Target(around.home, (folder, *_SKILL)), (Target(around.home, (folder,)),))
+    places = HostPlaces(settings, Target(around.home, (folder, *_SKILL)), (Target(around.home, (folder,)),))
+    instructions = Target(around.home, (folder, _GEMINI)) if host.name == "gemini" else None
+    return places._replace(instructions=instructions)
 
 
 def _vscode_places(around: Surroundings) -> HostPlaces:
@@ -164,14 +179,16 @@ def _cline_places(around: Surroundings) -> HostPlaces:
 def _claude_places(around: Surroundings) -> HostPlaces:
     own = around.variables.get("CLAUDE_CONFIG_DIR", "")
     settings = Target(own or around.home, (".claude.json",))
-    folder = Target(own, ()) if own else Target(around.home, (".claude",))
-    return HostPlaces(settings, folder.inner(*_SKILL), (settings, folder), folder.inner(*_SUB_AGENT))
+    folder = _claude_folder(around)
+    marks = (settings, folder)
+    return HostPlaces(settings, folder.inner(*_SKILL), marks, folder.inner(*_SUB_AGENT), folder.inner(_CLAUDE))
 
 
 def _codex_places(around: Surroundings) -> HostPlaces:
     own = around.variables.get("CODEX_HOME", "")
     folder = Target(own, ()) if own else Target(around.home, (".codex",))
-    return HostPlaces(folder.inner("config.toml"), Target(around.home, (".agents", *_SKILL)), (folder,))
+    places = HostPlaces(folder.inner("config.toml"), Target(around.home, (".agents", *_SKILL)), (folder,))
+    return places._replace(instructions=folder.inner(_AGENTS))
 
 
 def _zed_places(around: Surroundings) -> HostPlaces:
@@ -189,12 +206,14 @@ def _windsurf_places(around: Surroundings) -> HostPlaces:
 
 def _opencode_places(around: Surroundings) -> HostPlaces:
     folder = _config_folder(around).inner("opencode")
-    return HostPlaces(folder.inner("opencode.json"), folder.inner(*_SKILL), (folder,))
+    places = HostPlaces(folder.inner("opencode.json"), folder.inner(*_SKILL), (folder,))
+    return places._replace(instructions=folder.inner(_AGENTS), hidden=_claude_folder(around).inner(_CLAUDE))
 
 
 def _amp_places(around: Surroundings) -> HostPlaces:
     folder = Target(around.home, (".config", "amp"))
-    return HostPlaces(folder.inner("settings.json"), Target(around.home, (".config", "agents", *_SKILL)), (folder,))
+    skill = Target(around.home, (".config", "agents", *_SKILL))
+    return HostPlaces(folder.inner("settings.json"), skill, (folder,), instructions=folder.inner(_AGENTS))
 
 
 _USER_PLACES = {
@@ -207,6 +226,11 @@ _USER_PLACES = {
     "windsurf": _windsurf_places,
     "zed": _zed_places,
 }
+
+
+def _claude_folder(around: Surroundings) -> Target:
+    own = around.variables.get("CLAUDE_CONFIG_DIR", "")
+    return Target(own, ()) if own else Target(around.home, (".claude",))
 
 
 def _config_folder(around: Surroundings) -> Target:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from codefathom.errors import SourceError
+from codefathom.hosts import instructions
 from codefathom.hosts.host_list import Host, HostPlaces, Target
 from codefathom.hosts.json_edits import Entry, FormError
 from codefathom.hosts.plugin_files import is_own_text, skill_text, sub_agent_text
@@ -17,6 +18,8 @@ from codefathom.stores.folder import File, Folder, RefusedError, UnsafeError
 _MOST_BYTES = 64_000_000
 _BOM = b"\xef\xbb\xbf"
 _CHANGED = "its entry for fathom was changed, and stays"
+_CHANGED_PARAGRAPH = "the paragraph of fathom was changed, and stays"
+_NEW_INSTRUCTIONS = instructions.created().encode()
 _BY_HAND = "`fathom install --print` shows the settings, to add them by hand"
 
 
@@ -24,10 +27,15 @@ _BY_HAND = "`fathom install --print` shows the settings, to add them by hand"
 class FileChange:
     """A file, its content before and after: None where there is no file."""
 
-    path: str
+    target: Target
     before: bytes | None
     after: bytes | None
     note: str = ""  # the reason why nothing changes
+
+    @property
+    def path(self) -> str:
+        """The whole path."""
+        return self.target.path
 
     @property
     def kind(self) -> str:
@@ -42,22 +50,78 @@ def is_there(places: HostPlaces) -> bool:
     return any(os.path.lexists(mark.path) for mark in places.marks)
 
 
-def setup_changes(host: Host, places: HostPlaces, command: str) -> list[FileChange]:
-    """Return the changes that set the host up. Raises SourceError for a file that cannot be read or understood."""
+def setup_changes(host: Host, places: HostPlaces, command: str, *, instructs: bool = False) -> list[FileChange]:
+    """Return the changes that set the host up. Raises SourceError for a file that cannot be read or understood.
+
+    A paragraph in a file of instructions is added where one is wanted, and renewed wherever one is.
+    """
     skill = [_text_change(places.skill, skill_text(), "skill")] if places.skill else []
     sub_agent = [_text_change(places.sub_agent, sub_agent_text(), "sub-agent")] if places.sub_agent else []
-    return [_settings_change(host, places.settings, host.entry(command)), *skill, *sub_agent]
+    paragraph = _instructed(places, is_wanted=instructs)
+    return [_settings_change(host, places.settings, host.entry(command)), *skill, *sub_agent, *paragraph]
 
 
 def removal_changes(host: Host, places: HostPlaces, others: Iterable[tuple[Host, HostPlaces]]) -> list[FileChange]:
     """Return the changes that take it back. Raises SourceError for a file that cannot be read or understood.
 
-    A skill stays while one of the other hosts, which reads the same file, is set up.
+    A skill and a paragraph stay while one of the other hosts, which reads the same file, is set up.
     """
-    users = [other.title for other, its in others if its.skill == places.skill and _is_set_up(other, its.settings)]
+    set_up = [(other.title, its) for other, its in others if _is_set_up(other, its.settings)]
+    users = [title for title, its in set_up if its.skill == places.skill]
+    readers = [title for title, its in set_up if its.instructions == places.instructions]
     texts = ((places.skill, "skill", users), (places.sub_agent, "sub-agent", ()))
     removals = [_text_removal(target, what, whose) for target, what, whose in texts if target is not None]
-    return [_settings_removal(host, places.settings), *removals]
+    return [_settings_removal(host, places.settings), *removals, *_uninstructed(places, readers)]
+
+
+def _instructed(places: HostPlaces, *, is_wanted: bool) -> Iterator[FileChange]:
+    """Yield the change that adds the paragraph to the instructions, or renews it; none where it is not wanted."""
+    target, hidden = places.instructions, places.hidden
+    if target is None:
+        return
+    before, text = _text_of(target)
+    if text is None and os.path.lexists(target.path):
+        note = "it is a link, or not a text in UTF-8; the paragraph is not added"
+        yield from [FileChange(target, before, before, note)] if is_wanted else []
+    elif before is None or text is None:
+        note = f"it is not made, because then some agents would not read {hidden.parts[-1]}" if hidden else ""
+        is_hiding = hidden is not None and os.path.lexists(hidden.path)
+        change = FileChange(target, None, None, note) if is_hiding else FileChange(target, None, _NEW_INSTRUCTIONS)
+        yield from [change] if is_wanted else []
+    elif is_wanted or instructions.has_paragraph(text):
+        try:
+            after = before[: len(before) - len(text.encode())] + instructions.with_paragraph(text).encode()
+            yield FileChange(target, before, after)
+        except instructions.ChangedError:
+            yield FileChange(target, before, before, _CHANGED_PARAGRAPH)
+
+
+def _uninstructed(places: HostPlaces, readers: Sequence[str]) -> Iterator[FileChange]:
+    """Yield the change that takes the paragraph out of the instructions; none where it is not there."""
+    target = places.instructions
+    before, text = _text_of(target) if target else (None, None)
+    if target is None or before is None or text is None or not instructions.has_paragraph(text):
+        return
+    if readers:
+        yield FileChange(target, before, before, f"the paragraph stays, because {readers[0]} uses it, too")
+        return
+    try:
+        rest = instructions.without_paragraph(text)
+        mark = before[: len(before) - len(text.encode())]
+        yield FileChange(target, before, None if rest is None else mark + rest.encode())
+    except instructions.ChangedError:
+        yield FileChange(target, before, before, _CHANGED_PARAGRAPH)
+
+
+def _text_of(target: Target) -> tuple[bytes | None, str | None]:
+    """Return the content of a file and its text; None for what is not there, is not a file, or is not text."""
+    try:
+        before = _read(target)
+        return before, None if before is None else _decoded(before)[1]
+    except SourceError:
+        return None, None
+    except FormError:
+        return before, None
 
 
 def _text_removal(target: Target, what: str, users: Sequence[str]) -> FileChange:
@@ -65,7 +129,7 @@ def _text_removal(target: Target, what: str, users: Sequence[str]) -> FileChange
     note = f"the {what} stays, because {users[0]} uses it, too" if users and before is not None else ""
     if before is not None and not is_own_text(before):
         note = f"the {what} was changed, and stays"
-    return FileChange(target.path, before, before if note else None, note)
+    return FileChange(target, before, before if note else None, note)
 
 
 def _is_set_up(host: Host, target: Target) -> bool:
@@ -79,16 +143,16 @@ def _is_set_up(host: Host, target: Target) -> bool:
 def _settings_removal(host: Host, target: Target) -> FileChange:
     before = _read(target)
     if before is None or not before.strip():
-        return FileChange(target.path, before, before)
+        return FileChange(target, before, before)
     with _understanding(target):
         mark, text = _decoded(before)
         entry = host.entry_in(text)
         if not _is_own(entry):
-            return FileChange(target.path, before, before)
+            return FileChange(target, before, before)
         if _is_changed(host, entry):
-            return FileChange(target.path, before, before, f"{_CHANGED}; remove it there if you do not want it")
+            return FileChange(target, before, before, f"{_CHANGED}; remove it there if you do not want it")
         rest = host.without_entry(text)
-        return FileChange(target.path, before, None if rest is None else mark + rest.encode())
+        return FileChange(target, before, None if rest is None else mark + rest.encode())
 
 
 def followed(places: HostPlaces) -> HostPlaces:
@@ -100,6 +164,7 @@ def followed(places: HostPlaces) -> HostPlaces:
         settings=_followed(places.settings),
         skill=places.skill and _followed(places.skill),
         sub_agent=places.sub_agent and _followed(places.sub_agent),
+        instructions=places.instructions and _followed(places.instructions),
     )
 
 
@@ -109,12 +174,13 @@ def _followed(target: Target) -> Target:
     return Target(base, tuple(os.path.relpath(path, base).split(os.sep))) if inside else target
 
 
-def write(change: FileChange, target: Target) -> None:
+def write(change: FileChange) -> None:
     """Put the new content in the place of the old, at once or not at all. Raises SourceError.
 
     A file that is no longer as it was when the change was made is not written; nothing is between this look and the
     replacement but a moment.
     """
+    target = change.target
     if _read(target) != change.before:
         raise SourceError(
             f"{target.path!r} has changed meanwhile; it was not written", hint="run the same command again"
@@ -138,7 +204,7 @@ def write(change: FileChange, target: Target) -> None:
 def _settings_change(host: Host, target: Target, entry: Entry) -> FileChange:
     before = _read(target)
     if before is None:
-        return FileChange(target.path, None, host.created(entry).encode())
+        return FileChange(target, None, host.created(entry).encode())
     with _understanding(target):
         mark, text = _decoded(before)
         old = host.entry_in(text)
@@ -149,9 +215,9 @@ def _settings_change(host: Host, target: Target, entry: Entry) -> FileChange:
             )
         if old is not None and _is_changed(host, old):
             note = f"{_CHANGED}; to let fathom write it again, remove it there and run `fathom install` again"
-            return FileChange(target.path, before, before, note)
+            return FileChange(target, before, before, note)
         after = before if old == entry else mark + host.with_entry(text, entry).encode()
-    return FileChange(target.path, before, after)
+    return FileChange(target, before, after)
 
 
 def _is_own(entry: object) -> bool:
@@ -176,8 +242,8 @@ def _is_changed(host: Host, entry: object) -> bool:
 def _text_change(target: Target, text: bytes, what: str) -> FileChange:
     before = _read(target)
     if before is None or is_own_text(before):
-        return FileChange(target.path, before, text)
-    return FileChange(target.path, before, before, f"the {what} was changed, and stays")
+        return FileChange(target, before, text)
+    return FileChange(target, before, before, f"the {what} was changed, and stays")
 
 
 @contextmanager

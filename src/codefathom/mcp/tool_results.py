@@ -340,15 +340,26 @@ def _first_of_impact(impact: Impact, completeness: str, page: ListPage, n: int) 
     end = list_end(Rest(left), page, n, is_cut=True)
     ways = f" or use cursor {end.shape['next']}" if "next" in end.shape else ""
     texts = [completeness] if completeness else []
-    texts += [
-        f"reached:\n{_edge_lines(reached, '')}" if name == "reached" else _titled(_IMPACT_TITLES[name], items)
-        for name, items in lists.items()
-        if items
-    ]
+    texts += [f"{title}:\n{lines}" for title, lines in _impact_lines(part, reached).items() if lines]
     texts += [f"{left} left out ({rest}); raise max_tokens{ways}"] if left else []
     texts += [page.note] if page.note else []
     shape = {**lists, "completeness": completeness, **end.shape}
     return tool_result("\n\n".join(texts), shape)
+
+
+def _impact_lines(part: Impact, reached: Sequence[EdgeGroup]) -> Mapping[str, str]:
+    """Return the lines of each list below its title, one for each item: users and tests first."""
+    changed = (
+        f"{show_name(item.path)}:{item.line} {item.change} "
+        + (f"{item.kind} {show_name(item.symbol)}" if item.symbol else "outside of all symbols")
+        for item in part.changes
+    )
+    return {
+        _IMPACT_TITLES["reached"]: _edge_lines(reached, ""),
+        _IMPACT_TITLES["tests"]: "\n".join(f"{show_name(test.path)} {show_line(test.reason)}" for test in part.tests),
+        _IMPACT_TITLES["changes"]: "\n".join(changed),
+        _IMPACT_TITLES["unseen"]: "\n".join(map(show_line, part.unseen)),
+    }
 
 
 def map_result(outline: Outline, page: ListPage) -> Mapping[str, Any]:
@@ -363,11 +374,6 @@ def map_result(outline: Outline, page: ListPage) -> Mapping[str, Any]:
     shape = {"outline": outline.text, "completeness": outline.completeness, **end.shape, **doubt.shape}
     text = "\n".join(filter(None, (outline.text.strip("\n"), note, page.note)))
     return tool_result(f"{doubt.text}{text}", shape)
-
-
-def _titled(title: str, items: Sequence[Any]) -> str:
-    lines = (json.dumps(item, ensure_ascii=False) for item in items)
-    return f"{title}:\n{_LINE_END.join(lines)}"
 
 
 def answer_result(answer: Answer, most: int) -> Mapping[str, Any]:

@@ -40,6 +40,7 @@ from codefathom.mcp.tool_results import (
 )
 from codefathom.providers.base import Usage
 from codefathom.search.graph.impact import ChangedSymbol, Impact, TouchingTest
+from codefathom.search.graph.impact_part import page_of
 from codefathom.search.verdict import Verdict
 from codefathom.types import Chunk, Hit, Progress, Related, RelatedResult, Rest, SearchResult
 
@@ -383,10 +384,10 @@ def test_an_impact_lists_what_changed_what_it_reaches_and_the_tests() -> None:
     result = impact_result(impact(1), FIRST_PAGE, MUCH)
     assert text_of(result) == (
         "Uses are known by scope.\n\n"
-        'changed:\n{"path": "c0.py", "symbol": "f", "kind": "function", "change": "changed", "line": 0}\n\n'
         "reached:\ncalls:\nr0.py:0 f\n\n"
-        'tests:\n{"path": "t0.py", "reason": "calls f"}\n\n'
-        'not seen:\n"a binary file"'
+        "tests:\nt0.py calls f\n\n"
+        "changed:\nc0.py:0 changed function f\n\n"
+        "not seen:\na binary file"
     )
     assert shape_of(result) == {
         "changes": [{"path": "c0.py", "symbol": "f", "kind": "function", "change": "changed", "line": 0}],
@@ -396,6 +397,32 @@ def test_an_impact_lists_what_changed_what_it_reaches_and_the_tests() -> None:
         "completeness": "Uses are known by scope.",
         "left_out": 0,
     }
+
+
+def test_each_item_of_an_impact_is_one_line_whatever_it_holds() -> None:
+    odd = impact(
+        1,
+        changes=(ChangedSymbol("a\nb.py", "f\ng", "function", "added", 3), ChangedSymbol("c.py", "", "", "removed", 4)),
+        tests=(TouchingTest("t\nu.py", 0.5, "calls\nf", 1),),
+        unseen=("a\nb",),
+        n_changes=2,
+    )
+    assert text_of(impact_result(odd, FIRST_PAGE, MUCH)).split("\n\n")[2:] == [
+        "tests:\n$'t\\nu.py' calls␊f",
+        "changed:\n$'a\\nb.py':3 added function $'f\\ng'\nc.py:4 removed outside of all symbols",
+        "not seen:\na␊b",
+    ]
+
+
+def test_pages_of_an_impact_hold_each_item_once() -> None:
+    whole = impact(20)
+    paths: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        shape = shape_of(impact_result(page_of(whole, offset, 20), ListPage(Cursor(offset, 7), 7), 300))
+        paths += [item["path"] for name in ("changes", "reached", "tests") for item in shape[name]]
+        offset = int(shape["next"].split(".")[0]) if "next" in shape else None
+    assert sorted(paths) == sorted(f"{list_}{k}.py" for list_ in "crt" for k in range(20))
 
 
 def test_the_lists_of_an_impact_take_turns_in_the_room_there_is() -> None:

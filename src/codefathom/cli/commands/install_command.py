@@ -23,6 +23,7 @@ from codefathom.hosts.host_list import (
     project_places,
     user_places,
 )
+from codefathom.hosts.instructions import paragraph
 from codefathom.hosts.plugin_files import PLUGIN_FOLDER, skill_text, sub_agent_text
 from codefathom.hosts.setup_changes import FileChange, followed, is_there, removal_changes, setup_changes, write
 from codefathom.shapes import to_json
@@ -40,7 +41,6 @@ _PASSING = ("archive-v0", "builds-v0", "environments-v2", ".cache")
 @dataclass(frozen=True, slots=True)
 class _Plan:
     host: Host
-    places: HostPlaces
     changes: Sequence[FileChange]
 
     @property
@@ -49,7 +49,7 @@ class _Plan:
 
     @property
     def is_set_up(self) -> bool:
-        return all(change.after is not None for change in self.changes)
+        return all(change.after is not None or change.note for change in self.changes)
 
 
 def install(options: InstallOptions, face: Face) -> int:
@@ -63,7 +63,11 @@ def install(options: InstallOptions, face: Face) -> int:
         face.note(f"no coding agent was found; name the one that you use: {names}")
         return _NO_RESULT
     command = _command(in_project=options.project)
-    codes = _run(hosts, lambda host, places: setup_changes(host, places, command), options, face)
+
+    def setup(host: Host, places: HostPlaces) -> Sequence[FileChange]:
+        return setup_changes(host, places, command, instructs=options.instructions)
+
+    codes = _run(hosts, setup, options, face)
     return _ERROR if _ERROR in codes else _NO_RESULT if _NO_RESULT in codes else _SUCCESS
 
 
@@ -134,7 +138,7 @@ def _run(hosts: Iterable[_Chosen], changes_of: _ChangesOf, options: InstallOptio
     shown: set[bytes] = set()  # the skill, which is the same for all
     for host, places in hosts:
         try:
-            plan = _Plan(host, places, changes_of(host, places))
+            plan = _Plan(host, changes_of(host, places))
             if not face.common.json:
                 face.write("".join(_shown(plan, shown, face)))
             code = _carry_out(plan, options, face)
@@ -162,9 +166,9 @@ def _carry_out(plan: _Plan, options: InstallOptions, face: Face) -> int:
     if not options.yes and face.answer(f"write this for {title}? [y/N] ").strip().lower() not in {"y", "yes"}:
         face.note(f"{title}: nothing was written")
         return _NO_RESULT
-    for change, target in zip(plan.changes, plan.places.targets, strict=True):
+    for change in plan.changes:
         if change.kind:
-            write(change, target)
+            write(change)
     face.note(f"{title}: written; restart it to see the change")
     return _SUCCESS
 
@@ -222,6 +226,10 @@ def _print(hosts: Sequence[_Chosen], options: InstallOptions, face: Face) -> int
         face.write(f"{face.style.strong('Sub-agent')}: in\n\n")
         face.write("".join(f"  {show_name(target.path)}\n" for target in sub_agents))
         face.write(f"\n{sub_agent_text().decode()}\n")
+    if readers := [places.instructions for _, places in hosts if places.instructions]:
+        face.write(f"{face.style.strong('Instructions')}: with --instructions, in\n\n")
+        face.write("".join(f"  {show_name(target.path)}\n" for target in dict.fromkeys(readers)))
+        face.write(f"\n{paragraph()}\n\n")
     title = face.style.strong("Agent Plugin")
     face.write(f"{title}: the skill in a folder that several agents load, {show_name(PLUGIN_FOLDER)}\n")
     return _SUCCESS
