@@ -165,6 +165,8 @@ def values() -> Iterator[Case]:
         "/files?project_id=shop&limit=0&offset=-5",
         "/files?project_id=shop&offset=1000000000",
         "/related?project_id=shop&target=%00&depth=1e9",
+        "/history?project_id=shop&place=%00&since=%ff&author=%00&limit=1e9",
+        "/history?project_id=shop&place=--output=x:1&since=--all",
         "/map?project_id=shop&query=%00&file=%00&folder=%ff&max_tokens=1e9",
         "/map?project_id=shop&max_tokens=1" + "&file=shop/pricing.py" * 200,
         "/symbols?project_id=shop&query=" + "x" * 5_000,

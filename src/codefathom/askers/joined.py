@@ -507,6 +507,10 @@ class JoinedProjects:
         return [(name, result_of(self._projects[name], one)) for name, one in questions.items()]
 
     def _ask(self, question: Question) -> Iterator[Any]:
+        if question.commits:
+            raise UsageError(
+                "the commits of one project answer at a time", hint="name exactly one project, and no path"
+            )
         request = request_of(question)
         if not self._projects:
             raise next(iter(self._unopened.values()))

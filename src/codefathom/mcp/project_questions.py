@@ -184,11 +184,11 @@ def mapped(chosen: ChosenProjects, question: Question) -> Outline:
     return _outline(result_of(projects, replace(question, folders=kept)))
 
 
-def answered(chosen: ChosenProjects, question: str, control: CallControl) -> Answer:
+def answered(chosen: ChosenProjects, question: Question, control: CallControl) -> Answer:
     """Return the answer of a model; the steps on the way are told. Raises StoppedError once the caller has left."""
     from codefathom.answer.answer_types import Answer
 
-    asked_for = Question(question, "ask", on_step=_teller(control), for_agent=True)
+    asked_for = replace(question, on_step=_teller(control), for_agent=True)
     answer: Answer | None = None
     with closing(_closable(_asker(chosen).answer(asked_for))) as events:
         for event in events:

@@ -252,7 +252,9 @@ class ToolCalls:
     def _ask(self, call: _Call) -> ToolResult:
         if call.chosen.indexing:
             return indexing_result(_step(call.chosen))
-        answer = call.masks.answer(answered(call.chosen, text_of(call.arguments, "question"), call.control))
+        commits = switch(call.arguments, "commits")
+        question = Question(text_of(call.arguments, "question"), "ask", commits=commits)
+        answer = call.masks.answer(answered(call.chosen, question, call.control))
         return answer_result(answer, call.masks.room(call.most))
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from datetime import date
 
 from codefathom.errors import SourceError, UsageError
 from codefathom.project.opening import OpenedProject
@@ -34,6 +36,8 @@ def line_history(opened: OpenedProject, question: Question) -> LineHistory:
     there is no repository.
     """
     limit = limit_of(question)
+    if question.since and not _is_day(question.since):
+        raise UsageError(f"{question.since!r} is not a day", hint="give a day such as 2026-11-01")
     place = _place(opened, question.text)
     tree = _tree(opened)
     steps, problem = _steps(opened, tree, place)
@@ -113,6 +117,12 @@ def _masked(change: LineChange, prefix: str) -> HistoryStep:
     mark = change.commit
     commit = CommitMark(mark.commit, mark.date, blank(mark.author), blank(mark.subject), mark.pull_request)
     return HistoryStep(commit, path, change.start_line, change.end_line, lines, has_marks=MASK in "".join(masked))
+
+
+def _is_day(text: str) -> bool:
+    with suppress(ValueError):
+        return date.fromisoformat(text).isoformat() == text
+    return False
 
 
 def _is_chosen(step: HistoryStep, question: Question) -> bool:

@@ -250,7 +250,7 @@ OPTIONS: tuple[QuestionOption, ...] = (
         fills="commits",
         usual=False,
         line=OnLine(("--commits",)),
-        body=InBody(False, kinds=("search",)),
+        body=InBody(False),
         tool=OfTool("commits", usual=False),
     ),
     QuestionOption(

@@ -415,6 +415,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show which commits made some lines or a symbol, and who owns the file */
+        get: operations["history_history_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/name-at": {
         parameters: {
             query?: never;
@@ -1317,6 +1334,13 @@ export interface components {
              * @example false
              */
             anyway: boolean;
+            /**
+             * Commits
+             * @description look in the commits of git instead of the files: messages, authors, changed lines
+             * @default false
+             * @example false
+             */
+            commits: boolean;
         };
         /**
          * AuditEntryOut
@@ -2805,6 +2829,23 @@ export interface components {
             n_lines: number;
         };
         /**
+         * FileOwnerOut
+         * @description Somebody who has changed a file.
+         */
+        FileOwnerOut: {
+            /**
+             * Name
+             * @description name
+             * @example Ann Example
+             */
+            name: string;
+            /**
+             * N Commits
+             * @example 7
+             */
+            n_commits: number;
+        };
+        /**
          * FileReasonOut
          * @description A file that is not in the index, with the reason.
          */
@@ -2965,6 +3006,138 @@ export interface components {
              * @example []
              */
             degraded: string[];
+        };
+        /**
+         * HistoryOut
+         * @description The commits that made some lines, the latest first, and the owners of their file.
+         */
+        HistoryOut: {
+            /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
+             * Project Id
+             * @description id of the project, as `GET /projects` lists it
+             * @example shop
+             */
+            project_id: string;
+            /**
+             * Path
+             * @description path of the file, relative to the root of the project
+             * @example shop/pricing.py
+             */
+            path: string;
+            /**
+             * Start Line
+             * @description first line, counted from 1
+             * @example 12
+             */
+            start_line: number;
+            /**
+             * End Line
+             * @description last line, counted from 1
+             * @example 14
+             */
+            end_line: number;
+            /** Commits */
+            commits: components["schemas"]["HistoryStepOut"][];
+            /**
+             * Code Owners
+             * @description owners that the file CODEOWNERS names
+             * @example [
+             *       "@shop/prices"
+             *     ]
+             */
+            code_owners: string[];
+            /**
+             * Changed By
+             * @description authors of most commits to the file
+             */
+            changed_by: components["schemas"]["FileOwnerOut"][];
+            /**
+             * Note
+             * @description reason why there is no commit
+             * @example
+             */
+            note: string;
+        };
+        /**
+         * HistoryStepOut
+         * @description A commit that made some lines, with the lines before and after it.
+         */
+        HistoryStepOut: {
+            /**
+             * Commit
+             * @description its whole hash
+             * @example 1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d
+             */
+            commit: string;
+            /**
+             * Date
+             * @example 2026-11-27
+             */
+            date: string;
+            /**
+             * Author
+             * @example Ann Example
+             */
+            author: string;
+            /**
+             * Subject
+             * @example Retry three times
+             */
+            subject: string;
+            /**
+             * Pull Request
+             * @description its number; empty where the message names none
+             * @example 12
+             */
+            pull_request: string;
+            /**
+             * Path
+             * @description path after the commit
+             * @example shop/pricing.py
+             */
+            path: string;
+            /**
+             * Start Line
+             * @description first line, counted from 1
+             * @example 12
+             */
+            start_line: number;
+            /**
+             * End Line
+             * @description last line, counted from 1
+             * @example 14
+             */
+            end_line: number;
+            /**
+             * Before
+             * @example return cents
+             */
+            before: string;
+            /**
+             * After
+             * @example return cents + tax
+             */
+            after: string;
         };
         /**
          * HitOut
@@ -3423,6 +3596,28 @@ export interface components {
              * @description the jobs, the newest first
              */
             jobs: components["schemas"]["JobOut"][];
+        };
+        /**
+         * KnownCommitsOut
+         * @description The commits that are indexed, and those that are not, because they are older or new.
+         */
+        KnownCommitsOut: {
+            /**
+             * N Known
+             * @example 1200
+             */
+            n_known: number;
+            /**
+             * N Left Out
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Bytes
+             * @description size of their index, a part of the whole
+             * @example 4000000
+             */
+            n_bytes: number;
         };
         /**
          * MadeTokenOut
@@ -4493,6 +4688,8 @@ export interface components {
              * @default []
              */
             compilers: components["schemas"]["CompilerFilesOut"][];
+            /** @description the indexed commits; null before the first question about commits */
+            commits?: components["schemas"]["KnownCommitsOut"] | null;
             /**
              * Views Current
              * @description true if the indexes of words and vectors belong to the present state
@@ -5860,6 +6057,8 @@ export interface components {
              * @default []
              */
             compilers: components["schemas"]["CompilerFilesOut"][];
+            /** @description the indexed commits; null before the first question about commits */
+            commits?: components["schemas"]["KnownCommitsOut"] | null;
             /**
              * Views Current
              * @description true if the indexes of words and vectors belong to the present state
@@ -7738,6 +7937,59 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MapOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    history_history_get: {
+        parameters: {
+            query: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
+                /** @description PATH, PATH:LINE, PATH:A-B or @@NAME */
+                place: string;
+                /** @description only commits of this day or later */
+                since?: string;
+                /** @description only commits whose author has this in the name */
+                author?: string;
+                /** @description largest number of items on this page */
+                limit?: number;
+                /** @description number of items to skip: `next_offset` of the page before */
+                offset?: number;
+                /** @description maximum number of tokens of the answer; the last items are left out if they do not fit */
+                max_tokens?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryOut"];
                 };
             };
             /** @description What is wrong */

@@ -88,6 +88,7 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     "GET /file-tree": _READER,
     "GET /symbols": _READER,
     "GET /related": _READER,
+    "GET /history": _maintainer(),  # it shows what was removed since
     "GET /name-at": _READER,
     "GET /map": _READER,
     "GET /federated/symbols": _READER,

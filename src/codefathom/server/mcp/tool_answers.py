@@ -11,7 +11,7 @@ from anyio import CancelScope, to_thread
 
 from codefathom.errors import FathomError
 from codefathom.mcp.agent_masks import AgentMasks, masked_text
-from codefathom.mcp.tool_arguments import most_tokens, named, text_of, texts
+from codefathom.mcp.tool_arguments import most_tokens, named, switch, text_of, texts
 from codefathom.mcp.tool_calls import ToolResult
 from codefathom.mcp.tool_results import answer_result, refusal_result
 from codefathom.question.question import Question
@@ -44,7 +44,8 @@ async def answered(state: ServerState, caller: Caller, arguments: Mapping[str, A
     try:
         arguments = named("ask", arguments)
         most = most_tokens(arguments)
-        question = Question(text_of(arguments, "question"), "ask", for_agent=True)
+        commits = switch(arguments, "commits")
+        question = Question(text_of(arguments, "question"), "ask", commits=commits, for_agent=True)
         call = _call(state, caller, arguments)
         with CancelScope(shield=True):  # one that has begun has to have a reader
             task = await to_thread.run_sync(begin, state, caller, question, call)

@@ -14,6 +14,7 @@ from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.facts.reasons import LEFT_OUT, Note
 from codefathom.project import agent_setup, answer_setup
+from codefathom.project.asking import is_of_commits
 from codefathom.providers.base import ChatModel
 from codefathom.question.asker import result_of
 from codefathom.question.question import Kind, Question
@@ -79,12 +80,14 @@ class AskerElsewhere:
     name: str
     engine: Engine  # stays open: it tells what is known without a question
     change: Change | None = None  # of its settings, for these questions
+    commits: bool = False  # each question is one about the commits
 
     def answer(self, question: Question) -> Iterator[Any]:
         """Yield the events of an answer, the result last. The model of an answer in words is called in this process."""
         if question.kind == "ask":
             yield from self._in_words(question)
             return
+        question = replace(question, commits=True) if self.commits else question
         with self.lease.share:
             yield from self._events(question)
 
@@ -100,12 +103,13 @@ class AskerElsewhere:
     def _in_words(self, question: Question) -> Iterator[Any]:
         request = answer_setup.request_of(question)
         self.refresh()
+        asker = replace(self, commits=True) if question.commits else self
 
         def look(query: str, level: LevelName, limit: int) -> SearchResult:
             own = Question(query, limit=limit, level=level, where=question.where)
-            return cast(SearchResult, result_of(self, own))
+            return cast(SearchResult, result_of(asker, own))
 
-        return agent_setup.answered(request, self, look, as_agent=question.as_agent)
+        return agent_setup.answered(request, asker, look, as_agent=question.as_agent)
 
     def _told(self, engine: Engine, question: Question) -> Iterator[Any]:
         with span(question.kind, project=self.name) as under_way:
@@ -195,11 +199,13 @@ class ProjectElsewhere(AskerElsewhere):
 
         Raises ForbiddenError for revisions where the caller, or the server itself, may not read the history.
         """
+        is_range = question.kind == "impact" and not question.diff
+        if is_range or question.kind == "history" or is_of_commits(question):
+            _check_history(self.state, self.caller, self.name)
         if question.kind == "search":
             yield self._searched(question)
             return
-        if question.kind == "impact" and not question.diff:
-            _check_history(self.state, self.caller, self.name)
+        if is_range:
             question = replace(question, text=checked_range(question.text or "HEAD"))
         if question.kind not in _AS_IT_IS:
             self.refresh()
@@ -292,8 +298,8 @@ def _check_history(state: ServerState, caller: Caller, project_id: str) -> None:
     project = state.projects.get(project_id, caller)
     if caller.role_in(project_id) < Role.MAINTAINER:
         raise ForbiddenError(
-            f"comparing revisions needs the role {Role.MAINTAINER.word} in the project {project_id!r}",
-            hint="send the text of a diff, or ask an administrator of this server for the role",
+            f"reading the history needs the role {Role.MAINTAINER.word} in the project {project_id!r}",
+            hint="for a change send the text of its diff, or ask an administrator of this server for the role",
         )
     state.projects.check_repository(project)
 

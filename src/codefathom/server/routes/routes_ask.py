@@ -14,6 +14,7 @@ from codefathom.answer.answer_types import Answer
 from codefathom.errors import SettingsError
 from codefathom.providers.base import Message
 from codefathom.question.question import Question
+from codefathom.question.question_options import question_of as question_of_options
 from codefathom.server.answers.answer_events import details_of
 from codefathom.server.answers.answer_runs import AnswerError, AnswerTask
 from codefathom.server.http.auth import Caller
@@ -106,7 +107,8 @@ def _add_running(routes: APIRouter, state: ServerState) -> None:
 def question_of(body: AskIn) -> Question:
     """Return the question in the body of a request."""
     history = tuple(Message(turn.role, turn.content) for turn in body.history)
-    return Question(body.query, "ask", pinned=tuple(body.pinned), history=history, anyway=body.values["anyway"])
+    question = question_of_options("ask", body.query, body.values)
+    return replace(question, pinned=tuple(body.pinned), history=history)
 
 
 def call_of(body: AskIn) -> ClientCall:

@@ -1,4 +1,4 @@
-"""/files, /file, /file-tree, /symbols, /related and /map: looking around in an index."""
+"""/files, /file, /file-tree, /symbols, /related, /history and /map: looking around in an index."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from codefathom.server.schemas.file_schemas import (
     FileLinesOut,
     FileOut,
     FilesOut,
+    HistoryOut,
     MapOut,
     NameAtOut,
     RelatedOut,
@@ -38,8 +39,18 @@ from codefathom.server.schemas.search_schemas import notes_out, query_values
 from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import ClientHere, ServerState
-from codefathom.shapes import map_shape, rest_shape
-from codefathom.types import FileLines, FoundSymbol, IndexedFile, NamedPlace, Related, RelatedResult, Rest, SomeSymbols
+from codefathom.shapes import history_shape, map_shape, rest_shape
+from codefathom.types import (
+    FileLines,
+    FoundSymbol,
+    IndexedFile,
+    LineHistory,
+    NamedPlace,
+    Related,
+    RelatedResult,
+    Rest,
+    SomeSymbols,
+)
 
 ProjectId: TypeAlias = Annotated[
     str, Query(max_length=200, examples=["shop"], description="may be left out where there is only one project")
@@ -53,6 +64,21 @@ LastLine: TypeAlias = Annotated[
 Name: TypeAlias = Annotated[str, Query(max_length=1_000, examples=["price"])]
 OneName: TypeAlias = Annotated[str, Query(min_length=1, max_length=200, examples=["price_of"])]
 Kind: TypeAlias = Annotated[str, Query(max_length=100, examples=["function"])]
+HistoryPlace: TypeAlias = Annotated[
+    str,
+    Query(
+        min_length=1,
+        max_length=4_096,
+        examples=["shop/pricing.py:12-14"],
+        description="PATH, PATH:LINE, PATH:A-B or @@NAME",
+    ),
+]
+Day: TypeAlias = Annotated[
+    str, Query(max_length=100, examples=["2026-11-01"], description="only commits of this day or later")
+]
+Author: TypeAlias = Annotated[
+    str, Query(max_length=1_000, examples=["ann"], description="only commits whose author has this in the name")
+]
 Many: TypeAlias = Annotated[int, Query(ge=1, le=10_000, examples=[100])]
 Offset: TypeAlias = Annotated[int, Query(ge=0, le=MOST_PASSED_BY, examples=[0])]
 Words: TypeAlias = Annotated[str, Query(max_length=20_000, examples=["where are orders priced"])]
@@ -158,6 +184,13 @@ async def _related(
     return replace(question_of("related", target, options), depth=depth, limit=limit)
 
 
+async def _history(
+    place: HistoryPlace, since: Day = "", author: Author = "", limit: Many = USUAL_LIMIT["history"]
+) -> Question:
+    return Question(place, "history", since=since, author=author, limit=limit)
+
+
+HistoryIn: TypeAlias = Annotated[Question, Depends(_history)]
 RelatedIn: TypeAlias = Annotated[Question, Depends(_related)]
 NameIn: TypeAlias = Annotated[SymbolQuery, Depends(_named)]
 
@@ -167,6 +200,7 @@ def router(state: ServerState) -> APIRouter:
     routes = APIRouter(tags=["files"])
     _add_files(routes, state)
     _add_symbols(routes, state)
+    _add_history(routes, state)
     _add_name_at(routes, state)
     return routes
 
@@ -289,6 +323,25 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
                 return MapOut(project_id=name, completeness_parts=told, **map_shape(outline))
 
             return within_tokens(min(len(content.parts), max_tokens), first, max_tokens)
+
+        return await in_turn(state, *client, look)
+
+
+def _add_history(routes: APIRouter, state: ServerState) -> None:
+    @routes.get("/history", summary="Show which commits made some lines or a symbol, and who owns the file")
+    async def history(
+        question: HistoryIn, client: ClientHere, project_id: ProjectId = "", *, page: PageIn
+    ) -> HistoryOut:
+        def look(lease: SearchLease) -> HistoryOut:
+            name = project_id or _only_project(state, client.caller)
+            with asker_for(state, name, client.caller, lease) as asker:
+                own = replace(question, text=_inside(question.text, asker), offset=page.offset)
+                line_history: LineHistory = result_of(asker, own)
+
+            def first(n: int) -> HistoryOut:
+                return HistoryOut.model_validate({"project_id": name, **history_shape(line_history, n)})
+
+            return within_tokens(len(line_history.steps), first, page.max_tokens)
 
         return await in_turn(state, *client, look)
 

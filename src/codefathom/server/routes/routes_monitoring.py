@@ -196,6 +196,7 @@ def _kept(status: Status) -> dict[str, Any]:
         "n_by_head": status.n_by_head,
         "n_files_by_head": status.n_files_by_head,
         "compilers": [asdict(item) for item in status.compilers],
+        "commits": asdict(status.commits) if status.commits else None,
         "views_current": status.views_current,
         "pending": status.pending,
         "incomplete": status.incomplete,

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from codefathom.server.schemas.search_schemas import (
     BeingIndexed,
+    CommitOut,
     NextOffset,
     NotSearched,
     Out,
@@ -141,6 +142,36 @@ class RelatedOut(PageOut):
     completeness: str = Field(examples=["imports and calls by name"])
     completeness_parts: Parts
     n_unresolved: int = Field(examples=[0])
+
+
+class HistoryStepOut(CommitOut):
+    """A commit that made some lines, with the lines before and after it."""
+
+    path: Sound = Field(examples=["shop/pricing.py"], description="path after the commit")
+    start_line: int = Field(examples=[12])
+    end_line: int = Field(examples=[14])
+    before: Sound = Field(examples=["    return cents"])
+    after: Sound = Field(examples=["    return cents + tax"])
+
+
+class FileOwnerOut(Out):
+    """Somebody who has changed a file."""
+
+    name: Sound = Field(examples=["Ann Example"])
+    n_commits: int = Field(examples=[7])
+
+
+class HistoryOut(PageOut):
+    """The commits that made some lines, the latest first, and the owners of their file."""
+
+    project_id: str = Field(examples=["shop"])
+    path: Sound = Field(examples=["shop/pricing.py"])
+    start_line: int = Field(examples=[12])
+    end_line: int = Field(examples=[14])
+    commits: list[HistoryStepOut]
+    code_owners: list[Sound] = Field(examples=[["@shop/prices"]], description="owners that the file CODEOWNERS names")
+    changed_by: list[FileOwnerOut] = Field(description="authors of most commits to the file")
+    note: Sound = Field(examples=[""], description="reason why there is no commit")
 
 
 class MapSymbolOut(Out):

@@ -118,6 +118,14 @@ class CompilerFilesOut(Out):
     )
 
 
+class KnownCommitsOut(Out):
+    """The commits that are indexed, and those that are not, because they are older or new."""
+
+    n_known: int = Field(examples=[1_200])
+    n_left_out: int = Field(examples=[0])
+    n_bytes: int = Field(examples=[4_000_000], description="size of their index, a part of the whole")
+
+
 class StoreOut(Out):
     """The place and the state of the index of a project."""
 
@@ -143,6 +151,9 @@ class StoreOut(Out):
     )
     compilers: list[CompilerFilesOut] = Field(
         default=[], description="the compilers that have written edges, and of how many files"
+    )
+    commits: KnownCommitsOut | None = Field(
+        default=None, description="the indexed commits; null before the first question about commits"
     )
     views_current: bool = Field(default=False, examples=[True])
     pending: int = Field(
