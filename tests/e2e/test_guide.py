@@ -92,7 +92,8 @@ def surroundings(folder: Path) -> dict[str, str]:
         (commands / name).write_text(script.format(python=sys.executable))
         (commands / name).chmod(0o755)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
-    home = {name: str(folder) for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")}
+    folders = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+    home = {name: str(folder) for name in folders}
     return {**kept, **home, "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}", "PYTHONUTF8": "1"}
 
 

@@ -52,7 +52,16 @@ def test_an_argument_that_a_tool_does_not_take_is_named_beside_those_that_it_tak
     assert str(raised.value) == f"{tool} has no argument {name[:80]!r}"
     spec = tool_named(tool)
     assert spec is not None
-    unlisted = ["languages", "changed_after", "changed_before", "level", "min_score", "limit", "repositories", "commits"]
+    unlisted = [
+        "languages",
+        "changed_after",
+        "changed_before",
+        "level",
+        "min_score",
+        "limit",
+        "repositories",
+        "commits",
+    ]
     taken = [*spec["inputSchema"]["properties"], *(unlisted if tool == "search" else ())]
     assert raised.value.hint
     assert sorted(raised.value.hint.removeprefix("it takes ").split(", ")) == sorted(taken)
