@@ -6,6 +6,7 @@ import io
 import json
 import random
 import re
+import subprocess
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +37,7 @@ COMMANDS = (
     ("map", "price"),
     ("impact", "../change.diff"),
     ("impact", "--tests-only", "../change.diff"),
+    ("history", "a/module0.py"),
     ("context", "price of an order"),
     ("context", "--format", "json", "price of an order"),
     ("ask", "where is the price of an order"),
@@ -80,11 +82,22 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number in range(15):
         (root / f"binary{number}.dat").write_bytes(b"\0\1")
         (root / f"keys{number}.py").write_text(f'API_KEY = "{"ghp_" + "a1B2" * 9}"\n')
-    (root.parent / "change.diff").write_text(diff_of((root / "a" / "module0.py").read_text(encoding="utf-8")))
     (root / "a" / "价格 and \u202e.md").write_text("# price\n\nprice of an order\n", encoding="utf-8")
+    commit = ("-c", "user.name=Ann", "-c", "user.email=ann@example.com", "commit", "-q", "-m")
+    _git(root, "init", "-q")
+    for changed in ("", "# the end\n"):
+        with (root / "a" / "module0.py").open("a", encoding="utf-8") as file_of_orders:
+            file_of_orders.write(changed)
+        _git(root, "add", "a")
+        _git(root, *commit, f"Price orders \u202e {changed}")
+    (root.parent / "change.diff").write_text(diff_of((root / "a" / "module0.py").read_text(encoding="utf-8")))
     with Engine.open(str(root)) as engine:  # whichever of the tests comes first: what it says must not change meanwhile
         engine.index()
     return root
+
+
+def _git(root: Path, *words: str) -> None:
+    subprocess.run(["git", "-C", str(root), *words], check=True)
 
 
 def diff_of(text: str) -> str:

@@ -24,7 +24,7 @@ PLACE = "project=shop&file=shop/pricing.py&lines=6-9"
 PAGES = ("/search?q=price", "/chat", "/projects", "/monitoring", "/people", f"/projects?{PLACE}")
 MOST_INITIAL_BYTES = 250_000
 # With what a page needs itself, compressed. The aim is 250,000 for each of them.
-MOST_BYTES_OF = {"search": 325_000, "projects": 350_000, "chat": 400_000, "monitoring": 285_000}
+MOST_BYTES_OF = {"search": 330_000, "projects": 355_000, "chat": 407_000, "monitoring": 290_000}
 SECRET = "fathom_of_this_test"
 
 

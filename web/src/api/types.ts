@@ -1733,16 +1733,19 @@ export interface components {
             commit: string;
             /**
              * Date
+             * @description the day on which it was written
              * @example 2026-11-27
              */
             date: string;
             /**
              * Author
+             * @description the name of the author
              * @example Ann Example
              */
             author: string;
             /**
              * Subject
+             * @description the first line of its message
              * @example Retry three times
              */
             subject: string;
@@ -2835,12 +2838,13 @@ export interface components {
         FileOwnerOut: {
             /**
              * Name
-             * @description name
+             * @description the name of the author
              * @example Ann Example
              */
             name: string;
             /**
              * N Commits
+             * @description number of commits of this author to the file
              * @example 7
              */
             n_commits: number;
@@ -3056,7 +3060,10 @@ export interface components {
              * @example 14
              */
             end_line: number;
-            /** Commits */
+            /**
+             * Commits
+             * @description the commits, the latest first
+             */
             commits: components["schemas"]["HistoryStepOut"][];
             /**
              * Code Owners
@@ -3091,16 +3098,19 @@ export interface components {
             commit: string;
             /**
              * Date
+             * @description the day on which it was written
              * @example 2026-11-27
              */
             date: string;
             /**
              * Author
+             * @description the name of the author
              * @example Ann Example
              */
             author: string;
             /**
              * Subject
+             * @description the first line of its message
              * @example Retry three times
              */
             subject: string;
@@ -3130,11 +3140,13 @@ export interface components {
             end_line: number;
             /**
              * Before
+             * @description the lines before the commit
              * @example return cents
              */
             before: string;
             /**
              * After
+             * @description the lines after it
              * @example return cents + tax
              */
             after: string;
@@ -3604,11 +3616,13 @@ export interface components {
         KnownCommitsOut: {
             /**
              * N Known
+             * @description number of commits that are indexed
              * @example 1200
              */
             n_known: number;
             /**
              * N Left Out
+             * @description number of commits that are not
              * @example 0
              */
             n_left_out: number;

@@ -12,6 +12,7 @@ from codefathom.project.location import Location, index_place
 from codefathom.project.stores.sibling import trusted
 from codefathom.source.revisions.commits import CommitHistory, CommitTree, n_commits
 from codefathom.source.revisions.revision import Revision, revision
+from codefathom.stores.folder import index_folder
 from codefathom.stores.registry import Registry
 from codefathom.types import KnownCommits
 
@@ -44,6 +45,8 @@ def _commits(place: Location, most: int) -> CommitHistory:
 def known_commits(place: Location) -> KnownCommits | None:
     """Return how many commits are indexed; None where there is no index of them that this user has made."""
     with suppress(FathomError, OSError):
+        if not index_folder(os.path.join(place.index_dir, HISTORY_FOLDER), place.root).exists():
+            return None  # and no git is started
         commits = at_history(place)
         folder = commits.index_folder
         if commits.revision is None or not folder.exists():

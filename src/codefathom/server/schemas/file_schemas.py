@@ -150,15 +150,15 @@ class HistoryStepOut(CommitOut):
     path: Sound = Field(examples=["shop/pricing.py"], description="path after the commit")
     start_line: int = Field(examples=[12])
     end_line: int = Field(examples=[14])
-    before: Sound = Field(examples=["    return cents"])
-    after: Sound = Field(examples=["    return cents + tax"])
+    before: Sound = Field(examples=["    return cents"], description="the lines before the commit")
+    after: Sound = Field(examples=["    return cents + tax"], description="the lines after it")
 
 
 class FileOwnerOut(Out):
     """Somebody who has changed a file."""
 
-    name: Sound = Field(examples=["Ann Example"])
-    n_commits: int = Field(examples=[7])
+    name: Sound = Field(examples=["Ann Example"], description="the name of the author")
+    n_commits: int = Field(examples=[7], description="number of commits of this author to the file")
 
 
 class HistoryOut(PageOut):
@@ -168,7 +168,7 @@ class HistoryOut(PageOut):
     path: Sound = Field(examples=["shop/pricing.py"])
     start_line: int = Field(examples=[12])
     end_line: int = Field(examples=[14])
-    commits: list[HistoryStepOut]
+    commits: list[HistoryStepOut] = Field(description="the commits, the latest first")
     code_owners: list[Sound] = Field(examples=[["@shop/prices"]], description="owners that the file CODEOWNERS names")
     changed_by: list[FileOwnerOut] = Field(description="authors of most commits to the file")
     note: Sound = Field(examples=[""], description="reason why there is no commit")

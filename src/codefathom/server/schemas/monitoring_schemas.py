@@ -121,8 +121,8 @@ class CompilerFilesOut(Out):
 class KnownCommitsOut(Out):
     """The commits that are indexed, and those that are not, because they are older or new."""
 
-    n_known: int = Field(examples=[1_200])
-    n_left_out: int = Field(examples=[0])
+    n_known: int = Field(examples=[1_200], description="number of commits that are indexed")
+    n_left_out: int = Field(examples=[0], description="number of commits that are not")
     n_bytes: int = Field(examples=[4_000_000], description="size of their index, a part of the whole")
 
 

@@ -294,9 +294,9 @@ class CommitOut(Out):
     """The head of a commit."""
 
     commit: str = Field(examples=["1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"], description="its whole hash")
-    date: str = Field(examples=["2026-11-27"])
-    author: Sound = Field(examples=["Ann Example"])
-    subject: Sound = Field(examples=["Retry three times"])
+    date: str = Field(examples=["2026-11-27"], description="the day on which it was written")
+    author: Sound = Field(examples=["Ann Example"], description="the name of the author")
+    subject: Sound = Field(examples=["Retry three times"], description="the first line of its message")
     pull_request: str = Field(examples=["12"], description="its number; empty where the message names none")
 
 
