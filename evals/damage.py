@@ -289,7 +289,7 @@ _CONTENT = (
     f"FROM chunks {_OF_DOCUMENT}",
     "SELECT path, start_line, end_line, r.name, kind, qualified_name, name_line, signature, doc "
     f"FROM symbols {_OF_DOCUMENT}",
-    f"SELECT path, line, r.name, kind, container, count FROM refs {_OF_DOCUMENT}",
+    f"SELECT path, names, checksum, packed, length(packed) FROM refs {_OF_DOCUMENT}",
     "SELECT path, dir, name, ext, language, fingerprint, size, mtime_ns, module, sub_module, n_lines, parser, chunker, "
     "problems FROM documents ORDER BY path",
     "SELECT model, text_hash, vector FROM embeddings WHERE text_hash IN (SELECT text_hash FROM chunks) ORDER BY 1, 2",

@@ -36,7 +36,7 @@ def test_the_settings_of_the_page_are_taken(settings: str, tmp_path: Path) -> No
     (tmp_path / "user.toml").write_text(settings.replace("ada:HASH", TOKEN), encoding="utf-8")
     server = load_settings(str(tmp_path), user_file=str(tmp_path / "user.toml")).server
     config = config_of(server, {"HOME": str(tmp_path)})
-    assert config.tokens
+    assert config.tokens or config.sign_in.user_header
     assert (config.root_path == "/code") == ("root_path" in settings)
     assert (config.tls.key == "/etc/fathom/server.key") == ("tls_key" in settings)
 

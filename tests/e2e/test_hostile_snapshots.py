@@ -114,8 +114,8 @@ HOSTILE: dict[str, Change] = {
         "DROP INDEX symbols_name; CREATE INDEX symbols_name ON symbols(name) WHERE name <> 'evil'"
     ),
     "a check that is never true": run(
-        "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'checksum INTEGER NOT NULL)', "
-        "'checksum INTEGER NOT NULL, CHECK (0))') WHERE name = 'refs'"
+        "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'packed BLOB NOT NULL)', "
+        "'packed BLOB NOT NULL, CHECK (0))') WHERE name = 'refs'"
     ),
     "huge vectors": run("UPDATE embeddings SET vector = zeroblob(3000000)"),
     "one huge vector": run("UPDATE embeddings SET vector = zeroblob(30000000) WHERE rowid = 1"),

@@ -23,6 +23,7 @@ MARK = "zebra_of_somebody_else"
 BODIES: dict[str, Any] = {
     "ProjectIn": {"path": "SHOP"},
     "PathIn": {"path": "SHOP"},
+    "TokenIn": {"name": "no name", "role": "reader"},  # a token would end the access of everybody without one
     "ProjectChangeIn": {"settings": {"search.limit": 5}},
     "StoreActionIn": {},
     "SearchIn": {"query": MARK, "project_id": "shop"},
@@ -47,6 +48,7 @@ PARAMETERS = {
     "job_id": "x",
     "answer_id": "x",
     "conversation_id": "x",
+    "token_id": "x",
 }
 # Routes that ask the project itself: all of them answer with the same error.
 ASKING = {
