@@ -153,11 +153,11 @@ def test_a_session_goes_on_alone_when_the_other_end_is_lost(
         if victim == "server":
             os.kill(holder, signal.SIGCONT)
         assert session.response(keys[0])["result"]["structuredContent"] == before
+        assert comes(lambda: not Path(f"/proc/{holder}/maps").exists() or not is_running(holder))
         assert session.content("read", path="shop/store/database.py:1-3")["start_line"] == 1
         assert has_engine(session.process.pid)
         assert session.end() == 0
         assert not [message for message in session.sent if message.get("id") in keys[1:]]
-        assert comes(lambda: not Path(f"/proc/{holder}/maps").exists() or not is_running(holder))
 
 
 def _cancelled(session: McpSession) -> list[int]:
