@@ -11,7 +11,6 @@ import atexit
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from codefathom.errors import SourceError
 from codefathom.source.changes import UNKNOWN_SIZE, FileStat, Scan
-from codefathom.source.revisions.git_program import answer, output_of_git, start_git
+from codefathom.source.revisions.git_program import answer, end_git, output_of_git, start_git
 from codefathom.source.revisions.git_tree import is_partial
 from codefathom.source.scan import ScanRules
 from codefathom.types import CommitMark
@@ -189,9 +188,7 @@ class _Comparisons:
     def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            process.kill()
-            with suppress(OSError), process:
-                pass
+            end_git(process)
 
 
 @lru_cache(maxsize=4)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Timer
 from typing import TYPE_CHECKING
 
@@ -96,6 +96,13 @@ def answer(process: subprocess.Popen[bytes], folder: str) -> Iterator[None]:
                 hint="check whether a file in its folder .git, or one that it names, is a named pipe "
                 "or is on a disk that does not answer",
             )
+
+
+def end_git(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process of git that answers on and on, and close its pipes."""
+    process.kill()
+    with suppress(OSError), process:
+        pass
 
 
 def _is_harmless(name: str) -> bool:

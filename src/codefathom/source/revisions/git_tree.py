@@ -24,7 +24,7 @@ from codefathom.source import ignore
 from codefathom.source.changes import FileStat, Scan
 from codefathom.source.ignore import Layer, Layers
 from codefathom.source.origin import is_inside
-from codefathom.source.revisions.git_program import answer, start_git
+from codefathom.source.revisions.git_program import answer, end_git, start_git
 from codefathom.source.scan import AbsentError, ScanRules, Walk, patterns_in, user_layer, with_rules
 from codefathom.source.size_limits import MAX_IGNORE_FILE_BYTES
 from codefathom.types import Skipped
@@ -328,9 +328,7 @@ class _Objects:
     def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            process.kill()
-            with suppress(OSError), process:
-                pass
+            end_git(process)
 
 
 class _OpenRepositories:
