@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import signal
 from collections.abc import Iterator
@@ -16,6 +17,17 @@ settings.load_profile("codefathom")
 # `nohup make test &` in a script ignores SIGINT, and each process that a test starts would inherit that. The program
 # itself respects it, as every program should; its tests interrupt it, and so they must not pass it on.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_runtest_setup() -> None:
+    """Take away the callback by which hypothesis times collections of garbage: no test here has a deadline.
+
+    A text nested a hundred thousand deep is read up to the limit of recursion. A collection that begins there calls the
+    callback, which cannot run, and pytest fails the test for it.
+    """
+    gc.callbacks[:] = [
+        call for call in gc.callbacks if not (getattr(call, "__module__", None) or "").startswith("hypothesis.")
+    ]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.waiting import LONG_S
 
 from codefathom import Engine
 from codefathom.answer.tokens import estimate
@@ -97,7 +98,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _git(root: Path, *words: str) -> None:
-    subprocess.run(["git", "-C", str(root), *words], check=True)
+    subprocess.run(["git", "-C", str(root), *words], check=True, timeout=LONG_S)
 
 
 def diff_of(text: str) -> str:

@@ -22,6 +22,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from tests.server.conftest import serving
+from tests.server.test_git import git
 from tests.server.test_projects import add, index
 from tests.waiting import LONG_S, comes
 
@@ -195,6 +196,7 @@ def test_the_work_of_a_client_that_leaves_ends_and_health_answers_meanwhile(conf
     app = create_app(config)
     pool: SearchPool = app.state.server.search_pool
     with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
+        git(shop, "init")  # `/history` refuses what is no repository before it takes a process
         add(client, shop)
         index(shop)
         processes = stopped(pool, len(ASKED))

@@ -70,7 +70,7 @@ class SearchPool:
         return result
 
     def close(self) -> None:
-        """AnswerEnd all processes; a search that is under way fails."""
+        """End all processes; a search that is under way fails."""
         with self._lock:
             self._is_closed = True
             processes, self._idle = list(self._all), []
@@ -79,7 +79,7 @@ class SearchPool:
             process.end()
 
     def kill(self) -> None:
-        """AnswerEnd all processes at once and wait for nothing, as a signal needs it."""
+        """End all processes at once and wait for nothing, as a signal needs it."""
         for process in tuple(self._all):
             process.kill()
 
@@ -155,7 +155,7 @@ class _Process:
         return event
 
     def kill(self) -> None:
-        """AnswerEnd it at once, from any thread; whoever waits for its outcome gets an error. It writes nothing.
+        """End it at once, from any thread; whoever waits for its outcome gets an error. It writes nothing.
 
         What it has started ends, too, also where the system has ended it before, as long as nobody has waited for it.
         """
@@ -166,7 +166,7 @@ class _Process:
         self._process.kill()
 
     def end(self) -> None:
-        """AnswerEnd it, and close what leads to it."""
+        """End it, and close what leads to it."""
         self.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:

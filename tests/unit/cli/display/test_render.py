@@ -348,6 +348,7 @@ def test_search_json_has_the_promised_keys() -> None:
             "is_test": False,
             "stale": False,
             "place": "",
+            "commit": None,
             "place_parts": [],
         }
     ]
