@@ -105,6 +105,14 @@ def test_a_commit_is_found_by_its_message_and_by_what_it_changed(engine: Engine,
     assert subjects(engine, query)[0] == subject
 
 
+def test_what_a_message_says_comes_before_what_changed_lines_mention(repository: Path, engine: Engine) -> None:
+    commit(repository, "Introduce a limit of retries", "retry.py", "MOST = 3\n", "2026-05-01")
+    table = "".join(f'    "retry.limit.introduced{n}": "the limit of retries was introduced",\n' for n in range(9))
+    commit(repository, "Translate the page into Chinese", "texts.py", f"TEXTS = {{\n{table}}}\n", "2026-05-02")
+    first, second, *_ = subjects(engine, "when was the limit of retries introduced")
+    assert (first, second) == ("Introduce a limit of retries", "Translate the page into Chinese")
+
+
 def test_a_hit_names_the_commit_and_cites_lines_that_stand_in_it(engine: Engine, repository: Path) -> None:
     hit = engine.search("give up after three attempts", commits=True).hits[0]
     assert hit.commit is not None

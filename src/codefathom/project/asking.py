@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from codefathom.project.opened_asker import OpenedAsker
     from codefathom.search.graph.impact import Impact
     from codefathom.search.graph.project_map import MapParts, ProjectMap
+    from codefathom.search.retrieve import Sources
 
 _COMMIT = re.compile(r"commit/[0-9a-f]{12}(:\d+(-\d+)?)?")
 _MAP_HITS = 50  # that draw files into a map
@@ -88,10 +89,10 @@ def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: 
     stale = index.refresh()
     with reading(index.believed()) as opened:
         generation = opened.catalog.generation  # before anything is read of it
-        result = search_index(request, opened.sources)
+        result = search_index(request, _sources(opened))
         if made_meanwhile(opened):
             generation = opened.catalog.generation
-            result = search_index(request, opened.sources)
+            result = search_index(request, _sources(opened))
         notes = (*index.take_notes(), *state_of(opened))
         hits = _with_places(opened.marked(_as_in_files(result.hits, opened), generation), opened)
         if opened.place.revision is not None:
@@ -120,6 +121,14 @@ def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: 
             rest=result.rest,
             has_marks=has_marks,
         )
+
+
+def _sources(opened: OpenedProject) -> Sources:
+    if opened.place.revision is None:
+        return opened.sources
+    from codefathom.project.commit_hits import with_messages
+
+    return with_messages(opened)
 
 
 def kept_to(index: CurrentIndex, files: Sequence[str]) -> Where | None:

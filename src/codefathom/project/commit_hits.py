@@ -1,12 +1,21 @@
-"""Hits of an index of commits, with the heads of their commits."""
+"""A search in an index of commits: the messages that order it, and the hits with the heads of their commits."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from codefathom.project.opening import OpenedProject
-from codefathom.source.revisions.commits import CommitHistory, mark_of
+from codefathom.search.retrieve import Sources
+from codefathom.source.revisions.commits import N_LINES_OF_MESSAGE, CommitHistory, mark_of, message_of
 from codefathom.types import Hit
+
+
+def with_messages(opened: OpenedProject) -> Sources:
+    """Return the sources of a search, with the messages where the documents are commits."""
+    if not isinstance(opened.place.revision, CommitHistory):
+        return opened.sources
+    catalog = opened.sources.catalog
+    return replace(opened.sources, message_of=lambda path: message_of(catalog.lines(path, 1, N_LINES_OF_MESSAGE)))
 
 
 def with_commits(hits: tuple[Hit, ...], opened: OpenedProject) -> tuple[Hit, ...]:

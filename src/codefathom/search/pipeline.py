@@ -15,6 +15,7 @@ from codefathom.search.question.planner import PlannedSearch, overruled, plan
 from codefathom.search.question.query import Query
 from codefathom.search.question.ranking_query import RankingQuery, understand
 from codefathom.search.question.scope import scope
+from codefathom.search.ranking.commit_messages import by_message
 from codefathom.search.ranking.confidence import AS_WRITTEN, NOT_CONNECTED, ONE_SIGN, confidence, is_one_sign
 from codefathom.search.ranking.rank import Pool, RankedCandidate, followed_by, rank
 from codefathom.search.request import SearchRequest
@@ -241,8 +242,13 @@ def _matching(where: Where | None, level: Level, catalog: SearchCatalog) -> Coll
 def _reranked(
     query: RankingQuery, planned: PlannedSearch, ranked: Sequence[RankedCandidate], sources: Sources
 ) -> tuple[Sequence[RankedCandidate], Note | None]:
-    """Return the ranking after a reranking model, where one is set, and the reason why the model could not be used."""
-    if sources.reranking is None or planned.mode != "hybrid" or planned.is_overview:
+    """Return the ranking after the messages of commits and a reranking model, where one is set, and the reason why the
+    model could not be used."""
+    if planned.mode != "hybrid" or planned.is_overview:
+        return ranked, None
+    if sources.message_of is not None:
+        ranked = by_message(query, ranked, sources.message_of)
+    if sources.reranking is None:
         return ranked, None
     with span("rerank"):
         return sources.reranking.apply(query.meaning, ranked)

@@ -63,6 +63,7 @@ class Sources:
     note: str = ""  # for the result: the reason why vectors are missing
     project: str = ""  # its name, which says little in a question about it
     are_short_whole: bool = False  # documents that are too short to be embedded are shown whole
+    message_of: Callable[[str], str] | None = None  # of an index of commits: path → message, subject first
 
 
 class Lookup(NamedTuple):

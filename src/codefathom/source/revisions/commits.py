@@ -47,6 +47,7 @@ _MOST_READ = 1_000_000  # bytes of a line at once
 _MOST_NAME_CHARS = 1_000
 _PULL_REQUEST = re.compile(r"\(#(\d{1,9})\)\s*$|^Merge (?:pull|merge) request #(\d{1,9})\b|^Merge PR #(\d{1,9})\b")
 _AUTHOR = re.compile(r"author (?P<name>.*), (?P<date>\d+-\d\d-\d\d)(?:, pull request #(?P<number>\d+))?")
+_FILE_LIST = re.compile(r"^\n?files ", re.MULTILINE)  # behind the message
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)")
 
 
@@ -211,6 +212,16 @@ def _document(lines: Sequence[str]) -> str:
     if changes:
         text += ["", *_files(changes), *_shown(changes)]
     return "\n".join(text).rstrip() + "\n"
+
+
+N_LINES_OF_MESSAGE = 3 + _MOST_MESSAGE_LINES  # of a document, with the hash and the author
+
+
+def message_of(head: str) -> str:
+    """Return the message of a commit, its subject first, by the first lines of its document."""
+    subject, _, rest = head.partition("\n")
+    *_, body = rest.split("\n", 2)
+    return f"{subject}\n{_FILE_LIST.split(body)[0]}"
 
 
 def mark_of(head: str) -> CommitMark | None:
