@@ -49,7 +49,8 @@ def write_items(items: ItemList, most: int, face: Face) -> int:
 
 def more_note(rest: Rest, offset: int, items: str) -> str:
     """Return a note on how a list goes on at an offset, "" where it has ended."""
-    return f"{rest} more {items}; --offset {offset} shows the next ones" if rest else ""
+    named, next_ones = (items.removesuffix("s"), "next one") if rest.n == 1 else (items, "next ones")
+    return f"{rest} more {named}; --offset {offset} shows the {next_ones}" if rest else ""
 
 
 def _that_fit(items: ItemList, most: int) -> tuple[int, Callable[[int, Style], str]]:
