@@ -325,6 +325,7 @@ class InstallOptions(NamedTuple):
     yes: bool = False
     print: bool = False
     instructions: bool = False
+    hook: bool = False
 
 
 class StoreCommandOptions(NamedTuple):
@@ -1093,6 +1094,11 @@ COMMANDS = (
                 "also write a short paragraph, between two marks, into the file of instructions that the agent reads, "
                 "such as AGENTS.md or CLAUDE.md",
             ),
+            Option(
+                ("--hook",),
+                "also set up a hook in Claude Code: after a grep for several plain words, the agent is told that "
+                "fathom searches by meaning; it never stops a call of the agent",
+            ),
         ),
         InstallOptions,
         ("fathom install", "fathom install claude", "fathom install cursor --project --yes"),
@@ -1123,6 +1129,15 @@ COMMANDS = (
         (),
         PlainOptions,
         ("fathom lsp", "fathom lsp -C ~/code/shop"),
+    ),
+    Command(
+        "hook",
+        "answer an event of a coding agent on stdin, as `fathom install --hook` sets it up: where the agent has looked "
+        "for a question with grep, it is told of fathom; nothing is printed otherwise, and the exit code is always 0",
+        (),
+        (),
+        PlainOptions,
+        ("fathom hook < event.json",),
     ),
     Command(
         "bench",
