@@ -1,4 +1,4 @@
-"""An event of a coding agent → the offer of a search by meaning, where it has looked for a question with grep. Pure.
+"""An event of a coding agent → the offer of a search by meaning, where it has looked for a question with grep.
 
 The event comes from a stranger: nothing of it is repeated, run or looked up but the folder in which it happened.
 """

@@ -1,4 +1,4 @@
-"""A hook in the settings of Claude Code: added, renewed or taken out, without touching the hooks of others. Pure.
+"""A hook in the settings of Claude Code: added, renewed or taken out, without touching the hooks of others.
 
 It comes after a call (PostToolUse): so it cannot keep the agent from one, whatever happens to it. The command ends with
 code 0 also where fathom is not there any more, or is too old to know the command.
@@ -11,15 +11,12 @@ import shlex
 from typing import Any
 
 from codefathom.hosts import json_edits
+from codefathom.hosts.instructions import ChangedError
 
 _KEY, _EVENT = "hooks", "PostToolUse"
 _END = " hook || exit 0"
 _TIMEOUT_S = 5
 _OWN = re.compile(rf"(?P<command>.*\bfathom(?:\.exe)?'?){re.escape(_END)}", re.IGNORECASE)
-
-
-class ChangedError(ValueError):
-    """A person has changed the hook."""
 
 
 def hook(command: str) -> dict[str, Any]:

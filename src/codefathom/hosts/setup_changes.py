@@ -130,7 +130,7 @@ def _hooked(target: Target | None, command: str, *, is_wanted: bool) -> Iterator
         mark, text = _decoded(before)
         try:
             yield FileChange(target, before, mark + hooks.with_hook(text, command).encode())
-        except hooks.ChangedError:
+        except instructions.ChangedError:
             yield FileChange(target, before, before, _CHANGED_HOOK)
 
 
@@ -144,7 +144,7 @@ def _unhooked(target: Target | None) -> Iterator[FileChange]:
         try:
             rest = hooks.without_hook(text)
             yield FileChange(target, before, None if rest is None else mark + rest.encode())
-        except hooks.ChangedError:
+        except instructions.ChangedError:
             yield FileChange(target, before, before, _CHANGED_HOOK)
 
 
