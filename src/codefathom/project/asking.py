@@ -380,6 +380,12 @@ def _request(question: Question, index: CurrentIndex) -> SearchRequest:
     settings = index.settings.search
     check_page(question, MOST_HITS)
     check_texts(question.text)
+    if index.place.revision is not None:
+        from codefathom.project.commit_filters import with_commit_filters
+        from codefathom.source.revisions.commits import CommitHistory
+
+        is_of_all = isinstance(index.place.revision, CommitHistory)
+        question = with_commit_filters(question) if is_of_all else question
     parsed = parse_query(question.text)
     if parsed.is_empty:
         raise UsageError("the query is empty", hint='ask for something, such as fathom search "retry with backoff"')
