@@ -209,9 +209,10 @@ def symbols(index: CurrentIndex, question: Question) -> SomeSymbols:
 def map_parts(index: CurrentIndex, question: Question) -> MapParts:
     """Return the parts of a map, the most central first; hits of the question fulfil its filter."""
     from codefathom.search.graph.project_map import MOST_KEPT, MapRequest, map_parts, usual_parts
+    from codefathom.search.question.tasks import task_of
 
     check_texts(*question.files, *question.folders)
-    look = Question(question.text, where=question.where, limit=_MAP_HITS, level="chunk")
+    look = Question(task_of(question.text), where=question.where, limit=_MAP_HITS, level="chunk")
     result = search(index, look) if question.text else None
     index.refresh()
     # What does not answer the question draws nothing into the map.
