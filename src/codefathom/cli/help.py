@@ -37,7 +37,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "more questions": ("history", "chat", "files"),
     "the index": ("index", "export", "import", "backup", "restore", "store"),
     "projects and settings": ("projects", "fleet", "config", "tokens"),
-    "agents, editors": ("mcp", "lsp", "hook", "uninstall", "bench"),
+    "agents, editors": ("mcp", "lsp", "uninstall", "bench"),
     "fathom itself": ("doctor", "completion", "version", "help"),
 }
 _OVERVIEW = """\

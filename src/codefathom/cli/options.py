@@ -1131,15 +1131,6 @@ COMMANDS = (
         ("fathom lsp", "fathom lsp -C ~/code/shop"),
     ),
     Command(
-        "hook",
-        "answer an event of a coding agent on stdin, as `fathom install --hook` sets it up: where the agent has looked "
-        "for a question with grep, it is told of fathom; nothing is printed otherwise, and the exit code is always 0",
-        (),
-        (),
-        PlainOptions,
-        ("fathom hook < event.json",),
-    ),
-    Command(
         "bench",
         "measure on this project what an agent finds and pays, beside a search for words",
         (

@@ -16,7 +16,7 @@ _INDEX = (".fathom", "catalog.db")
 _ROOT_MARKS = (".fathom", "fathom.toml", ".git")
 
 
-def run(*_: object) -> int:
+def run() -> int:
     """Answer the event on stdin on stdout. Return 0, whatever happens: another code might end the agent's call."""
     try:
         if answer := _answer(_event()):

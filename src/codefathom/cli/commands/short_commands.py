@@ -409,7 +409,6 @@ RUN: Mapping[str, Command] = {
     "uninstall": _in("install_command", "uninstall"),
     "mcp": mcp,
     "lsp": _in("lsp_command"),
-    "hook": _in("hook_command"),
     "bench": _in("bench_command"),
     "projects": _in("projects_command"),
     "fleet": _in("fleet_command"),
