@@ -492,7 +492,14 @@ def test_no_path_of_a_machine_is_written_down() -> None:
 DOORS = {
     "agent": {"agent.loop", "agent.report", "agent.streamed", "agent.tools"},
     "cli": {"cli"},
-    "hosts": {"hosts.host_list", "hosts.instructions", "hosts.plugin_files", "hosts.setup_changes"},
+    "hosts": {
+        "hosts.grep_offer",
+        "hosts.hooks",
+        "hosts.host_list",
+        "hosts.instructions",
+        "hosts.plugin_files",
+        "hosts.setup_changes",
+    },
     "parse": {"parse", "parse.grammars", "parse.llm", "parse.text"},
     "remote": {
         *("remote.chat_models", "remote.embedding_model", "remote.on_disk"),

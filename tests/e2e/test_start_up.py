@@ -78,6 +78,8 @@ OURS = {
     "codefathom.config.settings",
     "codefathom.config.user_places",
     "codefathom.engine",
+    "codefathom.project.meant_commits",
+    "codefathom.search.question.history_words",
     "codefathom.errors",
     "codefathom.facts",
     "codefathom.facts.heads",

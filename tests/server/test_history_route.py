@@ -123,3 +123,33 @@ def test_who_may_not_read_all_revisions_reads_no_history(config: ServerConfig, r
         client.post("/projects", json={"path": str(repository)}, headers={"authorization": "Bearer all"})
         assert statuses("admin") == [200, 200, 200]
         assert statuses("reader") == [403, 403, 403]
+
+
+def test_words_about_the_history_lead_only_those_to_the_commits_who_may_read_them(
+    config: ServerConfig, repository: Path
+) -> None:
+    tokens = tuple(
+        Token(role.word, hash_of(role.word), frozenset({"shop"}), role) for role in (Role.READER, Role.MAINTAINER)
+    )
+    app = create_app(replace(config, tokens=(*tokens, Token("all", hash_of("all")))))
+    index(repository)
+    wish = {"query": "when was the price of the bag introduced"}
+    with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
+        client.headers["authorization"] = "Bearer all"
+        add(client, repository)
+
+        def answers(name: str) -> tuple[bool, bool, str]:
+            """Return whether a search and an answer are of commits, and what else the search says."""
+            client.headers["authorization"] = f"Bearer {name}"
+            found = client.post("/search", json={**wish, "project_id": "shop"})
+            asked = client.post("/ask", json={"query": wish["query"], "project_ids": ["shop"]})
+            assert (found.status_code, asked.status_code) == (200, 200), found.text + asked.text
+            return "commit/" in found.text, "commit/" in str(asked.json()["sources"]), found.text
+
+        assert answers("maintainer")[:2] == (False, False)
+        assert "no commit is indexed yet" in answers("maintainer")[2]
+        assert "no commit is indexed yet" not in answers("reader")[2]
+        client.headers["authorization"] = "Bearer maintainer"
+        client.post("/search", json={"query": "bag", "commits": True, "project_id": "shop"})
+        assert answers("maintainer")[:2] == (True, True)
+        assert answers("reader")[:2] == (False, False)

@@ -71,7 +71,9 @@ def test_what_is_typed_comes_to_its_row_or_its_setting(option: QuestionOption) -
 
 def test_a_tool_gives_each_row_a_value_that_a_question_can_have() -> None:
     usual = option_values("search", {})
-    assert question_of("search", "x", usual, condition_of(usual)) == Question("x", limit=20, mode="auto")
+    assert question_of("search", "x", usual, condition_of(usual)) == Question(
+        "x", limit=20, mode="auto", or_commits=True
+    )
     said = named("search", {"languages": "go", "level": "file", "mode": "semantic", "minScore": 0.5, "limit": 3})
     values = option_values("search", said)
     expected = Question("x", where=condition_of({"language_filter": ["go"]}), level="file", mode="vector", limit=3)

@@ -246,11 +246,15 @@ class JoinedProjects:
 
         A project that fails is named in the answer, and stops no other. Raises the first error if all of them fail.
         """
-        return _ANSWERS[question.kind](self, question)
+        return _ANSWERS[question.kind](self, self._of_files(question))
 
     def of_each(self, question: Question) -> Any:
         """Return the results of a search, of symbols, of connections or of a map, apart: see the methods below."""
-        return _OF_EACH[question.kind](self, question)
+        return _OF_EACH[question.kind](self, self._of_files(question))
+
+    def _of_files(self, question: Question) -> Question:
+        """Return a question that its words do not lead to the commits, unless there is only one project."""
+        return replace(question, or_commits=question.or_commits and len(self._projects) == 1)
 
     def search(
         self,

@@ -44,6 +44,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _code(words: list[str]) -> int:
     """Return the exit code of a command. Raises KeyboardInterrupt where it was interrupted, wherever that struck."""
+    if words == ["hook"]:  # an agent waits for it after each of its commands
+        from codefathom.cli.commands.hook_command import run
+
+        return run()
     _open_streams()
     try:
         code = _run(words)

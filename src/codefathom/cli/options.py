@@ -325,6 +325,7 @@ class InstallOptions(NamedTuple):
     yes: bool = False
     print: bool = False
     instructions: bool = False
+    hook: bool = False
 
 
 class StoreCommandOptions(NamedTuple):
@@ -1092,6 +1093,11 @@ COMMANDS = (
                 ("--instructions",),
                 "also write a short paragraph, between two marks, into the file of instructions that the agent reads, "
                 "such as AGENTS.md or CLAUDE.md",
+            ),
+            Option(
+                ("--hook",),
+                "also set up a hook in Claude Code: after a grep for several plain words, the agent is told that "
+                "fathom searches by meaning; it never stops a call of the agent",
             ),
         ),
         InstallOptions,

@@ -225,6 +225,12 @@ WHAT_CALLS = _kind("what_calls", "it asks what calls {name}")
 WHAT_IT_CALLS = _kind("what_it_calls", "it asks what {name} calls")
 WHAT_IMPORTS = _kind("what_imports", "it asks what imports {name}")
 WHAT_IT_IMPORTS = _kind("what_it_imports", "it asks what {name} imports")
+ABOUT_HISTORY = _kind("about_history", "it asks for the history; these are commits of git")
+NO_COMMITS_INDEXED = _kind(
+    "no_commits_indexed",
+    "the question asks for the history, and no commit is indexed yet; these are files. --commits (over HTTP and for "
+    'agents "commits": true) answers from the commits, and makes their index once',
+)
 NOT_THAT_WAY = _kind("not_that_way", "{why}, but nothing was found that way")
 STANDS_THERE = _kind("stands_there", "few of its words occur here, but these places contain its text as it is written")
 

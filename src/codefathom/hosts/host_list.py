@@ -134,6 +134,7 @@ class HostPlaces(NamedTuple):
     sub_agent: Target | None = None  # None: the host has none in a file, or does not document where
     instructions: Target | None = None  # the same
     hidden: Target | None = None  # a file that hosts do not read any more once there are instructions
+    hooks: Target | None = None  # the settings that hold hooks; None: the host has none, or does not document them
 
 
 def has_project_settings(host: Host) -> bool:
@@ -151,7 +152,8 @@ def project_places(host: Host, root: str) -> HostPlaces:
     name = host.project_instructions
     instructions = Target(root, (name,)) if name else None
     hidden = Target(root, (_HIDDEN_BY[name],)) if name in _HIDDEN_BY else None
-    return HostPlaces(settings, skill, (settings, Target(root, (folder,))), sub_agent, instructions, hidden)
+    hooks = Target(root, (".claude", "settings.json")) if host.name == "claude" else None
+    return HostPlaces(settings, skill, (settings, Target(root, (folder,))), sub_agent, instructions, hidden, hooks)
 
 
 def user_places(host: Host, around: Surroundings) -> HostPlaces:
@@ -181,7 +183,8 @@ def _claude_places(around: Surroundings) -> HostPlaces:
     settings = Target(own or around.home, (".claude.json",))
     folder = _claude_folder(around)
     marks = (settings, folder)
-    return HostPlaces(settings, folder.inner(*_SKILL), marks, folder.inner(*_SUB_AGENT), folder.inner(_CLAUDE))
+    places = HostPlaces(settings, folder.inner(*_SKILL), marks, folder.inner(*_SUB_AGENT), folder.inner(_CLAUDE))
+    return places._replace(hooks=folder.inner("settings.json"))
 
 
 def _codex_places(around: Surroundings) -> HostPlaces:

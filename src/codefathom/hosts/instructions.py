@@ -19,7 +19,7 @@ _OWN = re.compile(rf"{_BEGIN.pattern}(?P<inner>(?s:.*?)){_END}")
 
 
 class ChangedError(ValueError):
-    """A person has changed the paragraph, or its marks."""
+    """A person has changed what fathom has written."""
 
 
 def paragraph(newline: str = "\n") -> str:

@@ -1,4 +1,6 @@
-"""One entry in a JSON file, added to its text or taken out of it; every other byte stays. Pure.
+"""One entry of an object or one item of a list in a JSON file, added to its text or taken out of it. Pure.
+
+Every other byte stays.
 
 Comments and commas before a closing bracket are allowed, as hosts allow them. The way in which an entry is written says
 what was made for it, so that taking it out restores the text to the byte without a record elsewhere:
@@ -6,18 +8,20 @@ what was made for it, so that taking it out restores the text to the byte withou
 - on one line: the object around it was there;
 - with one field a line: the object around it was made with it;
 - between two blanks on each side: `null` was there;
-- as `created` gives it: the file was, or all of it but blanks and comments.
+- as `created` gives it: the file was, or all of it but blanks and comments;
+- an item right behind the bracket of a list, which has no other: the list was there, and empty.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 Entry = Mapping[str, Any]
+EntryOrList = Entry | Sequence[Any]
 _MAX_DEPTH = 100
 _BLANK = re.compile(r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*(?s:.*?)\*/)*+")
 _SCALAR = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*+"|-?[0-9][0-9.eE+-]*+|true|false|null')
@@ -35,14 +39,14 @@ class JsonValue:
     data: Any
     start: int
     end: int
-    members: tuple[Member, ...] = ()  # of an object
+    members: tuple[Member, ...] = ()  # of an object, or the items of a list
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A key with its value in an object."""
+    """A key with its value in an object, or an item of a list."""
 
-    key: str
+    key: str  # "" for an item
     start: int
     value: JsonValue
     comma: int = -1  # place of the comma behind it
@@ -69,12 +73,12 @@ def entry_in(text: str, key: str, name: str) -> Any:
     return entry.value.data if entry else None
 
 
-def created(key: str, name: str, entry: Entry) -> str:
+def created(key: str, name: str, entry: EntryOrList) -> str:
     """Return the text of a new file."""
     return json.dumps({key: {name: entry}}, indent=2, ensure_ascii=False) + "\n"
 
 
-def with_entry(text: str, key: str, name: str, entry: Entry) -> str:
+def with_entry(text: str, key: str, name: str, entry: EntryOrList) -> str:
     """Return the text with an entry in the object of a key, at its end; one of the same name is replaced.
 
     Raises FormError.
@@ -85,10 +89,10 @@ def with_entry(text: str, key: str, name: str, entry: Entry) -> str:
     holder = _member(root, key)
     if holder is not None and holder.value.data is None:
         made = _padded(f"{{{json.dumps(name)}: {_on_one_line(entry)}}}")
-        return _proved(_put(text, holder.value, made), {**root.data, key: {name: dict(entry)}})
+        return _proved(_put(text, holder.value, made), {**root.data, key: {name: _data(entry)}})
     old = _member(_object(holder), name) if holder else None
     if old is not None:
-        if isinstance(old.value.data, dict):
+        if isinstance(old.value.data, (dict, list)):
             if text == created(key, name, old.value.data):
                 return created(key, name, entry)
             if (before := _before_begun(text, key, name, old.value.data)) is not None:
@@ -102,11 +106,11 @@ def with_entry(text: str, key: str, name: str, entry: Entry) -> str:
         fields = _fields(entry, indent + unit, unit, newline)
         made = f"{json.dumps(key)}: {{{newline}{indent}{unit}{json.dumps(name)}: {fields}{newline}{indent}}}"
         result = _added(text, root, made, unit)
-    expected = {**root.data, key: {**root.data.get(key, {}), name: dict(entry)}}
+    expected = {**root.data, key: {**root.data.get(key, {}), name: _data(entry)}}
     return _proved(result, expected)
 
 
-def _in_place_of(text: str, root: JsonValue, old: Member, entry: Entry) -> str:
+def _in_place_of(text: str, root: JsonValue, old: Member, entry: EntryOrList) -> str:
     """Return an entry in the form of the one that it replaces."""
     if old.value.data is None or _is_padded(text, old.value):
         return _padded(_on_one_line(entry))
@@ -127,7 +131,7 @@ def without_entry(text: str, key: str, name: str) -> str | None:
     entry = _member(_object(holder), name) if holder else None
     assert holder is not None  # there is an entry
     assert entry is not None
-    if isinstance(entry.value.data, dict):
+    if isinstance(entry.value.data, (dict, list)):
         if text == created(key, name, entry.value.data):
             return None
         if (before := _before_begun(text, key, name, entry.value.data)) is not None:
@@ -141,12 +145,69 @@ def without_entry(text: str, key: str, name: str) -> str | None:
     return _first_proved(_cuts(text, holder.value, entry), {**root.data, key: rest})
 
 
+def items_in(text: str, key: str, name: str) -> list[Any]:
+    """Return the items of the list of this name in the object of a key, [] without one. Raises FormError."""
+    items = entry_in(text, key, name)
+    if items is not None and not isinstance(items, list):
+        raise FormError(f'"{name}" holds no list')
+    return items or []
+
+
+def with_item(text: str, key: str, name: str, item: Mapping[str, Any], at: int | None) -> str:
+    """Return the text with an item at the end of a list, or in the place of the one at `at`. Raises FormError."""
+    items = items_in(text, key, name)
+    if _is_blank(text) or entry_in(text, key, name) is None:
+        return with_entry(text, key, name, [item])
+    root = read_json(text)
+    owner = _list(root, key, name)
+    if at is None:
+        expected = [*items, dict(item)]
+        # Right behind the bracket: so it is seen later that the list was there.
+        result = (
+            _added(text, owner, json.dumps(item, ensure_ascii=False), _unit(text, root))
+            if items
+            else f"{text[: owner.start + 1]}{json.dumps(item, ensure_ascii=False)}{text[owner.start + 1 :]}"
+        )
+    else:
+        if text == created(key, name, items) or _before_begun(text, key, name, items) is not None:
+            return with_entry(text, key, name, [*items[:at], item, *items[at + 1 :]])
+        expected = [*items[:at], dict(item), *items[at + 1 :]]
+        result = _put(text, owner.members[at].value, json.dumps(item, ensure_ascii=False))
+    return _proved(result, {**root.data, key: {**root.data[key], name: expected}})
+
+
+def without_item(text: str, key: str, name: str, at: int) -> str | None:
+    """Return the text without the item at `at`, and what was made for it; None where that is the whole file.
+
+    Raises FormError.
+    """
+    items = items_in(text, key, name)
+    root = read_json(text)
+    owner = _list(root, key, name)
+    own = owner.members[at]
+    rest = {**root.data, key: {**root.data[key], name: [*items[:at], *items[at + 1 :]]}}
+    if len(items) == 1 and own.start != owner.start + 1:
+        return without_entry(text, key, name)
+    if len(items) == 1:
+        spans = [(own.start, own.value.end), *([(own.comma, own.comma + 1)] if own.comma >= 0 else [])]
+        return _proved(_without(text, spans), rest)
+    return _first_proved(_cuts(text, owner, own), rest)
+
+
+def _list(root: JsonValue, key: str, name: str) -> JsonValue:
+    """Return the place of a list that is there."""
+    holder = _member(root, key)
+    entry = _member(_object(holder), name) if holder else None
+    assert entry is not None  # `items_in` has found it
+    return entry.value
+
+
 def _is_blank(text: str) -> bool:
     """Return True for a text of blanks and comments alone."""
     return _BLANK.fullmatch(text) is not None
 
 
-def _begun(text: str, key: str, name: str, entry: Entry) -> str:
+def _begun(text: str, key: str, name: str, entry: EntryOrList) -> str:
     """Return a text of blanks and comments with an object behind it.
 
     It has no line end, so that the text is no file that was created; but where one had to be put before it.
@@ -163,7 +224,7 @@ def _holds_object(text: str) -> bool:
         return False
 
 
-def _before_begun(text: str, key: str, name: str, entry: Entry) -> str | None:
+def _before_begun(text: str, key: str, name: str, entry: EntryOrList) -> str | None:
     """Return the blanks and comments before what `_begun` has added, None where it has not made this text."""
     made = created(key, name, entry)
     for before in (text.removesuffix(made.removesuffix("\n")), text.removesuffix(f"\n{made}")):
@@ -174,12 +235,12 @@ def _before_begun(text: str, key: str, name: str, entry: Entry) -> str | None:
 
 def _padded(value: str) -> str:
     """Return an object on one line in the form that says that `null` was there."""
-    return f"{{  {value[1:-1]}  }}"
+    return f"{value[0]}  {value[1:-1].strip(' ')}  {value[-1]}"
 
 
 def _is_padded(text: str, value: JsonValue) -> bool:
     shown = text[value.start : value.end]
-    return shown.startswith('{  "') and shown.endswith("  }") and "\n" not in shown
+    return shown.startswith(('{  "', "[  {")) and shown.endswith(("  }", "  ]")) and "\n" not in shown
 
 
 def _with_null(text: str, root: JsonValue, holder: Member, entry: Member) -> str:
@@ -228,7 +289,8 @@ class _Reader:
             members = tuple(self._members(depth))
             return JsonValue({member.key: member.value.data for member in members}, start, self.at, members)
         if self.take("["):
-            return JsonValue(list(self._items(depth)), start, self.at)
+            items = tuple(self._items(depth))
+            return JsonValue([item.value.data for item in items], start, self.at, items)
         return self._scalar("a value")
 
     def _scalar(self, expected: str) -> JsonValue:
@@ -256,10 +318,12 @@ class _Reader:
             if comma < 0 and not self.text.startswith("}", self.at):
                 raise self.problem('"," or "}"')
 
-    def _items(self, depth: int) -> Iterator[Any]:
+    def _items(self, depth: int) -> Iterator[Member]:
         while not self.take("]"):
-            yield self.value(depth + 1).data
-            if not self.take(",") and not self.text.startswith("]", self.at):
+            value = self.value(depth + 1)
+            comma = self.at - 1 if self.take(",") else -1
+            yield Member("", value.start, value, comma)
+            if comma < 0 and not self.text.startswith("]", self.at):
                 raise self.problem('"," or "]"')
 
 
@@ -276,14 +340,25 @@ def _object(holder: Member) -> JsonValue:
     return holder.value
 
 
-def _on_one_line(entry: Entry) -> str:
-    return json.dumps(entry, ensure_ascii=False)
+def _data(entry: EntryOrList) -> Any:
+    return dict(entry) if isinstance(entry, Mapping) else list(entry)
 
 
-def _fields(entry: Entry, indent: str, unit: str, newline: str) -> str:
-    """Return an entry with one field a line, for a key that stands at `indent`."""
-    fields = (f"{indent}{unit}{json.dumps(key)}: {_on_one_line(value)}" for key, value in entry.items())
-    return f"{{{newline}{f',{newline}'.join(fields)}{newline}{indent}}}"
+def _on_one_line(entry: EntryOrList) -> str:
+    text = json.dumps(entry, ensure_ascii=False)
+    return text if isinstance(entry, Mapping) else f"[ {text[1:-1]} ]"  # a blank: the list was made with its item
+
+
+def _fields(entry: EntryOrList, indent: str, unit: str, newline: str) -> str:
+    """Return an entry with one field or item a line, for a key that stands at `indent`."""
+    if isinstance(entry, Mapping):
+        begin, end = "{}"
+        fields = [f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
+    else:
+        begin, end = "[]"
+        fields = [json.dumps(value, ensure_ascii=False) for value in entry]
+    lines = (f"{indent}{unit}{field}" for field in fields)
+    return f"{begin}{newline}{f',{newline}'.join(lines)}{newline}{indent}{end}"
 
 
 def _newline(text: str) -> str:

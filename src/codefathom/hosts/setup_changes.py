@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from codefathom.errors import SourceError
-from codefathom.hosts import instructions
+from codefathom.hosts import hooks, instructions
 from codefathom.hosts.host_list import Host, HostPlaces, Target
 from codefathom.hosts.json_edits import Entry, FormError
 from codefathom.hosts.plugin_files import is_own_text, skill_text, sub_agent_text
@@ -19,6 +19,7 @@ _MOST_BYTES = 64_000_000
 _BOM = b"\xef\xbb\xbf"
 _CHANGED = "its entry for fathom was changed, and stays"
 _CHANGED_PARAGRAPH = "the paragraph of fathom was changed, and stays"
+_CHANGED_HOOK = "the hook of fathom was changed, and stays"
 _NEW_INSTRUCTIONS = instructions.created().encode()
 _BY_HAND = "`fathom install --print` shows the settings, to add them by hand"
 
@@ -50,15 +51,18 @@ def is_there(places: HostPlaces) -> bool:
     return any(os.path.lexists(mark.path) for mark in places.marks)
 
 
-def setup_changes(host: Host, places: HostPlaces, command: str, *, instructs: bool = False) -> list[FileChange]:
+def setup_changes(
+    host: Host, places: HostPlaces, command: str, *, instructs: bool = False, hook: bool = False
+) -> list[FileChange]:
     """Return the changes that set the host up. Raises SourceError for a file that cannot be read or understood.
 
-    A paragraph in a file of instructions is added where one is wanted, and renewed wherever one is.
+    A paragraph in a file of instructions and a hook are added where they are wanted, and renewed wherever they are.
     """
     skill = [_text_change(places.skill, skill_text(), "skill")] if places.skill else []
     sub_agent = [_text_change(places.sub_agent, sub_agent_text(), "sub-agent")] if places.sub_agent else []
     paragraph = _instructed(places, is_wanted=instructs)
-    return [_settings_change(host, places.settings, host.entry(command)), *skill, *sub_agent, *paragraph]
+    offer = _hooked(places.hooks, command, is_wanted=hook)
+    return [_settings_change(host, places.settings, host.entry(command)), *skill, *sub_agent, *paragraph, *offer]
 
 
 def removal_changes(host: Host, places: HostPlaces, others: Iterable[tuple[Host, HostPlaces]]) -> list[FileChange]:
@@ -71,7 +75,8 @@ def removal_changes(host: Host, places: HostPlaces, others: Iterable[tuple[Host,
     readers = [title for title, its in set_up if its.instructions == places.instructions]
     texts = ((places.skill, "skill", users), (places.sub_agent, "sub-agent", ()))
     removals = [_text_removal(target, what, whose) for target, what, whose in texts if target is not None]
-    return [_settings_removal(host, places.settings), *removals, *_uninstructed(places, readers)]
+    rest = (*_uninstructed(places, readers), *_unhooked(places.hooks))
+    return [_settings_removal(host, places.settings), *removals, *rest]
 
 
 def _instructed(places: HostPlaces, *, is_wanted: bool) -> Iterator[FileChange]:
@@ -111,6 +116,42 @@ def _uninstructed(places: HostPlaces, readers: Sequence[str]) -> Iterator[FileCh
         yield FileChange(target, before, None if rest is None else mark + rest.encode())
     except instructions.ChangedError:
         yield FileChange(target, before, before, _CHANGED_PARAGRAPH)
+
+
+def _hooked(target: Target | None, command: str, *, is_wanted: bool) -> Iterator[FileChange]:
+    """Yield the change that adds the hook, or renews it; none where it is not wanted. Raises SourceError."""
+    if target is None or not (is_wanted or _has_hook(target)):
+        return
+    before = _read(target)
+    if before is None:
+        yield FileChange(target, None, hooks.created(command).encode())
+        return
+    with _understanding(target):
+        mark, text = _decoded(before)
+        try:
+            yield FileChange(target, before, mark + hooks.with_hook(text, command).encode())
+        except instructions.ChangedError:
+            yield FileChange(target, before, before, _CHANGED_HOOK)
+
+
+def _unhooked(target: Target | None) -> Iterator[FileChange]:
+    """Yield the change that takes the hook out; none where it is not there. Raises SourceError."""
+    if target is None or not _has_hook(target):
+        return
+    before = _read(target) or b""
+    with _understanding(target):
+        mark, text = _decoded(before)
+        try:
+            rest = hooks.without_hook(text)
+            yield FileChange(target, before, None if rest is None else mark + rest.encode())
+        except instructions.ChangedError:
+            yield FileChange(target, before, before, _CHANGED_HOOK)
+
+
+def _has_hook(target: Target) -> bool:
+    """Return True if settings may hold a hook of fathom; those that cannot be read as text do not."""
+    _, text = _text_of(target)
+    return text is not None and hooks.may_have_hook(text)
 
 
 def _text_of(target: Target) -> tuple[bytes | None, str | None]:
@@ -165,6 +206,7 @@ def followed(places: HostPlaces) -> HostPlaces:
         skill=places.skill and _followed(places.skill),
         sub_agent=places.sub_agent and _followed(places.sub_agent),
         instructions=places.instructions and _followed(places.instructions),
+        hooks=places.hooks and _followed(places.hooks),
     )
 
 

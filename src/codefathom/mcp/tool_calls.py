@@ -253,7 +253,7 @@ class ToolCalls:
         if call.chosen.indexing:
             return indexing_result(_step(call.chosen))
         commits = switch(call.arguments, "commits")
-        question = Question(text_of(call.arguments, "question"), "ask", commits=commits)
+        question = Question(text_of(call.arguments, "question"), "ask", commits=commits, or_commits=True)
         answer = call.masks.answer(answered(call.chosen, question, call.control))
         return answer_result(answer, call.masks.room(call.most))
 

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from codefathom.errors import UsageError
+from codefathom.errors import FathomError, UsageError
+from codefathom.facts import reasons as say
 from codefathom.facts.languages import is_extracted
+from codefathom.facts.reasons import Note
 from codefathom.project.by_head import marked
 from codefathom.project.current_index import CurrentIndex, OnFile
 from codefathom.project.damage import damage_of, made_meanwhile, reading, state_of
+from codefathom.project.meant_commits import meant_commits
 from codefathom.project.opening import OpenedProject, fusion
 from codefathom.question.extents import (
     MOST_HITS,
@@ -29,6 +33,7 @@ from codefathom.question.extents import (
 from codefathom.question.question import Kind, Question
 from codefathom.search.filter.filter_options import IMPORT, kind_named
 from codefathom.search.pipeline import search as search_index
+from codefathom.search.question.history_words import asks_for_history
 from codefathom.search.question.query import parse_query
 from codefathom.search.request import SearchRequest
 from codefathom.search.verdict import of_several
@@ -51,6 +56,7 @@ from codefathom.types import (
     LineHistory,
     NamedPlace,
     RelatedResult,
+    SearchPlan,
     SearchResult,
     SomeSymbols,
     SomeTexts,
@@ -71,8 +77,22 @@ _MAP_HITS = 50  # that draw files into a map
 
 def answer(index: CurrentIndex, question: Question) -> Iterator[Any]:
     """Yield the events of an answer to a question of any kind, the result last; see `Asker`."""
+    meant = meant_commits(index.place, question)
+    if meant == "commits without an index":
+        return _with_note(Note(say.NO_COMMITS_INDEXED), _ANSWERS[question.kind](index, question))
     chosen = index.history if is_of_commits(question) else index
+    if meant == "commits":
+        with suppress(FathomError):  # the repository may be gone, or git
+            chosen = index.history
     return _ANSWERS[question.kind](chosen, question)
+
+
+def _with_note(note: Note, events: Iterator[Any]) -> Iterator[Any]:
+    """Pass on the events of a search or an answer in words, whose result has one note more."""
+    with closing(cast("Generator[Any]", events)):
+        for event in events:
+            has_notes = hasattr(event, "problems")
+            yield replace(event, problems=(*event.problems, note)) if has_notes else event
 
 
 def is_of_commits(question: Question) -> bool:
@@ -115,7 +135,7 @@ def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: 
             milliseconds=(time.perf_counter() - started) * 1000,
             weak=result.verdict.weak,
             unanswerable=result.verdict.unanswerable,
-            plan=result.plan,
+            plan=_as_history(result.plan, request, opened),
             scale=" ".join((result.mode, opened.views.model, settings.search.ranking, settings.rerank.model)),
             offset=request.offset,
             rest=result.rest,
@@ -129,6 +149,17 @@ def _sources(opened: OpenedProject) -> Sources:
     from codefathom.project.commit_hits import with_messages
 
     return with_messages(opened)
+
+
+def _as_history(plan: SearchPlan, request: SearchRequest, opened: OpenedProject) -> SearchPlan:
+    """Return the plan of a search; where commits answer a question about the history, it says so."""
+    if opened.place.revision is None or request.mode != "auto" or not asks_for_history(request.query.as_written):
+        return plan
+    from codefathom.source.revisions.commits import CommitHistory
+
+    if not isinstance(opened.place.revision, CommitHistory):
+        return plan
+    return SearchPlan("answer", Note(say.ABOUT_HISTORY))
 
 
 def kept_to(index: CurrentIndex, files: Sequence[str]) -> Where | None:
@@ -187,9 +218,10 @@ def symbols(index: CurrentIndex, question: Question) -> SomeSymbols:
 def map_parts(index: CurrentIndex, question: Question) -> MapParts:
     """Return the parts of a map, the most central first; hits of the question fulfil its filter."""
     from codefathom.search.graph.project_map import MOST_KEPT, MapRequest, map_parts, usual_parts
+    from codefathom.search.question.tasks import task_of
 
     check_texts(*question.files, *question.folders)
-    look = Question(question.text, where=question.where, limit=_MAP_HITS, level="chunk")
+    look = Question(task_of(question.text), where=question.where, limit=_MAP_HITS, level="chunk")
     result = search(index, look) if question.text else None
     index.refresh()
     # What does not answer the question draws nothing into the map.
@@ -358,6 +390,12 @@ def _request(question: Question, index: CurrentIndex) -> SearchRequest:
     settings = index.settings.search
     check_page(question, MOST_HITS)
     check_texts(question.text)
+    if index.place.revision is not None:
+        from codefathom.project.commit_filters import with_commit_filters
+        from codefathom.source.revisions.commits import CommitHistory
+
+        is_of_all = isinstance(index.place.revision, CommitHistory)
+        question = with_commit_filters(question) if is_of_all else question
     parsed = parse_query(question.text)
     if parsed.is_empty:
         raise UsageError("the query is empty", hint='ask for something, such as fathom search "retry with backoff"')

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from codefathom.source.scan import FileTree
 
 INDEX_FOLDER = ".fathom"
+HISTORY_FOLDER = "history"  # in the folder of the index: the index of the commits
 
 
 class ProjectFiles(Protocol):

@@ -51,6 +51,7 @@ class Question:
     edge_kinds: tuple[EdgeKind, ...] = ()  # of related; none: all
     diff: str = ""  # of impact: the change itself, instead of revisions
     commits: bool = False  # of the commits of the project instead of its files
+    or_commits: bool = False  # of the commits, if its words ask for the history, and they are indexed
     since: str = ""  # of a history: a day such as 2026-11-01
     author: str = ""  # of a history: a part of the name
     anyway: bool = False  # answer also where most likely nothing here does

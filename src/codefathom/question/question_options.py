@@ -314,7 +314,7 @@ def question_of(kind: Kind, text: str, values: Values, where: Where | None = Non
         for option in options_of(kind)
         if option.fills and option.name in values
     }
-    return Question(text, kind, where=where, **filled)
+    return Question(text, kind, where=where, or_commits=kind in ("search", "ask"), **filled)
 
 
 def _filled(option: QuestionOption, value: Any) -> Any:

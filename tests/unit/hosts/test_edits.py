@@ -232,3 +232,73 @@ def test_tables_that_a_host_has_added_inside_go_with_it() -> None:
 def test_toml_that_is_not_understood_is_refused(text: str) -> None:
     with pytest.raises(FormError):
         toml_edits.with_entry(text, "mcp_servers", NAME, ENTRY)
+
+
+HOOKS, EVENT = "hooks", "PostToolUse"
+ITEM = {"matcher": "Grep", "hooks": [{"type": "command", "command": "/opt/fathom hook"}]}
+NEWER = {"matcher": "Grep", "hooks": [{"type": "command", "command": "/new/fathom hook"}]}
+WHOLE = json.dumps(ITEM)
+
+# What stands in a file → what stands there afterwards.
+ITEM_CASES = {
+    "{}": f'{{"hooks": {{\n  "PostToolUse": [\n    {WHOLE}\n  ]\n}}}}',
+    '{"hooks": {}}': f'{{"hooks": {{"PostToolUse": [ {WHOLE} ]}}}}',
+    '{"hooks": {"PostToolUse": []}}': f'{{"hooks": {{"PostToolUse": [{WHOLE}]}}}}',
+    '{"hooks": {"PostToolUse": [\n]}}': f'{{"hooks": {{"PostToolUse": [{WHOLE}\n]}}}}',
+    '{"hooks": {"PostToolUse": null}}': f'{{"hooks": {{"PostToolUse": [  {WHOLE}  ]}}}}',
+    '{"hooks": null}': f'{{"hooks": {{  "PostToolUse": [ {WHOLE} ]  }}}}',
+    '{"hooks": {"PostToolUse": [{"a": 1}]}}': f'{{"hooks": {{"PostToolUse": [{{"a": 1}}, {WHOLE}]}}}}',
+    '{\n  "hooks": {\n    "PostToolUse": [\n      {"a": 1}, // one\n    ]\n  }\n}\n': (
+        f'{{\n  "hooks": {{\n    "PostToolUse": [\n      {{"a": 1}}, // one\n      {WHOLE},\n    ]\n  }}\n}}\n'
+    ),
+    '{\n  "model": "x",\n  "hooks": {\n    "Stop": []\n  }\n}\n': (
+        f'{{\n  "model": "x",\n  "hooks": {{\n    "Stop": [],\n    "PostToolUse": [ {WHOLE} ]\n  }}\n}}\n'
+    ),
+}
+
+
+def check_item(before: str, after: str) -> None:
+    """Check that an item that was added can be renewed, and taken out to the byte."""
+    at = json_edits.items_in(after, HOOKS, EVENT).index(ITEM)
+    assert json_edits.without_item(after, HOOKS, EVENT, at) == (before or None)
+    renewed = json_edits.with_item(after, HOOKS, EVENT, NEWER, at)
+    assert json_edits.items_in(renewed, HOOKS, EVENT)[at] == NEWER
+    assert json_edits.without_item(renewed, HOOKS, EVENT, at) == (before or None)
+
+
+@pytest.mark.parametrize("before", ITEM_CASES)
+def test_an_item_stands_where_a_person_would_write_it(before: str) -> None:
+    after = json_edits.with_item(before, HOOKS, EVENT, ITEM, None)
+    assert after == ITEM_CASES[before]
+    check_item(before, after)
+
+
+@given(json_texts(), st.sampled_from(["", "[]", "[\n]", '[1, {"a": 2},]', "null", "[  3 /* x */ ]"]), st.booleans())
+def test_an_item_comes_back_to_the_byte(text: str, items: str, is_last: bool) -> None:
+    member = f'"hooks": {{"Stop": [1]{f", {json.dumps(EVENT)}: {items}" if items else ""}}}'
+    empty = not read_json(text).members
+    place = text.rindex("}") if is_last and empty else read_json(text).start + 1
+    before = f"{text[:place]}{member}{'' if empty else ', '}{text[place:]}" if items else text
+    if HOOKS in read_json(text).data:
+        return
+    data = read_json(before).data
+    after = json_edits.with_item(before, HOOKS, EVENT, ITEM, None)
+    held = data.get(HOOKS, {})
+    assert read_json(after).data == {**data, HOOKS: {**held, EVENT: [*(held.get(EVENT) or []), ITEM]}}
+    check_item(before, after)
+
+
+@pytest.mark.parametrize("before", EMPTY)
+def test_an_item_in_an_empty_file_comes_back(before: str) -> None:
+    after = json_edits.with_item(before, HOOKS, EVENT, ITEM, None)
+    assert json_edits.items_in(after, HOOKS, EVENT) == [ITEM]
+    if before:
+        check_item(before, after)
+    assert json_edits.without_item(json_edits.created(HOOKS, EVENT, [ITEM]), HOOKS, EVENT, 0) is None
+
+
+def test_a_list_that_is_none_is_refused() -> None:
+    with pytest.raises(FormError, match="holds no list"):
+        json_edits.with_item('{"hooks": {"PostToolUse": {}}}', HOOKS, EVENT, ITEM, None)
+    others = f'{{"hooks": {{"PostToolUse": [{WHOLE}, {{"b": 2}}]}}}}'
+    assert json_edits.without_item(others, HOOKS, EVENT, 0) == '{"hooks": {"PostToolUse": [ {"b": 2}]}}'

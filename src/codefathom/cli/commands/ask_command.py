@@ -173,6 +173,7 @@ def ask_events(
         documents=tuple(inputs.documents.items()),
         history=tuple(history),
         commits=inputs.commits,
+        or_commits=not history,
         anyway=inputs.anyway,
         on_step=inputs.on_step,
         as_command=inputs.as_command,

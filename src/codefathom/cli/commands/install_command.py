@@ -13,6 +13,7 @@ from codefathom.cli.face import Face
 from codefathom.cli.options import InstallOptions
 from codefathom.config.user_places import home_folder
 from codefathom.errors import FathomError, UsageError
+from codefathom.hosts import hooks
 from codefathom.hosts.host_list import (
     HOSTS,
     SERVER,
@@ -57,6 +58,11 @@ def install(options: InstallOptions, face: Face) -> int:
     hosts = _hosts(options, face)
     if options.print:
         return _print(hosts, options, face)
+    if options.host and options.hook and not hosts[0][1].hooks:
+        raise UsageError(
+            f"fathom knows no hook for {hosts[0][0].title}",
+            hint="leave --hook out; Claude Code has one: fathom install claude --hook",
+        )
     hosts = hosts if options.host else [(host, places) for host, places in hosts if is_there(places)]
     if not hosts:
         names = ", ".join(host.name for host in HOSTS)
@@ -65,7 +71,7 @@ def install(options: InstallOptions, face: Face) -> int:
     command = _command(in_project=options.project)
 
     def setup(host: Host, places: HostPlaces) -> Sequence[FileChange]:
-        return setup_changes(host, places, command, instructs=options.instructions)
+        return setup_changes(host, places, command, instructs=options.instructions, hook=options.hook)
 
     codes = _run(hosts, setup, options, face)
     return _ERROR if _ERROR in codes else _NO_RESULT if _NO_RESULT in codes else _SUCCESS
@@ -230,6 +236,9 @@ def _print(hosts: Sequence[_Chosen], options: InstallOptions, face: Face) -> int
         face.write(f"{face.style.strong('Instructions')}: with --instructions, in\n\n")
         face.write("".join(f"  {show_name(target.path)}\n" for target in dict.fromkeys(readers)))
         face.write(f"\n{paragraph()}\n\n")
+    for target in (places.hooks for _, places in hosts if places.hooks):
+        face.write(f"{face.style.strong('Hook')}: with --hook, in {show_name(target.path)}\n\n")
+        face.write(f"{hooks.created(command)}\n")
     title = face.style.strong("Agent Plugin")
     face.write(f"{title}: the skill in a folder that several agents load, {show_name(PLUGIN_FOLDER)}\n")
     return _SUCCESS

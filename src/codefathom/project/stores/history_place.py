@@ -8,15 +8,13 @@ from dataclasses import replace
 
 from codefathom.config.settings import EmbedSettings, ParseSettings, Settings, SourceSettings, StoreSettings
 from codefathom.errors import FathomError, UsageError
-from codefathom.project.location import Location, index_place
+from codefathom.project.location import HISTORY_FOLDER, Location, index_place
 from codefathom.project.stores.sibling import trusted
 from codefathom.source.revisions.commits import CommitHistory, CommitTree, n_commits
 from codefathom.source.revisions.revision import Revision, revision
 from codefathom.stores.folder import index_folder
 from codefathom.stores.registry import Registry
 from codefathom.types import KnownCommits
-
-HISTORY_FOLDER = "history"  # in the folder of the index
 
 
 def at_history(place: Location) -> Location:

@@ -45,7 +45,7 @@ async def answered(state: ServerState, caller: Caller, arguments: Mapping[str, A
         arguments = named("ask", arguments)
         most = most_tokens(arguments)
         commits = switch(arguments, "commits")
-        question = Question(text_of(arguments, "question"), "ask", commits=commits, for_agent=True)
+        question = Question(text_of(arguments, "question"), "ask", commits=commits, or_commits=True, for_agent=True)
         call = _call(state, caller, arguments)
         with CancelScope(shield=True):  # one that has begun has to have a reader
             task = await to_thread.run_sync(begin, state, caller, question, call)

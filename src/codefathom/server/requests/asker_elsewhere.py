@@ -11,13 +11,15 @@ from typing import Any, TypeAlias, cast
 
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
-from codefathom.errors import UsageError
+from codefathom.errors import FathomError, UsageError
 from codefathom.facts.reasons import LEFT_OUT, Note
 from codefathom.project import agent_setup, answer_setup
 from codefathom.project.asking import is_of_commits
+from codefathom.project.meant_commits import meant_commits
 from codefathom.providers.base import ChatModel
 from codefathom.question.asker import result_of
 from codefathom.question.question import Kind, Question
+from codefathom.search.question.history_words import asks_for_history
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.http.problem_json import ForbiddenError, bringing_up, taking_in
 from codefathom.server.http.time_spent import slow_error, spending_on
@@ -87,7 +89,7 @@ class AskerElsewhere:
         if question.kind == "ask":
             yield from self._in_words(question)
             return
-        question = replace(question, commits=True) if self.commits else question
+        question = replace(self._admitted(question), commits=question.commits or self.commits)
         with self.lease.share:
             yield from self._events(question)
 
@@ -97,13 +99,18 @@ class AskerElsewhere:
             *_, seen = self._elsewhere(self.engine, look)
             return seen
 
+    def _admitted(self, question: Question) -> Question:
+        """Return a question that may go to the commits only where its client may read them."""
+        return replace(question, or_commits=False)
+
     def _events(self, question: Question) -> Iterator[Any]:
         yield from self._told(self.engine, question)
 
     def _in_words(self, question: Question) -> Iterator[Any]:
         request = answer_setup.request_of(question)
         self.refresh()
-        asker = replace(self, commits=True) if question.commits else self
+        is_meant = meant_commits(self.engine.place, self._admitted(question)) == "commits"
+        asker = replace(self, commits=True) if question.commits or is_meant else self
 
         def look(query: str, level: LevelName, limit: int) -> SearchResult:
             own = Question(query, limit=limit, level=level, where=question.where)
@@ -211,6 +218,16 @@ class ProjectElsewhere(AskerElsewhere):
             self.refresh()
         yield from super()._events(question)
 
+    def _admitted(self, question: Question) -> Question:
+        """Return a question that may go to the commits only where its client may read them."""
+        if not question.or_commits or not asks_for_history(question.text):
+            return replace(question, or_commits=False)
+        try:
+            _check_history(self.state, self.caller, self.name)
+        except FathomError:
+            return replace(question, or_commits=False)
+        return question
+
     def refresh(self) -> bool:
         """Bring the index up to date; return whether it is behind."""
         with spending_on(bringing_up(self.name)):
@@ -245,7 +262,9 @@ class ProjectElsewhere(AskerElsewhere):
                 # Also where nothing is known to have changed: a change of this moment is taken in some seconds later.
                 return replace(result, hits=engine.marked(result.hits, result.generation))
 
-            is_usual = self.change is None or self.change(engine.settings) == engine.settings
+            # The generation is that of the files.
+            is_usual = not (kept.commits or kept.or_commits)
+            is_usual = is_usual and (self.change is None or self.change(engine.settings) == engine.settings)
             result = self.state.cache.get_or_make(key, look, keep=is_kept, again=again) if is_usual else look()
             return replace(result, stale=stale, problems=(*result.problems, *refused))
 

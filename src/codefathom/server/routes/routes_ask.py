@@ -108,7 +108,8 @@ def question_of(body: AskIn) -> Question:
     """Return the question in the body of a request."""
     history = tuple(Message(turn.role, turn.content) for turn in body.history)
     question = question_of_options("ask", body.query, body.values)
-    return replace(question, pinned=tuple(body.pinned), history=history)
+    or_commits = not history  # what a follow-up means is not in its words alone
+    return replace(question, pinned=tuple(body.pinned), history=history, or_commits=or_commits)
 
 
 def call_of(body: AskIn) -> ClientCall:

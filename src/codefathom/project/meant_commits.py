@@ -1,0 +1,40 @@
+"""Whether the words of a question mean the commits of a project, and whether these are indexed."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from codefathom.project.location import HISTORY_FOLDER, Location
+from codefathom.question.question import Question
+from codefathom.search.question.history_words import asks_for_history
+from codefathom.stores.folder import index_folder
+
+Meant = Literal["files", "commits", "commits without an index"]
+
+
+def meant_commits(place: Location, question: Question) -> Meant:
+    """Return where the answer to a question lies. A chosen mode, file or filter overrules the words.
+
+    Nothing is opened, and no git is started.
+    """
+    settings = place.settings
+    if not (question.or_commits and question.kind in ("search", "ask")) or question.commits:
+        return "files"
+    if (question.mode or settings.search.mode) != "auto" or not settings.history.commits:
+        return "files"
+    if question.files or question.where or question.pinned or question.documents or question.as_command:
+        return "files"
+    if not asks_for_history(question.text) or not _has_repository(place):
+        return "files"
+    is_indexed = index_folder(os.path.join(place.index_dir, HISTORY_FOLDER), place.root).exists()
+    return "commits" if is_indexed else "commits without an index"
+
+
+def _has_repository(place: Location) -> bool:
+    folder, last = place.root, ""
+    while folder != last:
+        if os.path.lexists(os.path.join(folder, ".git")):
+            return True
+        folder, last = os.path.dirname(folder), folder
+    return place.revision is not None
