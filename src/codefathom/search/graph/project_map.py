@@ -330,9 +330,11 @@ def _links_of(
         places = defining.get((_family_of(graph, path), name), {})
         if len(name) < _MIN_NAME_CHARS or name in foreign or path in places or not places:
             continue
-        # Names that very many documents define are left out before each of these is looked at.
-        if len(places) > MAX_DEFINING_FILES and places.keys().isdisjoint(imported):
-            continue
+        # Of names that very many documents define, only the imported ones are looked at.
+        if len(places) > MAX_DEFINING_FILES:
+            places = {place: places[place] for place in sorted(imported) if place in places}
+            if not places:
+                continue
         near = {place: _nearness(place, is_outer, path, imported) for place, is_outer in places.items()}
         share = weight * sqrt(count) * (_PRIVATE_WEIGHT if name.startswith("_") else 1.0) / sum(near.values())
         nearest = max(near.values())
