@@ -24,7 +24,7 @@ from codefathom.search.verdict import Verdict, of_several
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
-from codefathom.types import VALUE_KINDS, Hit, Symbol
+from codefathom.types import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Hit, Symbol
 
 _IMPORT_WEIGHT = 1.0
 _PRIVATE_WEIGHT = 0.2  # of a name that begins with "_": it is made for its own file
@@ -35,12 +35,14 @@ _NEXT_SYMBOL = 0.7  # weight of each symbol of a file, relative to the one befor
 # Of a use where no import tells whose name it is. In many languages a folder is a package and needs no import; further
 # away such a use is seldom what its name says: `text.split(…)` is not the `split` of this project.
 _NEIGHBOUR_WEIGHT, _STRANGER_WEIGHT = 0.5, 0.02
+_MAIN_SHARE = 1.0  # without a question: lines of main types for each other line, as long as there are any
+_NAMESAKE = 2.0  # weight of a type that has the name of its file or of a folder above: it is what that is for
 _MIN_NAME_CHARS = 3
 _MOST_TOKENS = 1_000_000
 MOST_KEPT = 20_000  # parts of a map that asks for nothing; each has at least one token
 _LEAST_TRUST = 0.01  # of a project whose hits are most likely no answer, so that it keeps a place
 _SIGNATURE_CHARS = 120
-_VERSION = 1  # of the packed form of a map
+_VERSION = 2  # of the packed form of a map
 _LIMITATIONS = (Note(MAP_RANKED, {"count": MAX_DEFINING_FILES}),)
 
 
@@ -141,9 +143,12 @@ def _map_parts(catalog: SearchCatalog, request: MapRequest, most: int | None) ->
     _check(request, symbols)
     preference = _preference(request)
     followed = _FOLLOWED_FROM_START if preference else USUALLY_FOLLOWED
-    ranks = ranked(_start(symbols, preference), _links(graph, symbols), followed)
+    links = _links(graph, symbols)
+    ranks = ranked(_start(symbols, preference), links, followed)
     order = sorted(_inside(symbols, request.folders), key=lambda path: (-ranks.files[path], path))
     pieces = _pieces(order, symbols, ranks)
+    if not preference:
+        pieces = _with_main_types(pieces, _main_types(order, symbols, links))
     shown = tuple(
         MapPart(piece.path, graph.resolver.language_of[piece.path], piece.rank, _map_symbol(piece.symbol))
         for piece in pieces[:most]
@@ -371,16 +376,85 @@ def _pieces(order: Sequence[str], symbols: Mapping[str, Sequence[Symbol]], ranks
     for place, path in enumerate(order):
         weight = ranks.files[path]
         weighted.append((weight, place, None))
-        for symbol in sorted(symbols[path], key=lambda symbol: _importance(path, symbol, ranks)):
+        for symbol in _by_importance(path, symbols[path], ranks):
             weight *= _NEXT_SYMBOL
             weighted.append((weight, place, symbol))
     weighted.sort(key=lambda item: (-item[0], item[1]))
     return [_Piece(order[place], place + 1, chosen) for _, place, chosen in weighted]
 
 
+def _by_importance(path: str, symbols: Sequence[Symbol], ranks: Ranks) -> list[Symbol]:
+    """Return the symbols of a file, those first that others use most, but its most used type before all."""
+    ordered = sorted(symbols, key=lambda symbol: _importance(path, symbol, ranks))
+    main = {symbol.qualified_name for symbol in _public_types(symbols) if (path, symbol.name) in ranks.names}
+    first = next((symbol for symbol in ordered if symbol.qualified_name in main), None)
+    return ordered if first is None else [first, *(symbol for symbol in ordered if symbol is not first)]
+
+
 def _importance(path: str, symbol: Symbol, ranks: Ranks) -> tuple[float, bool, bool, int]:
     used = ranks.names.get((path, symbol.name), 0.0)
     return -used, not _is_outer(symbol), symbol.name.startswith("_"), symbol.name_line
+
+
+def _main_types(
+    order: Sequence[str], symbols: Mapping[str, Sequence[Symbol]], links: Iterable[Link]
+) -> list[tuple[str, Symbol]]:
+    """Return the types that the files of a project use, the most used first, with their paths.
+
+    A test counts as much as any other file: it uses what the project is for.
+    """
+    used: dict[tuple[str, str], float] = defaultdict(float)
+    for link in links:
+        used[link.target, link.name] += link.weight / (_TEST_WEIGHT if _is_aside(link.source) else 1.0)
+    weighted = [
+        (used[path, symbol.name] * (_NAMESAKE if _is_namesake(symbol, path) else 1.0), path, symbol)
+        for path in order
+        if not _is_aside(path)
+        for symbol in _public_types(symbols[path])
+        if (path, symbol.name) in used
+    ]
+    weighted.sort(key=lambda item: (-item[0], item[1], item[2].name_line))
+    return [(path, symbol) for _, path, symbol in weighted]
+
+
+def _public_types(symbols: Iterable[Symbol]) -> list[Symbol]:
+    """Return the types that stand in no other type and in no function; in a namespace they may."""
+    around = {symbol.qualified_name for symbol in symbols if symbol.kind in TYPE_KINDS | CALLABLE_KINDS}
+    return [
+        symbol
+        for symbol in symbols
+        if symbol.kind in TYPE_KINDS
+        and not symbol.name.startswith("_")
+        and symbol.qualified_name.rpartition(".")[0] not in around
+    ]
+
+
+def _is_namesake(symbol: Symbol, path: str) -> bool:
+    name = symbol.name.lower()
+    return name == place_of(path).flat_stem or name in path.lower().split("/")[:-1]
+
+
+def _with_main_types(pieces: Sequence[_Piece], main: Sequence[tuple[str, Symbol]]) -> list[_Piece]:
+    """Return the pieces with main types moved to the front, `_MAIN_SHARE` lines of them for each other one."""
+    rank = {piece.path: piece.rank for piece in pieces}
+    waiting = iter(main)
+    ordered: dict[tuple[str, int], _Piece] = {}  # by path, and identity of the symbol
+    due = 0.0
+    for piece in pieces:
+        if _placed(piece, ordered):
+            due += _MAIN_SHARE
+        while due >= 1 and (following := next(waiting, None)):
+            path, symbol = following
+            due -= _placed(_Piece(path, rank[path], None), ordered) + _placed(_Piece(path, rank[path], symbol), ordered)
+    return list(ordered.values())
+
+
+def _placed(piece: _Piece, ordered: dict[tuple[str, int], _Piece]) -> bool:
+    """Put a piece behind the others; return False for one that is there already."""
+    key = (piece.path, id(piece.symbol))
+    is_new = key not in ordered
+    ordered.setdefault(key, piece)
+    return is_new
 
 
 def _is_outer(symbol: Symbol) -> bool:
