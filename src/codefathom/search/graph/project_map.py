@@ -143,7 +143,7 @@ def _map_parts(catalog: SearchCatalog, request: MapRequest, most: int | None) ->
     _check(request, symbols)
     preference = _preference(request)
     followed = _FOLLOWED_FROM_START if preference else USUALLY_FOLLOWED
-    links = _links(graph, symbols)
+    links = _links(graph, symbols, only_imported=not preference)
     ranks = ranked(_start(symbols, preference), links, followed)
     order = sorted(_inside(symbols, request.folders), key=lambda path: (-ranks.files[path], path))
     pieces = _pieces(order, symbols, ranks)
@@ -299,13 +299,13 @@ def _is_aside(path: str) -> bool:
     return place.is_aside or place.is_prose
 
 
-def _links(graph: ReferenceGraph, symbols: Mapping[str, Sequence[Symbol]]) -> list[Link]:
+def _links(graph: ReferenceGraph, symbols: Mapping[str, Sequence[Symbol]], *, only_imported: bool) -> list[Link]:
     defining: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)  # by family of languages and name
     for path, own in symbols.items():
         outer = {symbol.name for symbol in own if _is_outer(symbol)}
         for name in dict.fromkeys(symbol.name for symbol in own):
             defining[_family_of(graph, path), name][path] = name in outer
-    return [link for path in symbols for link in _links_of(graph, path, defining)]
+    return [link for path in symbols for link in _links_of(graph, path, defining, only_imported)]
 
 
 def _family_of(graph: ReferenceGraph, path: str) -> str:
@@ -313,9 +313,12 @@ def _family_of(graph: ReferenceGraph, path: str) -> str:
 
 
 def _links_of(
-    graph: ReferenceGraph, path: str, defining: Mapping[tuple[str, str], Mapping[str, bool]]
+    graph: ReferenceGraph, path: str, defining: Mapping[tuple[str, str], Mapping[str, bool]], only_imported: bool
 ) -> Iterator[Link]:
-    """Yield the links of one document; `defining` has the documents with a definition, and whether that is outer."""
+    """Yield the links of one document; `defining` has the documents with a definition, and whether that is outer.
+
+    With `only_imported` a name that very many documents define leads to the imported ones alone.
+    """
     weight = _TEST_WEIGHT if _is_aside(path) else 1.0
     means = graph.links.targets(path)
     imported: set[str] = set()
@@ -335,11 +338,12 @@ def _links_of(
         places = defining.get((_family_of(graph, path), name), {})
         if len(name) < _MIN_NAME_CHARS or name in foreign or path in places or not places:
             continue
-        # Of names that very many documents define, only the imported ones are looked at.
         if len(places) > MAX_DEFINING_FILES:
-            places = {place: places[place] for place in sorted(imported) if place in places}
-            if not places:
+            # Names that very many documents define are left out before each of these is looked at.
+            if places.keys().isdisjoint(imported):
                 continue
+            if only_imported:
+                places = {place: places[place] for place in sorted(imported) if place in places}
         near = {place: _nearness(place, is_outer, path, imported) for place, is_outer in places.items()}
         share = weight * sqrt(count) * (_PRIVATE_WEIGHT if name.startswith("_") else 1.0) / sum(near.values())
         nearest = max(near.values())
