@@ -24,7 +24,7 @@ from codefathom.search.verdict import Verdict, of_several
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
-from codefathom.types import VALUE_KINDS, Hit, Symbol
+from codefathom.types import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Hit, Symbol
 
 _IMPORT_WEIGHT = 1.0
 _PRIVATE_WEIGHT = 0.2  # of a name that begins with "_": it is made for its own file
@@ -35,12 +35,14 @@ _NEXT_SYMBOL = 0.7  # weight of each symbol of a file, relative to the one befor
 # Of a use where no import tells whose name it is. In many languages a folder is a package and needs no import; further
 # away such a use is seldom what its name says: `text.split(…)` is not the `split` of this project.
 _NEIGHBOUR_WEIGHT, _STRANGER_WEIGHT = 0.5, 0.02
+_MAIN_SHARE = 1.0  # without a question: lines of main types for each other line, as long as there are any
+_NAMESAKE = 2.0  # weight of a type that has the name of its file or of a folder above: it is what that is for
 _MIN_NAME_CHARS = 3
 _MOST_TOKENS = 1_000_000
 MOST_KEPT = 20_000  # parts of a map that asks for nothing; each has at least one token
 _LEAST_TRUST = 0.01  # of a project whose hits are most likely no answer, so that it keeps a place
 _SIGNATURE_CHARS = 120
-_VERSION = 1  # of the packed form of a map
+_VERSION = 2  # of the packed form of a map
 _LIMITATIONS = (Note(MAP_RANKED, {"count": MAX_DEFINING_FILES}),)
 
 
@@ -141,9 +143,12 @@ def _map_parts(catalog: SearchCatalog, request: MapRequest, most: int | None) ->
     _check(request, symbols)
     preference = _preference(request)
     followed = _FOLLOWED_FROM_START if preference else USUALLY_FOLLOWED
-    ranks = ranked(_start(symbols, preference), _links(graph, symbols), followed)
+    links = _links(graph, symbols, only_imported=not preference)
+    ranks = ranked(_start(symbols, preference), links, followed)
     order = sorted(_inside(symbols, request.folders), key=lambda path: (-ranks.files[path], path))
     pieces = _pieces(order, symbols, ranks)
+    if not preference:
+        pieces = _with_main_types(pieces, _main_types(order, symbols, links))
     shown = tuple(
         MapPart(piece.path, graph.resolver.language_of[piece.path], piece.rank, _map_symbol(piece.symbol))
         for piece in pieces[:most]
@@ -294,13 +299,13 @@ def _is_aside(path: str) -> bool:
     return place.is_aside or place.is_prose
 
 
-def _links(graph: ReferenceGraph, symbols: Mapping[str, Sequence[Symbol]]) -> list[Link]:
+def _links(graph: ReferenceGraph, symbols: Mapping[str, Sequence[Symbol]], *, only_imported: bool) -> list[Link]:
     defining: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)  # by family of languages and name
     for path, own in symbols.items():
         outer = {symbol.name for symbol in own if _is_outer(symbol)}
         for name in dict.fromkeys(symbol.name for symbol in own):
             defining[_family_of(graph, path), name][path] = name in outer
-    return [link for path in symbols for link in _links_of(graph, path, defining)]
+    return [link for path in symbols for link in _links_of(graph, path, defining, only_imported)]
 
 
 def _family_of(graph: ReferenceGraph, path: str) -> str:
@@ -308,9 +313,12 @@ def _family_of(graph: ReferenceGraph, path: str) -> str:
 
 
 def _links_of(
-    graph: ReferenceGraph, path: str, defining: Mapping[tuple[str, str], Mapping[str, bool]]
+    graph: ReferenceGraph, path: str, defining: Mapping[tuple[str, str], Mapping[str, bool]], only_imported: bool
 ) -> Iterator[Link]:
-    """Yield the links of one document; `defining` has the documents with a definition, and whether that is outer."""
+    """Yield the links of one document; `defining` has the documents with a definition, and whether that is outer.
+
+    With `only_imported` a name that very many documents define leads to the imported ones alone.
+    """
     weight = _TEST_WEIGHT if _is_aside(path) else 1.0
     means = graph.links.targets(path)
     imported: set[str] = set()
@@ -330,9 +338,12 @@ def _links_of(
         places = defining.get((_family_of(graph, path), name), {})
         if len(name) < _MIN_NAME_CHARS or name in foreign or path in places or not places:
             continue
-        # Names that very many documents define are left out before each of these is looked at.
-        if len(places) > MAX_DEFINING_FILES and places.keys().isdisjoint(imported):
-            continue
+        if len(places) > MAX_DEFINING_FILES:
+            # Names that very many documents define are left out before each of these is looked at.
+            if places.keys().isdisjoint(imported):
+                continue
+            if only_imported:
+                places = {place: places[place] for place in sorted(imported) if place in places}
         near = {place: _nearness(place, is_outer, path, imported) for place, is_outer in places.items()}
         share = weight * sqrt(count) * (_PRIVATE_WEIGHT if name.startswith("_") else 1.0) / sum(near.values())
         nearest = max(near.values())
@@ -369,16 +380,85 @@ def _pieces(order: Sequence[str], symbols: Mapping[str, Sequence[Symbol]], ranks
     for place, path in enumerate(order):
         weight = ranks.files[path]
         weighted.append((weight, place, None))
-        for symbol in sorted(symbols[path], key=lambda symbol: _importance(path, symbol, ranks)):
+        for symbol in _by_importance(path, symbols[path], ranks):
             weight *= _NEXT_SYMBOL
             weighted.append((weight, place, symbol))
     weighted.sort(key=lambda item: (-item[0], item[1]))
     return [_Piece(order[place], place + 1, chosen) for _, place, chosen in weighted]
 
 
+def _by_importance(path: str, symbols: Sequence[Symbol], ranks: Ranks) -> list[Symbol]:
+    """Return the symbols of a file, those first that others use most, but its most used type before all."""
+    ordered = sorted(symbols, key=lambda symbol: _importance(path, symbol, ranks))
+    main = {symbol.qualified_name for symbol in _public_types(symbols) if (path, symbol.name) in ranks.names}
+    first = next((symbol for symbol in ordered if symbol.qualified_name in main), None)
+    return ordered if first is None else [first, *(symbol for symbol in ordered if symbol is not first)]
+
+
 def _importance(path: str, symbol: Symbol, ranks: Ranks) -> tuple[float, bool, bool, int]:
     used = ranks.names.get((path, symbol.name), 0.0)
     return -used, not _is_outer(symbol), symbol.name.startswith("_"), symbol.name_line
+
+
+def _main_types(
+    order: Sequence[str], symbols: Mapping[str, Sequence[Symbol]], links: Iterable[Link]
+) -> list[tuple[str, Symbol]]:
+    """Return the types that the files of a project use, the most used first, with their paths.
+
+    A test counts as much as any other file: it uses what the project is for.
+    """
+    used: dict[tuple[str, str], float] = defaultdict(float)
+    for link in links:
+        used[link.target, link.name] += link.weight / (_TEST_WEIGHT if _is_aside(link.source) else 1.0)
+    weighted = [
+        (used[path, symbol.name] * (_NAMESAKE if _is_namesake(symbol, path) else 1.0), path, symbol)
+        for path in order
+        if not _is_aside(path)
+        for symbol in _public_types(symbols[path])
+        if (path, symbol.name) in used
+    ]
+    weighted.sort(key=lambda item: (-item[0], item[1], item[2].name_line))
+    return [(path, symbol) for _, path, symbol in weighted]
+
+
+def _public_types(symbols: Iterable[Symbol]) -> list[Symbol]:
+    """Return the types that stand in no other type and in no function; in a namespace they may."""
+    around = {symbol.qualified_name for symbol in symbols if symbol.kind in TYPE_KINDS | CALLABLE_KINDS}
+    return [
+        symbol
+        for symbol in symbols
+        if symbol.kind in TYPE_KINDS
+        and not symbol.name.startswith("_")
+        and symbol.qualified_name.rpartition(".")[0] not in around
+    ]
+
+
+def _is_namesake(symbol: Symbol, path: str) -> bool:
+    name = symbol.name.lower()
+    return name == place_of(path).flat_stem or name in path.lower().split("/")[:-1]
+
+
+def _with_main_types(pieces: Sequence[_Piece], main: Sequence[tuple[str, Symbol]]) -> list[_Piece]:
+    """Return the pieces with main types moved to the front, `_MAIN_SHARE` lines of them for each other one."""
+    rank = {piece.path: piece.rank for piece in pieces}
+    waiting = iter(main)
+    ordered: dict[tuple[str, int], _Piece] = {}  # by path, and identity of the symbol
+    due = 0.0
+    for piece in pieces:
+        if _placed(piece, ordered):
+            due += _MAIN_SHARE
+        while due >= 1 and (following := next(waiting, None)):
+            path, symbol = following
+            due -= _placed(_Piece(path, rank[path], None), ordered) + _placed(_Piece(path, rank[path], symbol), ordered)
+    return list(ordered.values())
+
+
+def _placed(piece: _Piece, ordered: dict[tuple[str, int], _Piece]) -> bool:
+    """Put a piece behind the others; return False for one that is there already."""
+    key = (piece.path, id(piece.symbol))
+    is_new = key not in ordered
+    ordered.setdefault(key, piece)
+    return is_new
 
 
 def _is_outer(symbol: Symbol) -> bool:

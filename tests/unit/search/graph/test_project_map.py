@@ -167,3 +167,50 @@ def test_nothing_is_lost_and_each_project_keeps_its_order(sizes: list[int], trus
         kept = [part.path.partition("/")[2] for part in together.parts if part.path.startswith(f"{name}/")]
         assert kept == [part.path for part in own.parts]
     assert together.n_files == sum(sizes)
+
+
+# ---- main types of a project
+
+PRESS = {
+    "press/__init__.py": "from press.core.press import Press\n\n__all__ = ['Press']\n",
+    "press/core/press.py": "from press.util import fold\n\n\nclass Press:\n    def go(self):\n        return fold(1)\n",
+    "press/util.py": "def fold(sheet):\n    return sheet\n\n\ndef cut(sheet):\n    return sheet\n",
+    "press/inks.py": "def mix(parts):\n    return parts\n\n\ndef stir(parts):\n    return parts\n\n\n"
+    "class Ink:\n    pass\n",
+    **{
+        f"press/part{n}.py": "from press.inks import Ink, mix, stir\nfrom press.util import cut, fold\n\n\n"
+        "def go(text):\n    stir(mix(text), stir(mix(text), mix(Ink())))\n    return fold(cut(fold(text)))\n"
+        for n in range(6)
+    },
+    **{
+        f"tests/test_{n}.py": "from press import Press\n\n\nclass Sheet:\n    pass\n\n\n"
+        "def test_it():\n    assert Press() != Sheet()\n"
+        for n in range(3)
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def press(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    yield from opened(tmp_path_factory.mktemp("press"), PRESS)
+
+
+def shown(project: ProjectMap) -> list[str]:
+    return [symbol.name for file in project.files for symbol in file.symbols]
+
+
+def test_main_types_of_a_project_stand_in_a_small_map(press: Engine) -> None:
+    assert {"Press", "Ink"} <= set(shown(press.map(max_tokens=50)))
+
+
+def test_types_of_tests_are_not_main_types(press: Engine) -> None:
+    assert "Sheet" not in shown(press.map(max_tokens=150))
+    assert "Sheet" in shown(press.map())
+
+
+def test_each_line_stands_once_in_a_map_with_main_types(press: Engine) -> None:
+    project = press.map()
+    lines = [(file.path, symbol.line) for file in project.files for symbol in file.symbols]
+    assert len(lines) == len(set(lines))
+    assert {file.path for file in project.files} == PRESS.keys()
+    assert (project.n_left_out, project.n_symbols_left_out) == (0, 0)
