@@ -110,15 +110,13 @@ class LocalNames:
 
     def binds(self, name: str, place: int) -> bool:
         """Return True if a name that stands at a place is that of a local value or type."""
-        return self._capture(name, place) in _HIDDEN_USES
+        meanings = self._meanings.get(name)
+        return meanings is not None and meanings.at(place) in _HIDDEN_USES
 
     def hides(self, name: str, place: int, kind: _UseKind) -> bool:
         """Return True if a use of a name alone is one of a local value or type."""
-        return kind in _HIDDEN_USES.get(self._capture(name, place), ())
-
-    def _capture(self, name: str, place: int) -> str:
         meanings = self._meanings.get(name)
-        return meanings.at(place) if meanings is not None else ""
+        return meanings is not None and kind in _HIDDEN_USES.get(meanings.at(place), ())
 
 
 def _places(captured: _Captured, data: bytes, names: Collection[bytes]) -> Iterator[_Place]:

@@ -34,6 +34,7 @@ _SYSTEMS = {"darwin": "macos", "linux": "linux", "windows": "windows"}
 _PROCESSORS = {"arm64": "arm64", "aarch64": "arm64", "x86_64": "x86_64", "amd64": "x86_64"}
 # The largest library has 6.5 MB: what is longer than this is no grammar, and is not read to its end.
 _MAX_BYTES = 64_000_000
+_PIECE_BYTES = 1 << 18
 _OWN_FOLDERS = 3  # the last parts of the package's place in the cache, in which no link is followed
 
 
@@ -85,10 +86,12 @@ def _cached(name: str) -> File | None:
 
 def _extracted(library: _Library) -> bytes:
     try:
-        with tarfile.open(library.archive, "r:gz") as archive:
-            member = archive.extractfile(library.file)
-            data = member.read(_MAX_BYTES) if member is not None else b""
-    except (KeyError, OSError, EOFError, tarfile.TarError, zlib.error) as error:
+        # As a stream, it is unpacked in large pieces, and no further than to the end of the library.
+        with tarfile.open(library.archive, "r|gz", bufsize=_PIECE_BYTES) as archive:
+            files = (archive.extractfile(member) for member in archive if member.name == library.file)
+            file = next(files, None)
+            data = file.read(_MAX_BYTES) if file is not None else b""
+    except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
         raise GrammarError(f"the archive of the package semble-grammars cannot be read: {error}") from error
     if sha256(data).hexdigest() != library.sha256:
         raise GrammarError("the archive of the package semble-grammars is damaged; install it again")

@@ -19,7 +19,10 @@ _CHAIN = re.compile(rb"((?:[\w$@]+[!?]?\s*" + _MARK + rb"\s*)*[\w$@]+[!?]?)\s*" 
 _AFTER_EXPRESSION = re.compile(rb"[)\]}\"'`>]\s*" + _MARK + rb"\s*$")
 _MARKS = re.compile(r"\s*(?:\?\.|!!?\.|&\.|\.|::|->|\\|:)\s*")
 
-_LAST_OF_MARKS = frozenset({b".", b":", b">", b"\\"})
+_ENDS_OF_MARKS = (b".", b"::", b"->", b"\\")
+_ENDS_OF_EXPRESSIONS = frozenset({b".", b")", b"]"})
+# The same chain without spaces and rare marks, read from its end: it is found at the first byte or not at all.
+_PLAIN_CHAIN = re.compile(rb"(?:\.|::|>-)([\w$@]++(?:(?:\.|::|>-)[\w$@]++)*+)\s*+(?![.:>\\])")
 _NO_MARKS = frozenset(bytes([sign]) for sign in b"(,[{!=+-*/<&|~^;@#$%'\"`?0123456789")
 _CHAIN_BYTES = string.ascii_letters.encode() + string.digits.encode() + string.whitespace.encode() + b"_$@!?&.:->\\"
 
@@ -36,17 +39,23 @@ def qualifier(node: Node, data: bytes) -> str:
     if data[start - 1 : start] in _NO_MARKS:  # most names
         return ""
     before = data[max(0, start - _MOST_BYTES) : start]
-    # An expression that ends at the end of a text is tried at every byte, so most bytes are taken away before.
-    if before.rstrip()[-1:] not in _LAST_OF_MARKS:
+    marked = before.rstrip()
+    if not marked.endswith(_ENDS_OF_MARKS) or marked.endswith(b".."):
         return ""
-    match = _CHAIN.search(before, len(before.rstrip(_CHAIN_BYTES)))
-    if match is None:
-        return "?" if _AFTER_EXPRESSION.search(before) else ""
-    if match.start() and before[match.start() - 1 : match.start()] in (b".", b")", b"]"):
+    if marked.endswith(b"->") and len(marked) < len(before):  # the type that a function returns
+        return ""
+    match = _PLAIN_CHAIN.match(before[::-1])
+    if match is not None:  # nearly always
+        first, chain = len(before) - match.end(1), match[1][::-1].replace(b"::", b".").replace(b"->", b".")
+    else:
+        # An expression that ends at the end of a text is tried at every byte, so most bytes are taken away before.
+        match = _CHAIN.search(before, len(before.rstrip(_CHAIN_BYTES)))
+        if match is None:
+            return "?" if _AFTER_EXPRESSION.search(before) else ""
+        first, chain = match.start(), match[1]
+    if before[max(0, first - 1) : first] in _ENDS_OF_EXPRESSIONS or (not first and start > _MOST_BYTES):
         return "?"  # `make().part.name`: the beginning is no name
-    if match.start() == 0 and start > _MOST_BYTES:
-        return "?"
-    return _MARKS.sub(".", match[1].decode("utf-8", "replace")).strip(".").rstrip("!?")
+    return _MARKS.sub(".", chain.decode("utf-8", "replace")).strip(".").rstrip("!?")
 
 
 def bound_names(node: Node, data: bytes) -> str:

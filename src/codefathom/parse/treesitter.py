@@ -17,7 +17,7 @@ import sys
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from time import thread_time
 from typing import Literal, NamedTuple
 
@@ -267,8 +267,7 @@ def _without_grammar(outer: _Tree) -> Iterator[Note]:
 
 
 def _captured(trees: Sequence[_Tree], capture: str) -> Iterator[Node]:
-    for tree in trees:
-        yield from tree.captures.get(capture, ())
+    return chain.from_iterable(tree.captures.get(capture, ()) for tree in trees)
 
 
 def _title(path: str) -> str:
@@ -351,10 +350,13 @@ def _values(
     nodes = (
         node
         for node in _captured(trees, "reference.value")
-        if _CAPITAL.match(name := data[node.start_byte : min(node.end_byte, node.start_byte + _MAX_NAME_BYTES)])
-        or name in imported
-        or name in own
-        or data.endswith(before, 0, node.start_byte)
+        if (start := node.start_byte) not in seen
+        and (
+            _CAPITAL.match(name := data[start : min(node.end_byte, start + _MAX_NAME_BYTES)])
+            or name in imported
+            or name in own
+            or data.endswith(before, 0, start)
+        )
     )
     for use in _uses(nodes, data, seen):
         place = bisect_right(statements, (use.place, sys.maxsize)) - 1
