@@ -80,7 +80,7 @@ def evidence(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> dict[str
         "near": max(item.candidate.vector for item in ranked),  # highest cosine
         "unknown": query.unknown,  # share of the question that stands nowhere
         "defines": _defines(ranked),
-        "foreign": len(query.foreign) / (1 + len(query.symbols)),  # symbols that the project does not define
+        "foreign": _foreign(query, ranked),  # share of its symbols
         "size": log(1 + max(query.n_chunks, _SMALLEST)),  # more looks right by chance where there is more to find
     }
 
@@ -88,6 +88,18 @@ def evidence(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> dict[str
 def _defines(ranked: Sequence[RankedCandidate]) -> float:
     """Return the highest `definition` of the best hits: one of them defines a symbol of the question, 0 to 1."""
     return max(item.signals.get("definition", 0.0) for item in ranked[:_N_BEST])
+
+
+def _foreign(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> float:
+    """Return the share of the symbols that the project does not define and that no best hit mentions.
+
+    Names of other programs and of files (`eMule`, `ipfilter.dat`) look like symbols; no project defines them.
+    """
+    if not query.foreign:
+        return 0.0
+    texts = [_text(item) for item in ranked[:_N_BEST]]
+    n_foreign = sum(not any(symbol.lower() in text for text in texts) for symbol in query.foreign)
+    return n_foreign / (1 + len(query.symbols))
 
 
 def _strength(item: RankedCandidate, kind: Kind) -> float:
@@ -104,8 +116,12 @@ def _covered(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> float:
     cover = Cover(query.worth)
     terms = 0
     for item in ranked[:_N_BEST]:
-        terms |= forms.inside(f"{item.candidate.chunk.path}\n{item.candidate.chunk.text}".lower())
+        terms |= forms.inside(_text(item))
     return cover[terms]
+
+
+def _text(item: RankedCandidate) -> str:
+    return f"{item.candidate.chunk.path}\n{item.candidate.chunk.text}".lower()
 
 
 def weighted(numbers: Mapping[str, float], weights: Mapping[str, float]) -> float:

@@ -53,6 +53,18 @@ def test_what_it_is_made_of() -> None:
     assert numbers == {"words": 0.75, "near": 0.4, "unknown": 0.5, "defines": 0.5, "foreign": pytest.approx(1 / 3)}
 
 
+@pytest.mark.parametrize(
+    ("name", "foreign"),
+    [("eMule", 0.0), ("ipfilter.dat", 0.0), ("a.py", 0.0), ("CatBoost", 0.5)],
+)
+def test_a_name_that_the_best_hits_mention_is_not_foreign(name: str, foreign: float) -> None:
+    query = replace(QUERY, symbols=(name,), foreign=(name,))
+    hits = [*[ranked(0.1, "")] * 2, ranked(0.1, "// the list of EMULE, IPFilter.dat")]
+    assert evidence(query, hits)["foreign"] == foreign
+    if name != "a.py":  # each hit has this path
+        assert evidence(query, [ranked(0.1, ""), *hits])["foreign"] == 0.5  # the fourth does not tell
+
+
 @pytest.mark.parametrize("model", [MODEL, "another", ""])
 def test_all_evidence_is_sure_and_none_is_weak(model: str) -> None:
     sure = confidence(QUERY, [ranked(0.9, "token parser", vector=0.6)], model)
