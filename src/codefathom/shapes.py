@@ -26,6 +26,7 @@ from codefathom.types import (
     IndexedFile,
     IndexReport,
     LineHistory,
+    Partial,
     PathReport,
     Related,
     RelatedResult,
@@ -118,6 +119,7 @@ def search_shape(result: SearchResult, detail: HitDetail = _WHOLE, n_hits: int |
         "confidence": round(result.confidence, 4),
         "weak": result.weak,
         **degraded_shape(result.problems),
+        **partial_shape(result.partial),
         "stale": result.stale,
         "generation": result.generation,
         "suggestion": result.suggestion,
@@ -148,6 +150,7 @@ def federated_shape(
                 "weak": result.weak,
                 "stale": result.stale,
                 **degraded_shape(result.problems),
+                **partial_shape(result.partial),
             }
             for name, result in results.items()
         ],
@@ -223,6 +226,19 @@ def degraded_shape(degraded: Iterable[Told]) -> dict[str, Any]:
     listed = list(degraded)
     parts = [note if isinstance(note, Note) else verbatim(note) for note in listed]
     return {"degraded": list(map(str, listed)), "degraded_parts": notes_shape(parts)}
+
+
+def partial_shape(partial: Partial | None) -> dict[str, Any]:
+    """Return the part of a fleet that was not searched, as the key `partial`; nothing where all of it was."""
+    if partial is None:
+        return {}
+    shards = [
+        {"shard": item.shard, "repositories": list(item.repositories), "reason": str(item.reason)}
+        | {"reason_parts": notes_shape(item.reason)}
+        for item in partial.unasked
+    ]
+    counts = {"n_shards": partial.n_shards, "n_unasked": len(shards), "n_repositories": partial.n_repositories}
+    return {"partial": {**counts, "shards": shards}}
 
 
 def plan_shape(plan: SearchPlan) -> dict[str, Any]:

@@ -269,6 +269,26 @@ class Rest:
 NO_REST = Rest()
 
 
+class UnaskedShard(NamedTuple):
+    """A shard of a fleet that a question did not reach, or not to its end."""
+
+    shard: str
+    repositories: tuple[str, ...]  # whose files it has
+    reason: Note
+
+
+class Partial(NamedTuple):
+    """The part of a fleet that a question did not reach."""
+
+    n_shards: int  # of the fleet
+    unasked: tuple[UnaskedShard, ...]
+
+    @property
+    def n_repositories(self) -> int:
+        """The number of repositories in these shards."""
+        return sum(len(shard.repositories) for shard in self.unasked)
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """The hits, best first, and how far they can be trusted."""
@@ -290,6 +310,7 @@ class SearchResult:
     offset: int = 0  # of the first hit in the whole list
     rest: Rest = NO_REST  # of the list, behind these hits
     has_marks: bool = False  # marks stand in the place of secrets
+    partial: Partial | None = None  # the part of a fleet that was not searched; None: all of it was
 
     @property
     def suggestion(self) -> str:

@@ -24,7 +24,7 @@ from codefathom.question.extents import MOST_ITEMS
 from codefathom.question.question import Question
 from codefathom.search.federation import MergedHits, in_project, merge, questions_for
 from codefathom.search.verdict import of_several
-from codefathom.types import Context, RelatedResult, Rest, SearchResult, Where
+from codefathom.types import Context, Partial, RelatedResult, Rest, SearchResult, Where
 
 _P = TypeVar("_P")
 _T = TypeVar("_T")
@@ -281,4 +281,11 @@ def as_one(
         stale=any(result.stale for result in results.values()),
         weak=judged.weak,
         unanswerable=judged.unanswerable,
+        partial=joined_partial([result.partial for result in results.values() if result.partial]),
     )
+
+
+def joined_partial(partials: Sequence[Partial]) -> Partial | None:
+    """Return what was not reached of several fleets as one; None for nothing."""
+    unasked = tuple(shard for partial in partials for shard in partial.unasked)
+    return Partial(sum(partial.n_shards for partial in partials), unasked) if unasked else None

@@ -385,7 +385,7 @@ SHELLS = ("bash", "zsh", "fish")
 FAIL_ON = ("never", "reached", "tests")
 IMPACT_FORMATS = ("text", "markdown")
 PROJECT_ACTIONS = ("list", "add", "remove", "rename")
-FLEET_ACTIONS = ("list", "add", "index", "status", "remove")
+FLEET_ACTIONS = ("list", "add", "index", "status", "verify", "remove")
 TOKEN_ACTIONS = ("list", "new", "revoke")
 TOKEN_ROLES = ("reader", "indexer", "maintainer", "admin")
 STORE_ACTIONS = ("verify", "move", "remove", "test", "list", "init")
@@ -948,7 +948,7 @@ COMMANDS = (
                 ("action",),
                 "list: show the fleets; add: add repositories to a fleet, which is made if it is new; index: bring all "
                 "repositories of a fleet up to date; status: show repositories, shards, and what could not be read; "
-                "remove: remove a fleet, or some of its sources",
+                "verify: compare all shards with what was written; remove: remove a fleet, or some of its sources",
                 "ACTION",
                 choices=FLEET_ACTIONS,
             ),
@@ -964,7 +964,11 @@ COMMANDS = (
         ),
         (
             Option(("--at",), "add: keep the fleet in this folder, which must be empty or new", "DIR"),
-            Option(("--full",), "index: list the files of all repositories again, also where nothing has changed"),
+            Option(
+                ("--full",),
+                "index: list the files of all repositories again, also where nothing has changed, and make "
+                "damaged shards again",
+            ),
         ),
         FleetOptions,
         (

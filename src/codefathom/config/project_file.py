@@ -58,7 +58,9 @@ PERMISSIONS: Mapping[str, Permission] = {
     **_each(_CLOSED, "store", "vectors collection project exact hnsw_m hnsw_ef_construct hnsw_ef on_disk"),
     **_each(_LOWER, "store", "batch timeout_s"),
     **_each(
-        _FREE, "search", "limit level mode candidates fusion ranking rrf_k lexical_weight vector_weight min_similarity"
+        _FREE,
+        "search",
+        "limit level mode fleet_timeout_s candidates fusion ranking rrf_k lexical_weight vector_weight min_similarity",
     ),
     # An index that came with the repository must not be kept from being compared with the files.
     **_each(Permission("free", never=("never",)), "search", "refresh"),

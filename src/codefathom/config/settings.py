@@ -330,6 +330,15 @@ class SearchSettings(NamedTuple):
             remote=True,
         ),
     ] = 10.0
+    fleet_timeout_s: Annotated[
+        float,
+        SettingRule(
+            "Time limit for one question to a fleet, in seconds: no further shard is asked after it, and the answer "
+            "names the shards and repositories that were not asked.",
+            low=0.0001,
+            high=3600.0,
+        ),
+    ] = 30.0
     refresh: Annotated[
         str,
         SettingRule(

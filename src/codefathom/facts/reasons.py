@@ -344,6 +344,21 @@ FIRST_RUN_UNFINISHED = _kind(
     "first_run_unfinished", "the first indexing run was not completed: files are missing in the index"
 )
 
+# ---- what of a fleet a question did not reach
+PARTIAL = _kind(
+    "partial",
+    "the answer is partial: {count} of {total} shards were not searched to the end, with {repositories} repositories: "
+    "{shards}",
+)
+SHARD_NOT_ASKED = _kind("shard_not_asked", "shard {shard} ({repositories}): {reason}")
+AND_MORE = _kind("and_more", "and {count} more")
+SHARD_LATE = _kind("shard_late", "the time for the question was over (search.fleet_timeout_s)")
+SHARD_FILE_MISSING = _kind("shard_file_missing", "its file {path} is missing")
+SHARD_FILE_SIZE = _kind("shard_file_size", "its file {path} has {size} bytes, and {expected} were written")
+SHARD_FILE_DIFFERS = _kind("shard_file_differs", "its file {path} holds something else than what was written")
+SHARD_NOT_LISTED = _kind("shard_not_listed", "an earlier version made it, which kept no digests of its files")
+SHARD_REPAIR = _kind("shard_repair", "run `fathom fleet index NAME --full`, which makes damaged shards again")
+
 # ---- what of an index is damaged or missing
 REPAIRED_BY_INDEX = _kind("repaired_by_index", "{damage}; `fathom index` repairs it")
 FILE_DAMAGED = _kind("file_damaged", "the index is damaged: what it holds of {path} is left out")

@@ -13,12 +13,13 @@ from codefathom.fleet.fleet_list import FleetList, NamedFleet
 from codefathom.fleet.fleet_run import FleetReport, FleetRun
 from codefathom.fleet.manifest import Manifest, Repository, Shard
 from codefathom.fleet.opened_fleet import place_of_fleet
+from codefathom.fleet.shard_parts import wrong_content
 from codefathom.fleet.shards import SHARDS, forget
 from codefathom.fleet.sources import checked_source
 from codefathom.project.location import locate
 from codefathom.stores.folder import Folder
 from codefathom.stores.lock import WriterLock
-from codefathom.types import Progress
+from codefathom.types import Failure, Progress
 
 _SETTINGS = "fathom.toml"
 _OWN = (SHARDS, "words")
@@ -109,6 +110,16 @@ class Fleet:
             distinct,
             _room_of(self.root),
         )
+
+    def verify(self) -> tuple[Failure, ...]:
+        """Compare all bytes of all shards with what was written, and return the shards that differ, with the reason."""
+        folder, parts = Folder(self.root).below(SHARDS), self._manifest.parts()
+        problems = [
+            Failure(shard.folder, problem)
+            for shard in self._manifest.shards()
+            if (problem := wrong_content(folder.below(shard.folder), parts.get(shard.slot, [])))
+        ]
+        return tuple(problems)
 
     def remove(self) -> int:
         """Remove the fleet with its shards, and return its size in bytes. Repositories stay. Raises LockedError."""

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from codefathom.errors import FathomError, IndexingError, LockedError
 from codefathom.fleet.manifest import Manifest, Repository, Shard
-from codefathom.fleet.shards import SHARDS, ShardOrder, build, forget
+from codefathom.fleet.shard_parts import wrong_content, wrong_size
+from codefathom.fleet.shards import SHARDS, ShardOrder, build, folder_name, forget
 from codefathom.fleet.sources import (
     RepositoryPlace,
     UnreadSource,
@@ -42,6 +43,7 @@ class FleetReport(NamedTuple):
     changed: tuple[str, ...]  # names of repositories that are new, changed or gone
     n_shards_made: int
     failures: tuple[Failure, ...]  # repositories and sources that could not be read, with the remedy
+    damaged: tuple[Failure, ...] = ()  # shards that were not as they were written, and were made again
 
 
 @dataclass
@@ -51,6 +53,7 @@ class _Changes:
     names: list[str] = field(default_factory=list)
     contents: set[bytes] = field(default_factory=set)  # that a repository has won or lost
     slots: set[int] = field(default_factory=set)
+    damaged: dict[int, Failure] = field(default_factory=dict)  # folders of damaged shards by slot, with the reason
     failures: list[Failure] = field(default_factory=list)
 
 
@@ -86,6 +89,7 @@ class FleetRun:
         self._assign()
         changes.slots |= self._sharing(changes.contents)
         before = {shard.slot: shard for shard in manifest.shards()}
+        self._find_damage(before.values(), full=full)
         n_made = sum(self._remake(slot, before.get(slot)) for slot in sorted(changes.slots))
         generation = manifest.generation
         if changes.names or n_made or not generation:
@@ -95,7 +99,8 @@ class FleetRun:
             )
             self._join_words(generation)
         n_repositories = len(manifest.repositories())
-        return FleetReport(generation, n_repositories, tuple(changes.names), n_made, tuple(changes.failures))
+        failures, damaged = tuple(changes.failures), tuple(changes.damaged.values())
+        return FleetReport(generation, n_repositories, tuple(changes.names), n_made, failures, damaged)
 
     # ---- repositories
 
@@ -198,18 +203,30 @@ class FleetRun:
             slots |= {row[0] for row in rows}
         return slots
 
+    def _find_damage(self, shards: Iterable[Shard], *, full: bool) -> None:
+        """Note the shards that are not as they were written; with `full` all of each is read."""
+        folder, parts = Folder(self._place.root).below(SHARDS), self._manifest.parts()
+        compare = wrong_content if full else wrong_size
+        for shard in shards:
+            if problem := compare(folder.below(shard.folder), parts.get(shard.slot, [])):
+                self._changes.damaged[shard.slot] = Failure(shard.folder, problem)
+                self._changes.slots.add(shard.slot)
+
     def _remake(self, slot: int, before: Shard | None) -> bool:
         """Put a new version of a shard in force; return False where the one before holds the same."""
         manifest = self._manifest
         files = manifest.homes(slot)
         trees = {item.name: tree_of(item.place, item.state) for item in manifest.repositories() if item.slot == slot}
-        built = build(ShardOrder(slot, files, trees, before), self._place, self._on_progress) if files else None
+        damaged = self._changes.damaged.get(slot)
+        order = ShardOrder(slot, files, trees, None if damaged else before, damaged.path if damaged else "")
+        if before is not None and before.folder == folder_name(order, self._place):
+            return False  # what is in force is never opened for writing
+        built = build(order, self._place, self._on_progress) if files else None
         if built is None:
             manifest.remove_shard(slot)
             return before is not None
-        if before is not None and before.folder == built.shard.folder:
-            return False
         manifest.put_shard(built.shard, built.names, built.paths)
+        manifest.put_parts(slot, built.parts)
         return True
 
     def _join_words(self, generation: int) -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from codefathom.errors import DamagedError, IndexingError
 from codefathom.fleet.fleet_list import MANIFEST
+from codefathom.fleet.shard_parts import ShardPart
 from codefathom.source.changes import FileStat
 from codefathom.stores.folder import Folder
 from codefathom.stores.sqlite import connect, use_log
@@ -44,6 +45,12 @@ CREATE TABLE shards(
     n_files INTEGER NOT NULL, n_lines INTEGER NOT NULL, n_chunks INTEGER NOT NULL, n_bytes INTEGER NOT NULL,
     names BLOB NOT NULL);
 """
+# Of each version of a shard in force; an earlier version of fathom kept none.
+_PARTS = """
+CREATE TABLE IF NOT EXISTS parts(
+    slot INTEGER NOT NULL, name TEXT NOT NULL, size INTEGER NOT NULL, ends TEXT NOT NULL, digest TEXT NOT NULL,
+    PRIMARY KEY(slot, name)) WITHOUT ROWID
+"""
 _HOME = "NOT EXISTS (SELECT 1 FROM files g WHERE g.content = f.content AND g.repository < f.repository)"
 _REPOSITORY = "id, name, place, source, state, slot, n_files, n_bytes, problem, remedy"
 _SHARD = "slot, folder, identity, checksum, n_files, n_lines, n_chunks, n_bytes"
@@ -70,7 +77,7 @@ class Shard(NamedTuple):
     slot: int
     folder: str  # name below `shards/`
     identity: str  # of its catalogue
-    checksum: str  # of its files, see `shards.checksum_of`
+    checksum: str  # of its files, see `shard_parts.digest_of`
     n_files: int
     n_lines: int
     n_chunks: int
@@ -108,6 +115,7 @@ class Manifest:
                 for statement in _SCHEMA.split(";"):
                     self._db.execute(statement)
                 self.put_meta({"format": FORMAT, "identity": os.urandom(8).hex(), "generation": "0"})
+            self._db.execute(_PARTS)
         if self.meta("format") != FORMAT:
             raise DamagedError(
                 f"the fleet in {self.root!r} has another format",
@@ -271,6 +279,17 @@ class Manifest:
         rows = self.read("SELECT names FROM shards WHERE slot = ?", (slot,))
         return rows[0][0] if rows else b""
 
+    def parts(self) -> dict[int, list[ShardPart]]:
+        """Return the files of the shards by slot, as they were written; none of a shard of an earlier version."""
+        parts: dict[int, list[ShardPart]] = {}
+        for slot, *part in self.read("SELECT slot, name, size, ends, digest FROM parts ORDER BY slot, name"):
+            parts.setdefault(slot, []).append(ShardPart(*part))
+        return parts
+
+    def put_parts(self, slot: int, parts: Collection[ShardPart]) -> None:
+        """Store the files of a version of a shard, inside a transaction."""
+        self.write("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", ((slot, *part) for part in parts))
+
     def put_shard(self, shard: Shard, names: bytes, paths: Collection[str]) -> None:
         """Put a version of a shard in force, inside a transaction."""
         self.remove_shard(shard.slot)
@@ -281,6 +300,7 @@ class Manifest:
     def remove_shard(self, slot: int) -> None:
         """Take a shard out of the fleet, inside a transaction."""
         self.write("DELETE FROM stems WHERE slot = ?", [(slot,)])
+        self.write("DELETE FROM parts WHERE slot = ?", [(slot,)])
         self.write("DELETE FROM shards WHERE slot = ?", [(slot,)])
 
     def paths_named(self, stem: str) -> list[str]:

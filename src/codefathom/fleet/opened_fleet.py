@@ -6,18 +6,20 @@ scores and order are those of one index of all text.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from codefathom.errors import IndexingError, UnwritableError, UsageError
+from codefathom.errors import DamagedError, IndexingError, UnwritableError, UsageError
 from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, Note
 from codefathom.fleet.fleet_run import WORDS
 from codefathom.fleet.manifest import Manifest
+from codefathom.fleet.reach import FleetReach, current_reach, reaching
 from codefathom.fleet.shard_catalogs import ShardCatalogs
 from codefathom.fleet.shard_vectors import ShardVectors
-from codefathom.fleet.shards import SHARDS
 from codefathom.fleet.sources import tree_of
 from codefathom.fleet.trees import FleetFiles, ShardTree
 from codefathom.project.current_index import CurrentIndex, Run
@@ -29,13 +31,14 @@ from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
-from codefathom.stores.vectors.flat_vectors import FlatVectorStore
-from codefathom.types import Hit
+from codefathom.stores.vectors.flat_vectors import VECTORS, FlatVectorStore
+from codefathom.types import Hit, Partial, UnaskedShard
 
 if TYPE_CHECKING:
     from codefathom.config.settings import StoreSettings
     from codefathom.providers.base import ChatModel
 
+_T = TypeVar("_T")
 _MOST_OTHERS = 3  # places of a content that a hit names
 
 
@@ -50,6 +53,7 @@ class OpenedFleet(OpenedProject):
     """One generation of a fleet, opened like the index of a project."""
 
     upgrades = False
+    _own_words = ""  # name of the words of those shards that can be asked, where these are not all
 
     def __init__(
         self,
@@ -66,6 +70,8 @@ class OpenedFleet(OpenedProject):
                 f"the fleet {place.name!r} has no text yet",
                 hint="run `fathom fleet index`; `fathom fleet status` says more",
             )
+        if len(self.shards.broken) == len(self.shards.shards):
+            raise self.shards.set_aside(*next(iter(self.shards.broken.items())))
         trees = {item.name: tree_of(item.place, item.state) for item in manifest.repositories() if item.state}
         place = replace(place, revision=FleetFiles(place.name, ShardTree(trees)))
         super().__init__(place, on_wait, wrap_model)
@@ -74,7 +80,24 @@ class OpenedFleet(OpenedProject):
         return cast(Catalog, self.shards), None
 
     def _opened_words(self, folder: Folder) -> LexicalView:
-        return LexicalView.open(folder.below(WORDS).below(str(self.shards.generation)), self.shards.identity)
+        shards, words = self.shards, folder.below(WORDS)
+        if not shards.broken:
+            return LexicalView.open(words.below(str(shards.generation)), shards.identity)
+        # The words of shards that are as they were written. The next run removes them after a reader that was killed.
+        sound = [slot for slot in shards.shards if slot not in shards.broken]
+        self._own_words = f"{shards.generation}-{os.urandom(8).hex()}"
+        view = LexicalView(words.below(self._own_words), shards.identity)
+        others = [(shards.folder_of(slot).below("lexical"), shards.shards[slot].identity) for slot in sound]
+        with suppress(OSError):  # else nothing is found by words, which the answer says
+            view.join(others, shards.generation)
+        return view
+
+    def close(self) -> None:
+        """Release files."""
+        super().close()
+        if self._own_words:
+            with suppress(OSError, IndexingError):
+                Folder(self.place.root).below(WORDS).remove(self._own_words)
 
     def vector_store(self, store: StoreSettings, embedder: Embedder | None = None) -> VectorStore:
         """Return the vectors of a model in all shards."""
@@ -82,10 +105,11 @@ class OpenedFleet(OpenedProject):
         name = vector_folder(model)
 
         def opened(slot: int) -> FlatVectorStore:
-            folder = Folder(self.place.root).below(SHARDS).below(shards[slot].folder).below(name)
+            self.shards.check_part(slot, f"{name}/{VECTORS}")
+            folder = self.shards.folder_of(slot).below(name)
             return FlatVectorStore(folder, model.dimensions, f"{shards[slot].identity} {name}")
 
-        return ShardVectors(self.shards.generation, shards, opened)
+        return ShardVectors(self.shards, opened)
 
     def marked(self, hits: tuple[Hit, ...], generation: int) -> tuple[Hit, ...]:
         """Say of each hit where else its file is. Its lines are those that were indexed: no generation changes."""
@@ -117,6 +141,39 @@ class FleetIndex(CurrentIndex):
                 # The one before stays open: another thread may be reading it.
                 self._opened = OpenedFleet(self.place, manifest, self.on_wait, self._wrap_model)
             return cast(OpenedProject, self._opened)
+
+    def in_time(self, ask: Callable[[], _T]) -> _T:
+        """Return an answer within the time for a question; what is not reached is named, see `partial`.
+
+        A shard that turns out to be damaged is left out, and the others are asked again.
+        """
+        while True:
+            with self.looking():
+                try:
+                    return ask()
+                except DamagedError:
+                    opened = self.opened
+                    if not isinstance(opened, OpenedFleet) or not opened.shards.find_broken():
+                        raise
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Have the questions of the block end in time, and let them leave out what cannot be asked."""
+        reach = FleetReach(self.place.root, time.monotonic() + self.settings.search.fleet_timeout_s)
+        with reaching(reach):
+            yield
+
+    def partial(self) -> Partial | None:
+        """Return the shards that the question of now has not reached."""
+        reach, opened = current_reach(self.place.root), self._opened
+        if reach is None or not reach.unasked or not isinstance(opened, OpenedFleet):
+            return None
+        shards = opened.shards
+        unasked = (
+            UnaskedShard(shards.shards[slot].folder, shards.repositories_of(slot), reason)
+            for slot, reason in sorted(reach.unasked.items())
+        )
+        return Partial(len(shards.shards), tuple(unasked))
 
     @property
     def last_opened(self) -> OpenedProject:

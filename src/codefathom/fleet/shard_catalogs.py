@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from heapq import merge
 from itertools import groupby, islice
-from threading import Lock
+from threading import RLock
 from typing import Any, TypeVar, cast
 
 from codefathom.errors import DamagedError, IndexingError
-from codefathom.facts.reasons import Told
+from codefathom.facts.reasons import PART_DAMAGED, SHARD_FILE_DIFFERS, SHARD_REPAIR, Note, Told, verbatim
 from codefathom.fleet.manifest import Manifest, Shard
 from codefathom.fleet.name_filter import NameFilter
+from codefathom.fleet.reach import current_reach
 from codefathom.fleet.repository_filter import for_fleet
+from codefathom.fleet.shard_parts import wrong_ends, wrong_size
 from codefathom.fleet.shards import KEYS_OF_SHARD, SHARDS
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.records import CheckedText, CompilerUses, Counts, DefinitionPlace, StoredDocument
+from codefathom.stores.database import is_marked
 from codefathom.stores.folder import Folder
 from codefathom.stores.kept_file import KeptFile
 from codefathom.text.file_stems import PathsByStem
@@ -44,7 +48,14 @@ class ShardCatalogs:
         self._slots = {item.name: item.slot for item in manifest.repositories()}
         self._open: dict[int, Catalog] = {}
         self._filters: dict[int, NameFilter] = {}
-        self._lock = Lock()
+        self._lock = RLock()
+        self._parts = manifest.parts()
+        # The shards that cannot be asked, with the reason. Whatever else is wrong is seen when a file is first read.
+        self.broken: dict[int, Note] = {
+            slot: problem
+            for slot in self.shards
+            if (problem := wrong_size(self.folder_of(slot), self._parts.get(slot, ()))) is not None
+        }
         self._kept: dict[Callable[..., object], object] = {}
         self.soundness = ShardSoundness(self)
 
@@ -53,20 +64,82 @@ class ShardCatalogs:
     def catalog(self, slot: int) -> Catalog:
         """Return the catalogue of a shard, which is opened once. Raises IndexingError, DamagedError."""
         with self._lock:
+            if slot in self.broken:
+                raise self._broken(slot)
             if slot not in self._open:
                 self._open[slot] = self._opened(self.shards[slot])
             return self._open[slot]
 
     def _opened(self, shard: Shard) -> Catalog:
-        folder = Folder(self._manifest.root).below(SHARDS).below(shard.folder)
-        catalog = Catalog.open(folder.file(CATALOGUE), read_only=True)
+        self.check_part(shard.slot, CATALOGUE)
+        try:
+            catalog = Catalog.open(self.folder_of(shard.slot).file(CATALOGUE), read_only=True)
+        except IndexingError as error:
+            raise self.set_aside(shard.slot, verbatim(str(error))) from error
         if catalog.identity != shard.identity:
             catalog.close()
-            raise IndexingError(
-                f"the shard {shard.folder!r} is not the one that the fleet has made",
-                hint="run `fathom fleet index NAME --full`",
-            )
+            raise self.set_aside(shard.slot, Note(SHARD_FILE_DIFFERS, {"path": CATALOGUE}))
         return catalog
+
+    def check_part(self, slot: int, name: str) -> None:
+        """Compare the ends of a file with what was written, before it is read. Raises DamagedError."""
+        part = next((part for part in self._parts.get(slot, ()) if part.name == name), None)
+        if part is not None and (problem := wrong_ends(self.folder_of(slot), part)):
+            raise self.set_aside(slot, problem)
+
+    def set_aside(self, slot: int, problem: Note) -> DamagedError:
+        """Ask a shard no more, and return the error that says so."""
+        self.broken[slot] = problem
+        return self._broken(slot)
+
+    def _broken(self, slot: int) -> DamagedError:
+        shard = verbatim(f"shard {self.shards[slot].folder}")
+        return DamagedError(Note(PART_DAMAGED, {"part": shard, "error": self.broken[slot]}), hint=Note(SHARD_REPAIR))
+
+    def folder_of(self, slot: int) -> Folder:
+        """Return the folder of a shard."""
+        return Folder(self._manifest.root).below(SHARDS).below(self.shards[slot].folder)
+
+    def find_broken(self) -> bool:
+        """Look again for shards that are damaged, after one was found to be; return True for one that was not known.
+
+        Who finds damage in a catalogue marks it.
+        """
+        with self._lock:
+            marked = [
+                slot
+                for slot in self._open
+                if slot not in self.broken and is_marked(self.folder_of(slot).file(CATALOGUE))
+            ]
+            self.broken |= {slot: Note(SHARD_FILE_DIFFERS, {"path": CATALOGUE}) for slot in marked}
+            return bool(marked)
+
+    def reached(self, slot: int, *, is_named: bool = False, open_part: Callable[[int], object] | None = None) -> bool:
+        """Return True if the question of now may read a shard, and note it where it may not.
+
+        `open_part` opens what will be read, by default the catalogue. A shard that a key or a path names is read to the
+        end once it was asked. Where the question has no place to say that a damaged shard was left out, that is an
+        error. Raises IndexingError.
+        """
+        reach = current_reach(self._manifest.root)
+        if reach is None and slot in self.broken:
+            raise self._broken(slot)
+        try:
+            if slot not in self.broken:
+                (open_part or self.catalog)(slot)
+        except DamagedError:
+            if slot not in self.broken or reach is None:
+                raise
+        if reach is None:
+            return True
+        if slot in self.broken:
+            reach.unasked[slot] = self.broken[slot]
+            return False
+        return reach.may_read(slot) if is_named else reach.may_ask(slot)
+
+    def repositories_of(self, slot: int) -> tuple[str, ...]:
+        """Return the names of the repositories of a shard."""
+        return tuple(name for name, own in self._slots.items() if own == slot)
 
     @property
     def n_open(self) -> int:
@@ -78,16 +151,20 @@ class ShardCatalogs:
         with self._lock:
             return list(self._open.values())
 
+    def _each(self, slots: Iterable[int]) -> Iterator[Catalog]:
+        return (self.catalog(slot) for slot in slots if self.reached(slot))
+
     def _all(self) -> Iterator[Catalog]:
-        return map(self.catalog, self.shards)
+        return self._each(self.shards)
 
     def _with(self, name: str) -> Iterator[Catalog]:
         """Yield the catalogues in which a name may be defined or used."""
-        for slot in self.shards:
-            if slot not in self._filters:
-                self._filters[slot] = NameFilter(self._manifest.names_of(slot))
-            if self._filters[slot].may_have(name):
-                yield self.catalog(slot)
+        return self._each(slot for slot in self.shards if self._may_have(slot, name))
+
+    def _may_have(self, slot: int, name: str) -> bool:
+        if slot not in self._filters:
+            self._filters[slot] = NameFilter(self._manifest.names_of(slot))
+        return self._filters[slot].may_have(name)
 
     def _of(self, path: str) -> tuple[Catalog, str] | None:
         """Return the shard that has the content of a file, and the path of the file there; None for none."""
@@ -100,23 +177,29 @@ class ShardCatalogs:
     def _is_home(self, slot: int, path: str) -> bool:
         return bool(self.catalog(slot).documents_at({path}))
 
+    def _named(self, slot: int) -> bool:
+        return slot in self.shards and self.reached(slot, is_named=True)
+
     def _by_slot(self, paths: Iterable[str]) -> Iterator[tuple[Catalog, list[str]]]:
         slots = defaultdict[int, list[str]](list)
         for path in paths:
             slots[self._slots.get(path.partition("/")[0], 0)].append(path)
-        return ((self.catalog(slot), own) for slot, own in slots.items() if slot in self.shards)
+        return ((self.catalog(slot), own) for slot, own in slots.items() if self._named(slot))
 
     def _by_key(self, keys: Iterable[int]) -> Iterator[tuple[Catalog, list[int]]]:
         slots = defaultdict[int, list[int]](list)
         for key in keys:
             slots[key >> KEYS_OF_SHARD].append(key)
-        return ((self.catalog(slot), own) for slot, own in slots.items() if slot in self.shards)
+        return ((self.catalog(slot), own) for slot, own in slots.items() if self._named(slot))
 
     # ---- small values
 
     def get_meta(self, key: str, default: str = "") -> str:
-        """Return a value that the shards have stored: that of the first one."""
-        return next((catalog.get_meta(key, default) for catalog in islice(self._all(), 1)), default)
+        """Return a value that the shards have stored: that of the first one that can be read."""
+        for slot in self.shards:
+            with suppress(DamagedError):  # the next one says the same, whatever the time
+                return self.catalog(slot).get_meta(key, default)
+        return default
 
     @property
     def is_replaced(self) -> bool:
@@ -204,10 +287,10 @@ class ShardCatalogs:
         """See `Chunks`."""
         for slot, own in groupby(paths, lambda path: self._slots.get(path.partition("/")[0], 0)):
             listed = list(own)
-            if slot in self.shards:
-                yield from self.catalog(slot).texts(listed)
-            else:
+            if slot not in self.shards:
                 yield from (CheckedText(path, "", []) for path in listed)
+            elif self.reached(slot):
+                yield from self.catalog(slot).texts(listed)
 
     def keys_of(self, paths: Collection[str]) -> dict[int, str]:
         """See `Chunks`."""
@@ -234,9 +317,9 @@ class ShardCatalogs:
     def matching(self, where: Where, level: Level = "chunk") -> set[int]:
         """See `Chunks`. A repository has also the files whose content is indexed with another one."""
         planned = for_fleet(where, self._slots, self._manifest)
-        slots = self.shards if planned.slots is None else [slot for slot in self.shards if slot in planned.slots]
+        slots = [slot for slot in self.shards if planned.slots is None or slot in planned.slots]
         wheres = planned.wheres
-        return {key for slot in slots for where in wheres for key in self.catalog(slot).matching(where, level)}
+        return {key for catalog in self._each(slots) for where in wheres for key in catalog.matching(where, level)}
 
     # ---- symbols and references
 
@@ -259,7 +342,7 @@ class ShardCatalogs:
 
     def _below(self, path: str) -> Iterator[Catalog]:
         slot = self._slots.get(path.partition("/")[0])
-        return self._all() if not path else iter([self.catalog(slot)] if slot in self.shards else [])
+        return self._all() if not path else self._each([slot] if slot in self.shards else [])
 
     def symbols_named(self, name: str, *, kinds: Collection[str] = ()) -> list[FoundSymbol]:
         """See `Symbols`."""
@@ -336,14 +419,22 @@ class ShardCatalogs:
 
     def kept(self, make: Callable[[Any, _Made | None], _Made]) -> _Made:
         """See `SearchCatalog`."""
-        if make not in self._kept:
-            self._kept[make] = make(self, None)
-        return cast(_Made, self._kept[make])
+        if make in self._kept:
+            return cast(_Made, self._kept[make])
+        made = make(self, None)
+        if self._is_whole():
+            self._kept[make] = made
+        return made
+
+    def _is_whole(self) -> bool:
+        """Return True if the question of now has reached all shards so far: what is made of a part is not kept."""
+        reach = current_reach(self._manifest.root)
+        return not self.broken and (reach is None or not reach.unasked)
 
     def beside(self, name: str, version: int) -> KeptFile:
         """See `SearchCatalog`."""
         file = Folder(self._manifest.root).file(f"graph.{name}")
-        return KeptFile(file, f"{name} {version}", self.identity, [str(self.generation)], lambda: True)
+        return KeptFile(file, f"{name} {version}", self.identity, [str(self.generation)], self._is_whole)
 
     def counts(self) -> Counts:
         """Count the documents, chunks and symbols."""

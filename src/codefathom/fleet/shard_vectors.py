@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from codefathom.errors import IndexingError
+from codefathom.fleet.shard_catalogs import ShardCatalogs
 from codefathom.fleet.shards import KEYS_OF_SHARD
 from codefathom.stores.base import Row
 from codefathom.stores.vectors.flat_vectors import FlatVectorStore
@@ -17,10 +18,11 @@ class ShardVectors:
 
     problem = ""
 
-    def __init__(self, generation: int, slots: Iterable[int], open_store: Callable[[int], FlatVectorStore]) -> None:
+    def __init__(self, shards: ShardCatalogs, open_store: Callable[[int], FlatVectorStore]) -> None:
         """`open_store` opens the vectors of a shard, which are mapped into memory when they are first needed."""
-        self.generation = generation
-        self._slots = tuple(slots)
+        self.generation = shards.generation
+        self._shards = shards
+        self._slots = tuple(shards.shards)
         self._open_store = open_store
         self._stores: dict[int, FlatVectorStore] = {}
 
@@ -38,13 +40,14 @@ class ShardVectors:
         nearest = [
             item
             for slot in slots
+            if self._shards.reached(slot, open_part=self._store)
             for item in self._store(slot).nearest(vector, k, None if by_slot is None else by_slot[slot])
         ]
         return sorted(nearest, key=lambda item: (-item[1], item[0]))[:k]
 
     def damage(self) -> str:
         """See `VectorStore`."""
-        problems = (self._store(slot).damage() for slot in self._slots)
+        problems = (self._store(slot).damage() for slot in self._slots if slot not in self._shards.broken)
         return next(filter(None, problems), "")
 
     def reload(self) -> None:

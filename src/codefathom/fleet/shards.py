@@ -12,6 +12,7 @@ from typing import NamedTuple
 from codefathom.errors import IndexingError, NoFilesError
 from codefathom.fleet.manifest import ListedFile, Shard
 from codefathom.fleet.name_filter import NameFilter
+from codefathom.fleet.shard_parts import ShardPart, digest_of, parts_of
 from codefathom.fleet.trees import FleetFiles, ShardTree
 from codefathom.project.current_index import CurrentIndex
 from codefathom.project.location import Location, index_place
@@ -34,7 +35,8 @@ class ShardOrder(NamedTuple):
     slot: int
     files: Sequence[ListedFile]
     trees: Mapping[str, FileTree]  # by repository
-    before: Shard | None  # the version in force
+    before: Shard | None  # the version in force, from which this one begins
+    damaged: str = ""  # the folder of a version that is damaged: this one is made from the files, in another folder
 
 
 class BuiltShard(NamedTuple):
@@ -43,6 +45,7 @@ class BuiltShard(NamedTuple):
     shard: Shard
     names: bytes  # see `NameFilter`
     paths: Sequence[str]
+    parts: Sequence[ShardPart]
 
 
 def build(order: ShardOrder, place: Location, on_progress: Callable[[Progress], None]) -> BuiltShard | None:
@@ -50,7 +53,7 @@ def build(order: ShardOrder, place: Location, on_progress: Callable[[Progress], 
 
     It begins with a copy of the version before, so that only files that differ are read. Raises FathomError.
     """
-    folder = _folder_name(order, place)
+    folder = folder_name(order, place)
     shards = Folder(place.root).below(SHARDS)
     shards.make()
     own = _place_of(place, folder, order)
@@ -79,9 +82,9 @@ def build(order: ShardOrder, place: Location, on_progress: Callable[[Progress], 
             lexical.n_chunks,
             0,
         )
-    checksum, n_bytes = checksum_of(shards.below(folder))
-    paths = [document.path for document in documents]
-    return BuiltShard(shard._replace(checksum=checksum, n_bytes=n_bytes), names.content, paths)
+    parts = parts_of(shards.below(folder))
+    shard = shard._replace(checksum=digest_of(parts), n_bytes=shards.below(folder).n_bytes())
+    return BuiltShard(shard, names.content, [document.path for document in documents], parts)
 
 
 def _place_of(place: Location, folder: str, order: ShardOrder) -> Location:
@@ -95,15 +98,6 @@ def _place_of(place: Location, folder: str, order: ShardOrder) -> Location:
         revision=FleetFiles(f"shard {order.slot}", tree),
         is_kept=True,
     )
-
-
-def _folder_name(order: ShardOrder, place: Location) -> str:
-    """Return the name of a shard by what it holds and what has made it: another content has another name."""
-    made_by = (PARSER_VERSION, CHUNKER_VERSION, SECRETS_VERSION, place.settings.embed.model, place.settings.chunk)
-    digest = blake2b(repr(made_by).encode(), digest_size=10)
-    for file, content in order.files:
-        digest.update(f"\n{file.path}\0{file.size}\0".encode("utf-8", "surrogatepass") + content)
-    return f"{order.slot:05}-{digest.hexdigest()}"
 
 
 def _copy(before: Shard, own: Location, place: Location) -> None:
@@ -125,13 +119,13 @@ def _copy(before: Shard, own: Location, place: Location) -> None:
             FlatVectorStore(target.below(name), 1).take(source.below(name))
 
 
-def checksum_of(folder: Folder) -> tuple[str, int]:
-    """Return a checksum of the catalogue and the size of all files of a shard, in bytes."""
-    digest = blake2b(digest_size=16)
-    with folder.file(CATALOGUE).open() as file:
-        while piece := file.read(1 << 20):
-            digest.update(piece)
-    return digest.hexdigest(), folder.n_bytes()
+def folder_name(order: ShardOrder, place: Location) -> str:
+    """Return the name of a shard by what it holds and what has made it: another content has another name."""
+    made_by = (PARSER_VERSION, CHUNKER_VERSION, SECRETS_VERSION, place.settings.embed.model, place.settings.chunk)
+    digest = blake2b(repr(made_by).encode() + order.damaged.encode(), digest_size=10)
+    for file, content in order.files:
+        digest.update(f"\n{file.path}\0{file.size}\0".encode("utf-8", "surrogatepass") + content)
+    return f"{order.slot:05}-{digest.hexdigest()}"
 
 
 def forget(place: Location, folder: str) -> None:

@@ -55,6 +55,7 @@ from codefathom.types import (
     LevelName,
     LineHistory,
     NamedPlace,
+    Partial,
     RelatedResult,
     SearchPlan,
     SearchResult,
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
 
 _COMMIT = re.compile(r"commit/[0-9a-f]{12}(:\d+(-\d+)?)?")
 _MAP_HITS = 50  # that draw files into a map
+_MOST_SHARDS, _MOST_NAMED = 3, 5  # shards that a sentence names, and repositories of each
 
 
 def answer(index: CurrentIndex, question: Question) -> Iterator[Any]:
@@ -102,6 +104,10 @@ def is_of_commits(question: Question) -> bool:
 
 def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: None) -> SearchResult:
     """Return the best places; `on_file` takes each file that is looked into. See `Engine.search`."""
+    return index.in_time(lambda: _search_now(index, question, on_file))
+
+
+def _search_now(index: CurrentIndex, question: Question, on_file: OnFile) -> SearchResult:
     started = time.perf_counter()
     request = _request(question, index)
     if question.files:
@@ -121,7 +127,7 @@ def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: 
             hits = with_commits(hits, opened)
         _tell(hits, on_file)
         hits, has_marks = _shown_to_agents(hits, opened) if question.for_agent else (hits, False)
-        settings = index.settings
+        settings, partial = index.settings, index.partial()
         return SearchResult(
             query=question.text,
             hits=hits,
@@ -129,7 +135,7 @@ def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: 
             mode=result.mode,
             confidence=result.confidence,
             generation=generation,
-            problems=(*result.problems, *notes),
+            problems=(*partial_notes(partial), *result.problems, *notes),
             stale=stale,
             advice=result.suggestion,
             milliseconds=(time.perf_counter() - started) * 1000,
@@ -138,8 +144,9 @@ def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: 
             plan=_as_history(result.plan, request, opened),
             scale=" ".join((result.mode, opened.views.model, settings.search.ranking, settings.rerank.model)),
             offset=request.offset,
-            rest=result.rest,
+            rest=result.rest if partial is None else replace(result.rest, is_exact=False),
             has_marks=has_marks,
+            partial=partial,
         )
 
 
@@ -160,6 +167,27 @@ def _as_history(plan: SearchPlan, request: SearchRequest, opened: OpenedProject)
     if not isinstance(opened.place.revision, CommitHistory):
         return plan
     return SearchPlan("answer", Note(say.ABOUT_HISTORY))
+
+
+def partial_notes(partial: Partial | None) -> tuple[Note, ...]:
+    """Return the note on what a question did not reach, with the first shards and repositories of each; or none."""
+    if partial is None:
+        return ()
+    shards = tuple(
+        Note(
+            say.SHARD_NOT_ASKED,
+            {"shard": item.shard, "repositories": _first(item.repositories, _MOST_NAMED), "reason": item.reason},
+        )
+        for item in partial.unasked[:_MOST_SHARDS]
+    )
+    n_more = len(partial.unasked) - len(shards)
+    values = {"count": len(partial.unasked), "total": partial.n_shards, "repositories": partial.n_repositories}
+    more = (Note(say.AND_MORE, {"count": n_more}),) if n_more else ()
+    return (Note(say.PARTIAL, values | {"shards": (*shards, *more)}),)
+
+
+def _first(names: Sequence[str], most: int) -> tuple[str, ...]:
+    return (*names[:most], *([str(Note(say.AND_MORE, {"count": len(names) - most}))] if len(names) > most else []))
 
 
 def kept_to(index: CurrentIndex, files: Sequence[str]) -> Where | None:
@@ -297,9 +325,15 @@ def _related(index: CurrentIndex, question: Question) -> Iterator[RelatedResult]
     check_texts(question.text)
     limit_of(question)  # it is checked before anything is looked up
     index.refresh()
-    with reading(index.believed(), whole=True) as opened:
-        result = connections(opened.catalog, question, opened.files_with)
-    yield result
+
+    def ask() -> RelatedResult:
+        with reading(index.believed(), whole=True) as opened:
+            result = connections(opened.catalog, question, opened.files_with)
+        if not (notes := partial_notes(index.partial())):
+            return result
+        return replace(result, limitations=(*notes, *result.limitations), rest=replace(result.rest, is_exact=False))
+
+    yield index.in_time(ask)
 
 
 def _impact(index: CurrentIndex, question: Question) -> Iterator[Impact]:
@@ -340,10 +374,13 @@ def _context(index: CurrentIndex, question: Question) -> Iterator[Context]:
 
     size = answer_setup.size_of(question, index.settings.context)
     limit = answer_setup.HITS_PER_FILE * size.max_files
-    result = search(index, Question(question.text, where=question.where, limit=limit, level="chunk"))
-    with reading(index.believed(), whole=True) as opened:
-        context = answer_setup.context(opened, answer_setup.for_prompt(result, anyway=question.anyway), size)
-    yield context
+
+    def ask() -> Context:
+        result = search(index, Question(question.text, where=question.where, limit=limit, level="chunk"))
+        with reading(index.believed(), whole=True) as opened:
+            return answer_setup.context(opened, answer_setup.for_prompt(result, anyway=question.anyway), size)
+
+    yield index.in_time(ask)
 
 
 def _ask(index: CurrentIndex, question: Question) -> Iterator[Any]:
@@ -357,7 +394,7 @@ def _ask(index: CurrentIndex, question: Question) -> Iterator[Any]:
     def look(query: str, level: LevelName, limit: int) -> SearchResult:
         return search(index, Question(query, limit=limit, level=level, where=question.where))
 
-    with reading(opened):
+    with index.looking(), reading(opened):
         events = agent_setup.answered(request, OpenedAsker(opened), look, as_agent=question.as_agent)
     return answer_setup.with_damage(opened, events)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from copy import copy
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, IndexingError, LockedError, NoFilesError, StoppedError
@@ -23,13 +23,14 @@ from codefathom.stores.lock import held_lock
 from codefathom.system.real_paths import refuse_moved
 from codefathom.system.stopping import check_stopped
 from codefathom.text.kept_names import kept_path
-from codefathom.types import ConsultedFile, IndexReport, PathReport, Progress, RunProgress, ScipReport
+from codefathom.types import ConsultedFile, IndexReport, Partial, PathReport, Progress, RunProgress, ScipReport
 
 if TYPE_CHECKING:
     from codefathom.index.indexing import Stages
     from codefathom.providers.base import ChatModel
     from codefathom.stores.lock import WriterLock
 
+_T = TypeVar("_T")
 OnProgress = Callable[[Progress], None]
 OnWait = Callable[[str], None]
 OnFile = Callable[[ConsultedFile], None]
@@ -160,6 +161,20 @@ class CurrentIndex:
             on_file(ConsultedFile(item.path, "refused", item.reason))
         refused = [Note(LEFT_OUT, {"path": item.path, "reason": item.why}) for item in report.refused]
         self._notes = tuple(dict.fromkeys((*self._notes, *refused)))
+
+    # ---- how far a question reaches: all of a project, and in a fleet what can be asked in time
+
+    def in_time(self, ask: Callable[[], _T]) -> _T:
+        """Return the answer to a question."""
+        return ask()
+
+    def looking(self) -> AbstractContextManager[None]:
+        """Have the questions of the block end in time."""
+        return nullcontext()
+
+    def partial(self) -> Partial | None:
+        """Return what the question of now has not reached; None where that is nothing."""
+        return None
 
     # ---- what the next search tells
 

@@ -4005,6 +4005,32 @@ export interface components {
             text: string;
         };
         /**
+         * PartialOut
+         * @description The part of a fleet that was not searched.
+         */
+        PartialOut: {
+            /**
+             * N Shards
+             * @description shards of the fleet
+             * @example 40
+             */
+            n_shards: number;
+            /**
+             * N Unasked
+             * @description shards that were not searched to their end
+             * @example 1
+             */
+            n_unasked: number;
+            /**
+             * N Repositories
+             * @description repositories with files in these
+             * @example 2
+             */
+            n_repositories: number;
+            /** Shards */
+            shards: components["schemas"]["UnaskedShardOut"][];
+        };
+        /**
          * PathIn
          * @description A path to look at.
          */
@@ -5551,6 +5577,8 @@ export interface components {
             stale: boolean;
             /** @description error of the search in this project */
             problem?: components["schemas"]["ProblemOut"] | null;
+            /** @description part of a fleet that was not searched; null: all of it was */
+            partial?: components["schemas"]["PartialOut"] | null;
         };
         /**
          * ServicesOut
@@ -6710,6 +6738,46 @@ export interface components {
             details: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * UnaskedShardOut
+         * @description A shard of a fleet that was not searched, or not to its end.
+         */
+        UnaskedShardOut: {
+            /**
+             * Shard
+             * @example 00004-b2e53f35fcfe8c6c91c2
+             */
+            shard: string;
+            /**
+             * Repositories
+             * @description repositories with files in it
+             * @example [
+             *       "auth",
+             *       "web"
+             *     ]
+             */
+            repositories: string[];
+            /**
+             * Reason
+             * @description the reason, in a few words
+             * @example the time for the question was over (search.fleet_timeout_s)
+             */
+            reason: string;
+            /**
+             * Reason Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            reason_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * UsageOut

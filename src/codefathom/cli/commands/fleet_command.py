@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from codefathom.askers.project_list import ProjectList
 from codefathom.cli.face import Face
 from codefathom.cli.options import FleetOptions
@@ -12,6 +14,7 @@ from codefathom.fleet.fleet_run import FleetReport
 from codefathom.fleet.sources import checked_source
 from codefathom.shapes import to_json
 from codefathom.text.printable import show_text, size
+from codefathom.types import Failure
 
 _MOST_SHOWN = 20
 _NO_FLEET = "there is no fleet yet; `fathom fleet add NAME SOURCE` makes one"
@@ -69,6 +72,7 @@ def _index(options: FleetOptions, face: Face) -> int:
         raise UsageError(
             f"the fleet {options.name} has no repository", hint=f"`fathom fleet add {options.name} FOLDER` adds some"
         )
+    face.notes(f"shard {item.path} was damaged and is made again: {item.reason}" for item in report.damaged)
     face.notes(f"{failure.path}: {failure.reason}" for failure in report.failures[:_MOST_SHOWN])
     if len(report.failures) > _MOST_SHOWN:
         face.note(f"{len(report.failures) - _MOST_SHOWN} more could not be read; `fathom fleet status` names them")
@@ -88,9 +92,30 @@ def _several(count: int, noun: str) -> str:
 
 
 def _report_shape(report: FleetReport, status: FleetStatus) -> dict[str, object]:
-    failures = [{"path": item.path, "reason": str(item.reason)} for item in report.failures]
-    changed = {"changed": list(report.changed), "shards_made": report.n_shards_made, "failures": failures}
+    changed = {
+        "changed": list(report.changed),
+        "shards_made": report.n_shards_made,
+        "failures": _reasons(report.failures),
+        "damaged": _reasons(report.damaged),
+    }
     return {**_status_shape(status), **changed}
+
+
+def _reasons(items: Sequence[Failure]) -> list[dict[str, str]]:
+    return [{"path": item.path, "reason": str(item.reason)} for item in items]
+
+
+def _verify(options: FleetOptions, face: Face) -> int:
+    with Fleet.open(options.name) as fleet:
+        problems, n_shards = fleet.verify(), len(fleet.status().shards)
+    if face.common.json:
+        face.write(to_json({"name": options.name, "shards": n_shards, "damaged": _reasons(problems)}))
+    else:
+        good = f"{options.name}: {_several(n_shards, 'shard')} as written"
+        remedy = f"run `fathom fleet index {options.name} --full`, which makes them again"
+        listed = [f"shard {item.path} is damaged: {item.reason}" for item in problems]
+        face.write(_text([*listed, remedy] if listed else [good]))
+    return 2 if problems else 0
 
 
 def _status(options: FleetOptions, face: Face) -> int:
@@ -166,4 +191,4 @@ def _text(lines: list[str]) -> str:
     return show_text("\n".join([*lines, ""]))
 
 
-_ACTIONS = {"add": _add, "index": _index, "status": _status, "remove": _remove}
+_ACTIONS = {"add": _add, "index": _index, "status": _status, "verify": _verify, "remove": _remove}

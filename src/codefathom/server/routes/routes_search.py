@@ -53,6 +53,7 @@ from codefathom.shapes import (
     impact_shape,
     indexing_shape,
     left_out_shape,
+    partial_shape,
     plan_shape,
     rest_shape,
 )
@@ -249,4 +250,5 @@ def _searched_out(name: str, federated: FederatedSearch) -> SearchedOut:
         confidence=round(result.confidence, 4),
         generation=result.generation,
         stale=result.stale,
+        **partial_shape(result.partial),
     )

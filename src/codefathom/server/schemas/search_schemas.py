@@ -334,6 +334,24 @@ class HitOut(Out):
     place_parts: Parts
 
 
+class UnaskedShardOut(Out):
+    """A shard of a fleet that was not searched, or not to its end."""
+
+    shard: str = Field(examples=["00004-b2e53f35fcfe8c6c91c2"])
+    repositories: list[Sound] = Field(examples=[["auth", "web"]], description="repositories with files in it")
+    reason: Sound = Field(examples=["the time for the question was over (search.fleet_timeout_s)"])
+    reason_parts: Parts
+
+
+class PartialOut(Out):
+    """The part of a fleet that was not searched."""
+
+    n_shards: int = Field(examples=[40], description="shards of the fleet")
+    n_unasked: int = Field(examples=[1], description="shards that were not searched to their end")
+    n_repositories: int = Field(examples=[2], description="repositories with files in these")
+    shards: list[UnaskedShardOut]
+
+
 class SearchedOut(Out):
     """The result of a search in one project, in numbers."""
 
@@ -343,6 +361,9 @@ class SearchedOut(Out):
     generation: int = Field(default=0, examples=[12])
     stale: bool = Field(default=False, examples=[False])
     problem: ProblemOut | None = Field(default=None, description="error of the search in this project")
+    partial: PartialOut | None = Field(
+        default=None, description="part of a fleet that was not searched; null: all of it was"
+    )
 
 
 class IndexingOut(Out):

@@ -41,7 +41,7 @@ _MAGIC = b"fathomv3"  # 3: with a checksum of the rows
 _HEADER = struct.Struct("<8s16sqqqq")  # magic and format, owner, generation, dimensions, rows, checksum of the rows
 _CHECKSUM = struct.Struct("<q")  # of header and keys
 _START = _HEADER.size + _CHECKSUM.size
-_FILE = "vectors.bin"
+VECTORS = "vectors.bin"
 _CHANGES = "changes.bin"
 _CHANGES_MAGIC = b"fathomc1"
 _SPARE = 1_000_000  # bytes of it that are no rows
@@ -150,7 +150,7 @@ class FlatVectorStore:
 
     def __init__(self, folder: Folder | str, dimensions: int, owner: str = "") -> None:
         self.dimensions = dimensions
-        self._file = folder_at(folder).file(_FILE)
+        self._file = folder_at(folder).file(VECTORS)
         self._changes_file = self._file.folder.file(_CHANGES)
         self._signs_file = self._file.folder.file(_SIGNS)
         self._owner = blake2b(owner.encode(), digest_size=16).digest()
@@ -228,7 +228,7 @@ class FlatVectorStore:
     def take(self, other: Folder) -> None:
         """Take over the file of a view of the same catalogue in another folder; see `File.take`. Raises OSError."""
         self._file.folder.make()
-        self._file.take(other.file(_FILE))
+        self._file.take(other.file(VECTORS))
         for name in (_CHANGES, _SIGNS):
             if other.file(name).kind():
                 self._file.folder.file(name).take(other.file(name))
