@@ -52,6 +52,7 @@ from codefathom.server.searches.search_cache import ResultCache
 from codefathom.server.searches.search_pool import SearchPool
 from codefathom.server.searches.search_queue import SearchQueue
 from codefathom.server.server_config import ServerConfig
+from codefathom.server.server_upkeep import upkeep
 from codefathom.server.state import ServerState
 from codefathom.server.watching.project_watches import Watches
 
@@ -89,7 +90,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         state.projects.sweep()
         state.jobs.resume()
         state.watches.resume()
-        async with mcp.running():
+        async with upkeep(state.conversations.forget_old), mcp.running():
             yield
         state.watches.close()
         state.answers.close()
@@ -159,7 +160,9 @@ def _state(live: Live) -> ServerState:
         on_end=lambda job: projects.opened.drop(job.project_id),
         order_of=projects.order,
     )
-    conversations = Conversations(os.path.join(config.data_dir, "conversations.db"))
+    conversations = Conversations(
+        os.path.join(config.data_dir, "conversations.db"), days=lambda: live.current.conversation_days
+    )
     return ServerState(
         live=live,
         tokens=TokenTable(config.data_dir),

@@ -15,6 +15,7 @@ from codefathom.server.server_database import ServerDatabase
 
 MOST_LISTED = 200
 _MAX_TITLE = 120
+_DAY_S = 86_400.0
 _TABLES = """
 CREATE TABLE IF NOT EXISTS conversations (
     number INTEGER PRIMARY KEY,
@@ -35,6 +36,7 @@ CREATE TABLE IF NOT EXISTS turns (
     asked_at REAL NOT NULL
 );
 CREATE INDEX IF NOT EXISTS turns_of_conversation ON turns (conversation, number);
+CREATE INDEX IF NOT EXISTS conversations_changed ON conversations (changed_at);
 """
 _SELECT = "SELECT number, id, title, projects, owner, created_at, changed_at FROM conversations"
 
@@ -66,9 +68,20 @@ class Conversation:
 class Conversations:
     """All conversations of one server. Safe to use from several threads."""
 
-    def __init__(self, path: str, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, path: str, clock: Callable[[], float] = time.time, days: Callable[[], int] = lambda: 0) -> None:
+        """`days` returns for how long a conversation is kept after its last question; 0: for ever."""
         self._database = ServerDatabase(path, _TABLES)
         self._clock = clock
+        self._days = days
+
+    def forget_old(self) -> None:
+        """Delete the conversations that were not used for too long; each use of any conversation does this, too."""
+        days = self._days()
+        oldest = self._clock() - days * _DAY_S
+        # Looked at first: a reader need not wait for whoever writes.
+        if days and self._database.read("SELECT 1 FROM conversations WHERE changed_at < ? LIMIT 1", (oldest,)):
+            self._database.write("DELETE FROM conversations WHERE changed_at < ?", (oldest,))
+            self._database.empty_log()
 
     def begin(self, projects: Sequence[str], owner: str = "", title: str = "") -> Conversation:
         """Return a new conversation about these projects."""
@@ -82,12 +95,14 @@ class Conversations:
 
     def listed(self, owner: str = "", *, project: str = "") -> tuple[Conversation, ...]:
         """Return the conversations of an owner, the latest first, without their turns."""
+        self.forget_old()
         rows = self._database.read(f"{_SELECT} WHERE owner = ? ORDER BY changed_at DESC, number DESC", (owner,))
         conversations = [_conversation(row) for row in rows]
         return tuple(item for item in conversations if not project or project in item.projects)
 
     def get(self, conversation_id: str, owner: str = "") -> Conversation:
         """Return a conversation with its turns. Raises NotFoundError, also for that of somebody else."""
+        self.forget_old()
         row = self._row(conversation_id, owner)
         turns = self._database.read(
             "SELECT question, answer, state, asked_at, details FROM turns WHERE conversation = ? ORDER BY number",
@@ -97,6 +112,7 @@ class Conversations:
 
     def add(self, conversation_id: str, turn: ConversationTurn, owner: str = "") -> None:
         """Add a turn; a conversation without a title gets that of its first question. Raises NotFoundError."""
+        self.forget_old()  # not in the transaction, which keeps the log from being emptied
         with self._database.transaction():
             number, _, title, *_ = self._row(conversation_id, owner)
             values = (_sound(turn.question), _sound(turn.answer), turn.state, json.dumps(turn.details), turn.asked_at)
