@@ -16,6 +16,7 @@ import httpx
 import pytest
 from tests.server.conftest import Serve
 from tests.server.test_projects import add, index
+from tests.waiting import Started
 
 from codefathom.cli import main
 from codefathom.server.access.token_table import TokenTable
@@ -60,7 +61,7 @@ def test_what_a_server_keeps_comes_back_from_a_backup_made_while_it_runs(
         client.post("/ask", json={"question": "where is a cart priced?", "keep": True}).raise_for_status()
         made = client.post("/tokens", json={"name": "ci", "role": "reader", "projects": ["shop"]}).json()
         assert main(["serve", "--backup", "server.backup"]) == 0
-        assert "wrote server.backup: 5 databases" in capsys.readouterr().err
+        assert "wrote server.backup: 6 databases" in capsys.readouterr().err
         before = kept(client)
         assert next(event["action"] for event in client.get("/audit").json()["entries"]) == "backup written"
         for item in before["conversations"]:
@@ -109,7 +110,7 @@ while True:
     print(flush=True)
 """
     path = os.path.join(config.data_dir, "conversations.db")
-    with subprocess.Popen([sys.executable, "-c", writer, path], stdout=subprocess.PIPE) as process:
+    with Started([sys.executable, "-c", writer, path], stdout=subprocess.PIPE) as process:
         for _ in range(3):
             assert process.stdout.readline()
             assert main(["serve", "--backup", "server.backup"]) == 0

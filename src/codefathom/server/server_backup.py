@@ -36,6 +36,7 @@ DATABASES: Mapping[str, frozenset[str]] = {
     "access.db": frozenset({"tokens", "audit"}),
     "conversations.db": frozenset({"conversations", "turns"}),
     "jobs.db": frozenset({"jobs"}),
+    "monitoring.db": frozenset({"hours"}),
     "projects.db": frozenset({"projects", "clones"}),
     "watches.db": frozenset({"watches"}),
 }

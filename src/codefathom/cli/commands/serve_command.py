@@ -6,6 +6,7 @@ import os
 import re
 import time
 from contextlib import closing, nullcontext
+from dataclasses import asdict
 
 from codefathom.cli.commands.held_sessions import holding_sessions
 from codefathom.cli.commands.short_commands import write_checks
@@ -14,7 +15,7 @@ from codefathom.cli.options import ServeOptions
 from codefathom.config.configuration import find_root
 from codefathom.config.user_places import user_data_dir
 from codefathom.errors import SettingsError, UsageError
-from codefathom.shapes import plain_shape, to_json
+from codefathom.shapes import to_json
 from codefathom.system.extras import install_line
 from codefathom.text.printable import show_name, size
 from codefathom.types import Check
@@ -66,7 +67,7 @@ def _save(options: ServeOptions, face: Face) -> None:
         action = "backup written" if options.backup else "backup restored"
         audit.add(AuditEntry(os.environ.get("USER", ""), "command", action, details=os.path.basename(path)))
     if face.common.json:
-        face.write(to_json(plain_shape(saved)))
+        face.write(to_json(asdict(saved)))
         return
     made_at = time.strftime("%Y-%m-%d %H:%M", time.localtime(saved.made_at))
     text = f"wrote {show_name(path)}" if options.backup else f"restored what the server kept at {made_at}"
