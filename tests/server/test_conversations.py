@@ -118,7 +118,9 @@ def test_a_conversation_can_be_exported(kept: Conversations) -> None:
     kept.add(made.id, ConversationTurn("why?", "", "stopped", 6.0))
     assert markdown(kept.get(made.id)) == (
         "# Prices\n\nProjects: shop, web\n\n## where are prices?\n\nIn the cart.\n\n"
-        "Sources:\n\n1. `shop/cart.py:3-9` Cart.total\n\n## why?\n\n(no answer)\n\n(stopped)\n"
+        "Asked: 1970-01-01 00:00 UTC  \nConfidence: 0.70\n\n"
+        "Sources:\n\n1. `shop/cart.py:3-9` Cart.total\n\n## why?\n\n(no answer)\n\n(stopped)\n\n"
+        "Asked: 1970-01-01 00:00 UTC\n"
     )
 
 
