@@ -507,7 +507,7 @@ DOORS = {
     },
     "server": {
         *("server.access.audit_list", "server.access.token_table", "server.http.auth", "server.http.user_roles"),
-        *("server.readiness", "server.run", "server.server_config"),
+        *("server.readiness", "server.run", "server.server_backup", "server.server_config"),
     },
     "testing": {"testing"},
 }

@@ -118,5 +118,38 @@ def test_a_conversation_can_be_exported(kept: Conversations) -> None:
     kept.add(made.id, ConversationTurn("why?", "", "stopped", 6.0))
     assert markdown(kept.get(made.id)) == (
         "# Prices\n\nProjects: shop, web\n\n## where are prices?\n\nIn the cart.\n\n"
-        "Sources:\n\n1. `shop/cart.py:3-9` Cart.total\n\n## why?\n\n(no answer)\n\n(stopped)\n"
+        "Asked: 1970-01-01 00:00 UTC  \nConfidence: 0.70\n\n"
+        "Sources:\n\n1. `shop/cart.py:3-9` Cart.total\n\n## why?\n\n(no answer)\n\n(stopped)\n\n"
+        "Asked: 1970-01-01 00:00 UTC\n"
     )
+
+
+def test_what_is_too_old_is_forgotten_at_each_use(tmp_path: Path) -> None:
+    """Whatever its days say now: no timer decides what a reader still sees."""
+    now, days = [0.0], [0]
+    with closing(Conversations(str(tmp_path / "kept.db"), lambda: now[0], lambda: days[0])) as kept:
+        old, used = kept.begin(["a"], title="old"), kept.begin(["a"], title="used")
+        now[0] = 20 * 86_400.0
+        kept.add(used.id, turn("again?"))
+        now[0] = 400 * 86_400.0
+        assert {item.title for item in kept.listed()} == {"old", "used"}  # 0 days: all are kept
+        days[0], now[0] = 30, 31 * 86_400.0
+        assert [item.title for item in kept.listed()] == ["used"]
+        for attempt in (lambda: kept.get(old.id), lambda: kept.add(old.id, turn("late?"))):
+            with pytest.raises(NotFoundError):
+                attempt()
+        now[0] = 50 * 86_400.0
+        assert len(kept.get(used.id).turns) == 1
+        now[0] += 1
+        with pytest.raises(NotFoundError):
+            kept.get(used.id)
+        assert kept._database.read("SELECT count(*) FROM turns") == [(0,)]
+
+
+def test_what_is_forgotten_is_gone_from_the_disk(tmp_path: Path) -> None:
+    now = [0.0]
+    with closing(Conversations(str(tmp_path / "kept.db"), lambda: now[0], lambda: 1)) as kept:
+        kept.add(kept.begin(["a"]).id, turn("what does zanzibar do?", "zanzibar " * 3_000))
+        now[0] = 2 * 86_400.0
+        kept.forget_old()
+        assert [path.name for path in tmp_path.iterdir() if b"zanzibar" in path.read_bytes()] == []

@@ -35,7 +35,7 @@ BODIES: dict[str, Any] = {
     "AskIn": {"query": MARK, "project_id": "shop"},
     "QueryIn": {"query": MARK, "project_id": "shop"},
     "ConversationIn": {"project_id": "shop"},
-    "TitleIn": {"title": "x"},
+    "ConversationChangesIn": {"title": "x"},
     "CompletionIn": {"model": "shop", "messages": [{"role": "user", "content": MARK}]},
 }
 PARAMETERS = {

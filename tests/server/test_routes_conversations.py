@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 
+from codefathom.server.answers.conversations import Conversations
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.server_config import ServerConfig
 
@@ -72,3 +75,20 @@ def test_nobody_sees_the_conversations_of_others(config: ServerConfig, serve: Se
         assert client.get(f"/jobs/{job['id']}", headers=by("eve")).status_code == 404
         assert client.post("/ask", json={"question": "x", "project_id": "shop"}, headers=by("eve")).status_code == 404
         assert client.post("/index", json={"codebase_path": str(shop)}, headers=by("eve")).status_code == 403
+
+
+def test_a_server_forgets_old_conversations_when_it_starts(config: ServerConfig, serve: Serve, shop: Path) -> None:
+    """Also those of people who do not come back: nobody asks for a conversation here."""
+    path = Path(config.data_dir) / "conversations.db"
+    with closing(Conversations(str(path), lambda: time.time() - 40 * 86_400)) as kept:
+        kept.begin(["shop"], owner="person:ann", title="zanzibar")
+    with closing(Conversations(str(path), lambda: time.time() - 20 * 86_400)) as kept:
+        kept.begin(["shop"], owner="person:ben", title="serengeti")
+    with serve(replace(config, conversation_days=30)) as client:
+        client.get("/health").raise_for_status()
+    with closing(Conversations(str(path))) as kept:
+        assert (kept.listed("person:ann"), len(kept.listed("person:ben"))) == ((), 1)
+    with serve(config) as client:
+        client.get("/health").raise_for_status()
+    with closing(Conversations(str(path))) as kept:
+        assert len(kept.listed("person:ben")) == 1

@@ -126,6 +126,7 @@ ROUTES: dict[str, Row] = {
     # ---- the whole server, settings, and what removes something
     "GET /monitoring/stats": Row(MANAGER),
     "GET /monitoring/store": Row(MANAGER),
+    "GET /monitoring/history": Row(MANAGER),
     "GET /metrics": Row(MANAGER),
     "GET /tokens": Row(MANAGER),
     "POST /tokens": Row((401, *(403,) * 5, 201), body={"name": "ci"}),

@@ -95,6 +95,7 @@ TABLE = {
     "GET /monitoring/services": "search",
     "GET /monitoring/stats": "search",
     "GET /monitoring/store": "search",
+    "GET /monitoring/history": "own",
     "POST /index": "job",
     "GET /jobs": "own",
     "GET /jobs/{job_id}": "own",

@@ -255,6 +255,8 @@ class ServeOptions(NamedTuple):
     folder: str = ""
     new_token: str | None = None
     check: bool = False
+    backup: str = ""
+    restore: str = ""
 
 
 class TokensOptions(NamedTuple):
@@ -1038,6 +1040,17 @@ COMMANDS = (
                 "NAME",
             ),
             Option(("--check",), "check that the server can start and name what is missing; then exit"),
+            Option(
+                ("--backup",),
+                "write what the server keeps (conversations, jobs, tokens, projects) to one file, while it runs; then "
+                "exit",
+                "FILE",
+            ),
+            Option(
+                ("--restore",),
+                "put such a file in the place of what the server keeps; the server must not run; then exit",
+                "FILE",
+            ),
         ),
         ServeOptions,
         (
@@ -1045,6 +1058,7 @@ COMMANDS = (
             "fathom serve ~/code/shop --port 9000",
             "fathom serve --new-token team",
             "fathom serve --check",
+            "fathom serve --backup server.backup",
         ),
     ),
     Command(

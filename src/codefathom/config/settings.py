@@ -865,6 +865,15 @@ class ServerSettings(NamedTuple):
         int,
         SettingRule("Days for which the server keeps the list of who did what.", low=1, high=3_650, remote=True),
     ] = 365
+    conversation_days: Annotated[
+        int,
+        SettingRule(
+            "Days for which the server keeps a conversation after its last question, then it is deleted; 0: for ever.",
+            low=0,
+            high=3_650,
+            remote=True,
+        ),
+    ] = 0
     hosts: Annotated[
         tuple[str, ...],
         SettingRule("Host names of this server, in addition to localhost and IP addresses.", remote=True),

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from codefathom import __version__
+from codefathom.answer.answer_types import Answer
 from codefathom.server.access.audit_list import AuditList
 from codefathom.server.access.route_table import check_complete
 from codefathom.server.access.token_table import TokenTable
@@ -23,11 +24,13 @@ from codefathom.server.http.error_responses import PROBLEM
 from codefathom.server.http.interface import DescribedApi
 from codefathom.server.jobs.job_process import ReadyProcesses
 from codefathom.server.jobs.job_queue import Jobs
+from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.jobs.path_updates import PathUpdates
 from codefathom.server.live import Live
 from codefathom.server.mcp import mcp_route
 from codefathom.server.mcp.mcp_route import McpEndpoint
 from codefathom.server.metrics.counters import ServerCounters
+from codefathom.server.metrics.hourly_history import AnswerFigures, HourlyHistory
 from codefathom.server.metrics.metrics_middleware import MetricsMiddleware
 from codefathom.server.metrics.model_health import ModelHealth
 from codefathom.server.metrics.tracing import connect
@@ -52,8 +55,10 @@ from codefathom.server.searches.search_cache import ResultCache
 from codefathom.server.searches.search_pool import SearchPool
 from codefathom.server.searches.search_queue import SearchQueue
 from codefathom.server.server_config import ServerConfig
+from codefathom.server.server_upkeep import upkeep
 from codefathom.server.state import ServerState
 from codefathom.server.watching.project_watches import Watches
+from codefathom.system.memory import resident_bytes
 
 ROUTERS = (
     routes_service.router,
@@ -89,7 +94,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         state.projects.sweep()
         state.jobs.resume()
         state.watches.resume()
-        async with mcp.running():
+        async with upkeep(state.conversations.forget_old, lambda: _note_figures(state.history)), mcp.running():
             yield
         state.watches.close()
         state.answers.close()
@@ -98,6 +103,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         state.search_queue.close()
         state.jobs.close()
         state.conversations.close()
+        state.history.close()
         state.tokens.close()
         state.audit.close()
         state.projects.close()
@@ -150,6 +156,7 @@ def _state(live: Live) -> ServerState:
     live.on_change(model_health.forget)
     store_health = ModelHealth(lambda: stores_of(projects), what="vector stores")
     live.on_change(store_health.forget)
+    history = HourlyHistory(config.data_dir)
     processes = ReadyProcesses()
     jobs = Jobs(
         os.path.join(config.data_dir, "jobs.db"),
@@ -157,23 +164,44 @@ def _state(live: Live) -> ServerState:
         n_at_once=config.jobs_at_once,
         # An opened engine looks at the tree now and then only, and would call its index stale for a moment.
         on_end=lambda job: projects.opened.drop(job.project_id),
+        on_result=lambda job: _add_job(history, job),
         order_of=projects.order,
     )
-    conversations = Conversations(os.path.join(config.data_dir, "conversations.db"))
+    conversations = Conversations(
+        os.path.join(config.data_dir, "conversations.db"), days=lambda: live.current.conversation_days
+    )
     return ServerState(
         live=live,
         tokens=TokenTable(config.data_dir),
         audit=AuditList(config.data_dir, lambda: live.current.audit_days),
         projects=projects,
         cache=cache,
-        measures=ServerCounters(),
+        measures=ServerCounters(on_request=history.add_request),
+        history=history,
         model_health=model_health,
         store_health=store_health,
         jobs=jobs,
         watches=Watches(os.path.join(config.data_dir, "watches.db"), projects, jobs, processes, lambda: live.current),
         conversations=conversations,
-        answers=AnswerTasks(conversations),
+        answers=AnswerTasks(conversations, on_answer=lambda answer: _add_answer(history, answer)),
         search_queue=SearchQueue(config.search_processes, lambda: live.current.waiting_searches),
         search_pool=SearchPool(),
         updates=PathUpdates(processes, projects.order, projects.opened.drop),
     )
+
+
+def _add_job(history: HourlyHistory, job: IndexJob) -> None:
+    if job.state in {"done", "failed"}:
+        seconds = job.ended_at - job.started_at if job.started_at else 0.0
+        history.add_job(max(seconds, 0.0), is_failed=job.state == "failed")
+
+
+def _add_answer(history: HourlyHistory, answer: Answer) -> None:
+    history.add_answer(AnswerFigures(answer.usage.prompt_tokens, answer.usage.completion_tokens, answer.cost))
+
+
+def _note_figures(history: HourlyHistory) -> None:
+    memory = resident_bytes()
+    if memory is not None:
+        history.note_memory(memory.own + memory.children)
+    history.save()

@@ -43,6 +43,7 @@ class ServerConfig:
     tokens: tuple[Token, ...] = ()
     sign_in: SignInRules = field(default_factory=SignInRules)  # without the tokens and proxies
     audit_days: int = _DEFAULTS.audit_days
+    conversation_days: int = _DEFAULTS.conversation_days  # 0: for ever
     hosts: tuple[str, ...] = ()
     cors: tuple[str, ...] = ()
     model_hosts: tuple[str, ...] = _DEFAULTS.model_hosts
@@ -98,6 +99,7 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
         tokens=tuple(map(token_of, settings.tokens)),
         sign_in=sign_in_rules(settings),
         audit_days=settings.audit_days,
+        conversation_days=settings.conversation_days,
         hosts=tuple(name.lower() for name in settings.hosts),
         cors=settings.cors,
         model_hosts=settings.model_hosts,

@@ -29,7 +29,7 @@ class ServerDatabase:
         try:
             file = file_at(path)
             file.folder.make(private=True)
-            settings = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;"
+            settings = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
             self._connection = connect(file, wait_s=_WAIT_S, settings=settings)
             use_log(self._connection)
             self._connection.executescript(tables)
@@ -63,6 +63,10 @@ class ServerDatabase:
                 self._connection.execute("ROLLBACK")
                 raise
             self._connection.execute("COMMIT")
+
+    def empty_log(self) -> None:
+        """Remove from the log beside the file what was deleted, as far as nobody reads it now."""
+        self.read("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         """Close the file."""

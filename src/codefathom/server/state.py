@@ -16,6 +16,7 @@ from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.jobs.path_updates import PathUpdates
 from codefathom.server.live import Live
 from codefathom.server.metrics.counters import ServerCounters
+from codefathom.server.metrics.hourly_history import HourlyHistory
 from codefathom.server.metrics.model_health import ModelHealth
 from codefathom.server.projects.project_table import Projects
 from codefathom.server.searches.search_cache import ResultCache
@@ -35,6 +36,7 @@ class ServerState:
     projects: Projects
     cache: ResultCache
     measures: ServerCounters
+    history: HourlyHistory
     model_health: ModelHealth
     store_health: ModelHealth
     jobs: Jobs

@@ -551,6 +551,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/monitoring/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what the server did in each hour of the last 30 days */
+        get: operations["history_monitoring_history_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -894,8 +911,8 @@ export interface paths {
         delete: operations["delete_conversations__conversation_id__delete"];
         options?: never;
         head?: never;
-        /** Give a conversation another title */
-        patch: operations["rename_conversations__conversation_id__patch"];
+        /** Give a conversation another title, or share it */
+        patch: operations["change_conversations__conversation_id__patch"];
         trace?: never;
     };
     "/conversations/{conversation_id}/export": {
@@ -2196,6 +2213,24 @@ export interface components {
             };
         };
         /**
+         * ConversationChangesIn
+         * @description What to change of a conversation; what is left out stays.
+         */
+        ConversationChangesIn: {
+            /**
+             * Title
+             * @description title
+             * @example Prices
+             */
+            title?: string | null;
+            /**
+             * Shared
+             * @description true: everybody who may see all of its projects can read it; false: only you
+             * @example true
+             */
+            shared?: boolean | null;
+        };
+        /**
          * ConversationIn
          * @description A conversation to begin.
          */
@@ -2268,6 +2303,19 @@ export interface components {
              * @example []
              */
             answering: components["schemas"]["AnsweringOut"][];
+            /**
+             * Shared By
+             * @description name of the owner who shares it with everybody who may see its projects; null: it is private
+             * @example ada@example.org
+             */
+            shared_by?: string | null;
+            /**
+             * Is Own
+             * @description false: somebody else shares it, and you can only read it
+             * @default true
+             * @example true
+             */
+            is_own: boolean;
         };
         /**
          * ConversationsOut
@@ -3012,6 +3060,17 @@ export interface components {
             degraded: string[];
         };
         /**
+         * HistoryOfServerOut
+         * @description What the server did, by hour; it survives a restart.
+         */
+        HistoryOfServerOut: {
+            /**
+             * Hours
+             * @description hours in which something was done, the latest last
+             */
+            hours: components["schemas"]["HourOut"][];
+        };
+        /**
          * HistoryOut
          * @description The commits that made some lines, the latest first, and the owners of their file.
          */
@@ -3314,6 +3373,96 @@ export interface components {
              *     ]
              */
             place_parts: components["schemas"]["NoteOut"][];
+        };
+        /**
+         * HourOut
+         * @description What the server did in one hour.
+         */
+        HourOut: {
+            /**
+             * At
+             * @description its beginning, in seconds since the epoch
+             * @example 1789999200
+             */
+            at: number;
+            /**
+             * N Questions
+             * @description searches, contexts, answers, and calls of tools by agents
+             * @example 420
+             */
+            n_questions: number;
+            /**
+             * N Failed
+             * @description questions that failed for no fault of their own
+             * @example 1
+             */
+            n_failed: number;
+            /**
+             * P50 Ms
+             * @description median time until an answer began, exact to 5 percent
+             * @example 8
+             */
+            p50_ms: number;
+            /**
+             * P95 Ms
+             * @description 95th percentile of this time, exact to 5 percent
+             * @example 20
+             */
+            p95_ms: number;
+            /**
+             * N Answers
+             * @description answers that were written
+             * @example 30
+             */
+            n_answers: number;
+            /**
+             * Prompt Tokens
+             * @description tokens of these answers that models read
+             * @example 60000
+             */
+            prompt_tokens: number;
+            /**
+             * Completion Tokens
+             * @description tokens of these answers that models wrote
+             * @example 5000
+             */
+            completion_tokens: number;
+            /**
+             * Cost
+             * @description null: no price is known
+             * @example 0.4
+             */
+            cost?: number | null;
+            /**
+             * N Jobs
+             * @description jobs that ended
+             * @example 4
+             */
+            n_jobs: number;
+            /**
+             * N Failed Jobs
+             * @description jobs that failed
+             * @example 0
+             */
+            n_failed_jobs: number;
+            /**
+             * Job Seconds
+             * @description duration of all these jobs
+             * @example 31.5
+             */
+            job_seconds: number;
+            /**
+             * Longest Job S
+             * @description duration of the longest one
+             * @example 20.1
+             */
+            longest_job_s: number;
+            /**
+             * Memory Bytes
+             * @description highest memory of the server and its processes, measured each minute
+             * @example 400000000
+             */
+            memory_bytes: number;
         };
         /**
          * ImpactIn
@@ -6391,18 +6540,6 @@ export interface components {
             n_symbols: number;
         };
         /**
-         * TitleIn
-         * @description Another title.
-         */
-        TitleIn: {
-            /**
-             * Title
-             * @description title
-             * @example Prices
-             */
-            title: string;
-        };
-        /**
          * TokenIn
          * @description A token to make.
          */
@@ -8425,6 +8562,46 @@ export interface operations {
             };
         };
     };
+    history_monitoring_history_get: {
+        parameters: {
+            query?: {
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryOfServerOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
     metrics_metrics_get: {
         parameters: {
             query?: never;
@@ -9460,6 +9637,8 @@ export interface operations {
             query?: {
                 /** @description Only conversations about this project */
                 project_id?: string;
+                /** @description the conversations that you and others share, instead of yours */
+                shared?: boolean;
                 /** @description largest number of items on this page */
                 limit?: number;
                 /** @description number of items to skip: `next_offset` of the page before */
@@ -9622,7 +9801,7 @@ export interface operations {
             };
         };
     };
-    rename_conversations__conversation_id__patch: {
+    change_conversations__conversation_id__patch: {
         parameters: {
             query?: never;
             header?: never;
@@ -9634,7 +9813,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TitleIn"];
+                "application/json": components["schemas"]["ConversationChangesIn"];
             };
         };
         responses: {

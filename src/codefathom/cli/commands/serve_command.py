@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import nullcontext
+import time
+from contextlib import closing, nullcontext
+from dataclasses import asdict
 
 from codefathom.cli.commands.held_sessions import holding_sessions
 from codefathom.cli.commands.short_commands import write_checks
 from codefathom.cli.face import Face
 from codefathom.cli.options import ServeOptions
 from codefathom.config.configuration import find_root
+from codefathom.config.user_places import user_data_dir
 from codefathom.errors import SettingsError, UsageError
+from codefathom.shapes import to_json
 from codefathom.system.extras import install_line
+from codefathom.text.printable import show_name, size
 from codefathom.types import Check
 
 
@@ -35,6 +40,9 @@ def run(options: ServeOptions, face: Face) -> int:
         face.write(f"{token}\n")
         face.note(f"store this token, it is not shown again; add {options.new_token}:{hash_of(token)} to server.tokens")
         return 0
+    if options.backup or options.restore:
+        _save(options, face)
+        return 0
     if options.check:
         return write_checks(_checks(options, face), face)
     folders = _folders(options, face)
@@ -42,6 +50,28 @@ def run(options: ServeOptions, face: Face) -> int:
     with holding_sessions(face.note) if face.settings().server.sessions else nullcontext():
         serve(lambda: config_of(face.settings().server, os.environ).with_roots(roots), folders, face.note)
     return 0
+
+
+def _save(options: ServeOptions, face: Face) -> None:
+    """Write a backup of what the server keeps, or put one back; the list of who did what says so."""
+    from codefathom.server.access.audit_list import AuditEntry, AuditList  # these need the extra, as above
+    from codefathom.server.server_backup import restore_server_backup, write_server_backup
+
+    if options.backup and options.restore:
+        raise UsageError("--backup cannot be combined with --restore", hint="leave one of them out")
+    server = face.settings().server
+    data_dir = os.path.realpath(server.data_dir or user_data_dir(os.environ))
+    act, path = (write_server_backup, options.backup) if options.backup else (restore_server_backup, options.restore)
+    saved = act(data_dir, path)
+    with closing(AuditList(data_dir, lambda: server.audit_days)) as audit:
+        action = "backup written" if options.backup else "backup restored"
+        audit.add(AuditEntry(os.environ.get("USER", ""), "command", action, details=os.path.basename(path)))
+    if face.common.json:
+        face.write(to_json(asdict(saved)))
+        return
+    made_at = time.strftime("%Y-%m-%d %H:%M", time.localtime(saved.made_at))
+    text = f"wrote {show_name(path)}" if options.backup else f"restored what the server kept at {made_at}"
+    face.note(f"{text}: {len(saved.databases)} databases, {size(saved.n_bytes)}")
 
 
 def _checks(options: ServeOptions, face: Face) -> tuple[Check, ...]:

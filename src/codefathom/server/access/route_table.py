@@ -122,6 +122,7 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     # ---- the whole server
     "GET /monitoring/stats": _SERVER,
     "GET /monitoring/store": _SERVER,
+    "GET /monitoring/history": _SERVER,
     "GET /metrics": _SERVER,
     "GET /tokens": _SERVER,
     "POST /tokens": _server("token made"),

@@ -152,11 +152,17 @@ class AnswerTasks:
     """The answers that are being written, and the latest that were. Safe to use from several threads."""
 
     def __init__(
-        self, conversations: Conversations, most_at_once: int = MOST_AT_ONCE, clock: Callable[[], float] = time.time
+        self,
+        conversations: Conversations,
+        most_at_once: int = MOST_AT_ONCE,
+        clock: Callable[[], float] = time.time,
+        on_answer: Callable[[Answer], None] = lambda _: None,
     ) -> None:
+        """`on_answer` is called with each answer that is whole."""
         self._conversations = conversations
         self._most_at_once = most_at_once
         self._clock = clock
+        self._on_answer = on_answer
         self._lock = Lock()
         self._runs: OrderedDict[str, AnswerTask] = OrderedDict()
         self._threads: dict[str, Thread] = {}
@@ -246,6 +252,8 @@ class AnswerTasks:
                 self._conversations.add(asker.conversation_id, turn, asker.owner)
         except Exception as error:  # such as a conversation that was deleted meanwhile
             _publish(task, problem_event(problem_of(error)))
+        if task.answer is not None:
+            self._on_answer(task.answer)
         with self._lock:
             del self._threads[task.id]
         if task.is_stopped and task.answer is None:
@@ -272,7 +280,8 @@ def _state(task: AnswerTask) -> str:
 def _details(task: AnswerTask, maker: AnswerEventMaker) -> dict[str, Any]:
     """Return the details of an answer that a conversation stores beside its text."""
     asker, problem = task.asker, task.problem
-    on_the_way = {"answer_id": task.id, "is_agent": asker.is_agent, "steps": maker.steps}
+    # All that were asked, also where no source is of them: whoever may not see one may not read this.
+    on_the_way = {"answer_id": task.id, "is_agent": asker.is_agent, "steps": maker.steps, "projects": asker.projects}
     if task.answer is not None:
         details = details_of(task.answer, asker.projects, asker.is_joined, task.roots)
         return {**on_the_way, **details, "hint": task.answer.hint}

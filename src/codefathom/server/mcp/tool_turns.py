@@ -67,6 +67,16 @@ class ToolTurns:
         When this is cancelled, what has not begun is left undone, and a search that goes on for long is ended. An
         answer takes no turn of a search, and has no limit of time but those of its model: so it is with /ask, too.
         """
+        started = monotonic()
+        try:
+            result = await self._called(request, report)
+        except Exception:
+            self._state.history.add_question(None, is_failed=True)
+            raise
+        self._state.history.add_question(monotonic() - started)
+        return result
+
+    async def _called(self, request: ToolRequest, report: Report) -> ToolResult:
         news = _News(report)
         telling = asyncio.ensure_future(news.pass_on())
         try:

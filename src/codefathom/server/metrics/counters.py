@@ -126,8 +126,14 @@ class _Minute:
 class ServerCounters:
     """Counts since the start of the server. Safe to use from several threads."""
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.time,
+        on_request: Callable[[RequestRecord], None] = lambda _: None,
+    ) -> None:
+        """`on_request` is called with each request that is counted."""
         self._clock = clock
+        self._on_request = on_request
         self._lock = Lock()
         self._routes: dict[tuple[str, str], _Route] = {}
         self._minutes: deque[Minute] = deque(maxlen=_MINUTES)  # those that are over
@@ -162,6 +168,7 @@ class ServerCounters:
                 self._add_to_minute(int(now) // 60 * 60, seconds, request.is_failed)
             if request.is_failed:
                 self._failed.append(FailedRequest(now, request.method, request.route, request.status, request.detail))
+        self._on_request(request)
 
     def _add_to_minute(self, at: int, seconds: float | None, is_failed: bool) -> None:
         if self._minute.at != at:

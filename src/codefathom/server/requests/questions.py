@@ -152,6 +152,25 @@ def conversation_of(state: ServerState, caller: Caller, conversation_id: str) ->
     return conversation
 
 
+def readable_conversation(state: ServerState, caller: Caller, conversation_id: str) -> Conversation:
+    """Return a conversation of the caller, or one that somebody shares. Raises NotFoundError.
+
+    The same error for one that is not there, is not shared, or is about a project that the caller may not see.
+    """
+    try:
+        return conversation_of(state, caller, conversation_id)
+    except NotFoundError:
+        conversation = state.conversations.get_shared(conversation_id)
+        if not may_read(state, caller, conversation):
+            raise
+        return conversation
+
+
+def may_read(state: ServerState, caller: Caller, shared: Conversation) -> bool:
+    """Return True if a caller sees all that was asked in a shared conversation; what is gone, nobody sees."""
+    return shared.asked <= {project.id for project in state.projects.listed(caller)}
+
+
 def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:
     """Return those of the projects of a question that can be asked, and a note on each of the others.
 

@@ -10,15 +10,16 @@ from fastapi.responses import PlainTextResponse
 
 from codefathom.server.answers.answer_runs import AnswerTask
 from codefathom.server.answers.conversations import MOST_LISTED, Conversation, markdown
+from codefathom.server.http.auth import Caller
 from codefathom.server.requests.asker_elsewhere import chosen_projects
-from codefathom.server.requests.questions import conversation_of
+from codefathom.server.requests.questions import conversation_of, may_read, readable_conversation
 from codefathom.server.routes.routes_files import Offset
 from codefathom.server.schemas.ask_schemas import (
     AnsweringOut,
+    ConversationChangesIn,
     ConversationIn,
     ConversationOut,
     ConversationsOut,
-    TitleIn,
 )
 from codefathom.server.state import CallerHere, ServerState
 from codefathom.shapes import rest_shape
@@ -49,14 +50,17 @@ def _add_all(routes: APIRouter, state: ServerState) -> None:
     def conversations(
         caller: CallerHere,
         project_id: Annotated[str, Query(description="Only conversations about this project", examples=["shop"])] = "",
+        shared: Annotated[
+            bool, Query(description="the conversations that you and others share, instead of yours", examples=[False])
+        ] = False,
         limit: Annotated[int, Query(ge=1, le=MOST_LISTED, examples=[50])] = 50,
         offset: Offset = 0,
     ) -> ConversationsOut:
-        conversations = state.conversations.listed(caller.id, project=project_id)
-        visible = [item for item in conversations if all(map(caller.may_use, item.projects))]
+        visible = _shared(state, caller, project_id) if shared else _own(state, caller, project_id)
         shown = visible[offset : offset + limit]
+        running = state.answers.running
         return ConversationsOut(
-            conversations=[_conversation_out(item, state.answers.running(item.id, caller.id)) for item in shown],
+            conversations=[_conversation_out(item, caller, running(item.id, caller.id)) for item in shown],
             **rest_shape(Rest(max(len(visible) - offset - limit, 0)), offset, len(shown)),
         )
 
@@ -71,12 +75,17 @@ def _add_one(routes: APIRouter, state: ServerState) -> None:
     def show(conversation_id: ConversationId, caller: CallerHere) -> ConversationOut:
         # Looked at first: an answer that ends in this moment is in both and not in neither.
         answering = state.answers.running(conversation_id, caller.id)
-        return _conversation_out(conversation_of(state, caller, conversation_id), answering)
+        return _conversation_out(readable_conversation(state, caller, conversation_id), caller, answering)
 
-    @routes.patch("/{conversation_id}", summary="Give a conversation another title")
-    def rename(conversation_id: ConversationId, body: TitleIn, caller: CallerHere) -> ConversationOut:
-        conversation_of(state, caller, conversation_id)
-        return ConversationOut.model_validate(state.conversations.rename(conversation_id, body.title, caller.id))
+    @routes.patch("/{conversation_id}", summary="Give a conversation another title, or share it")
+    def change(conversation_id: ConversationId, body: ConversationChangesIn, caller: CallerHere) -> ConversationOut:
+        conversation = conversation_of(state, caller, conversation_id)
+        if body.title is not None:
+            conversation = state.conversations.rename(conversation_id, body.title, caller.id)
+        if body.shared is not None:
+            name = (caller.name or "somebody") if body.shared else None
+            conversation = state.conversations.share(conversation_id, name, caller.id)
+        return _conversation_out(conversation, caller, ())
 
     @routes.delete("/{conversation_id}", summary="Delete a conversation", status_code=status.HTTP_204_NO_CONTENT)
     def delete(conversation_id: ConversationId, caller: CallerHere) -> None:
@@ -90,12 +99,22 @@ def _add_one(routes: APIRouter, state: ServerState) -> None:
         responses=_MARKDOWN,
     )
     def export(conversation_id: ConversationId, caller: CallerHere) -> MarkdownResponse:
-        text = markdown(conversation_of(state, caller, conversation_id))
+        text = markdown(readable_conversation(state, caller, conversation_id))
         headers = {"content-disposition": f'attachment; filename="{conversation_id}.md"'}
         return MarkdownResponse(text, headers=headers)
 
 
-def _conversation_out(conversation: Conversation, answering: Iterable[AnswerTask]) -> ConversationOut:
+def _own(state: ServerState, caller: Caller, project_id: str) -> list[Conversation]:
+    conversations = state.conversations.listed(caller.id, project=project_id)
+    return [item for item in conversations if all(map(caller.may_use, item.projects))]
+
+
+def _shared(state: ServerState, caller: Caller, project_id: str) -> list[Conversation]:
+    shared = (item for item in state.conversations.shared() if not project_id or project_id in item.asked)
+    return [item for item in shared if may_read(state, caller, item)]
+
+
+def _conversation_out(conversation: Conversation, caller: Caller, answering: Iterable[AnswerTask]) -> ConversationOut:
     written = [
         AnsweringOut(
             answer_id=task.id,
@@ -105,4 +124,5 @@ def _conversation_out(conversation: Conversation, answering: Iterable[AnswerTask
         )
         for task in answering
     ]
-    return ConversationOut.model_validate(conversation).model_copy(update={"answering": written})
+    update = {"answering": written, "is_own": conversation.owner == caller.id}
+    return ConversationOut.model_validate(conversation).model_copy(update=update)

@@ -11,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
 from codefathom import __version__
+from codefathom.server.metrics.hourly_history import DAYS
 from codefathom.server.metrics.model_health import ModelReport
 from codefathom.server.projects.project_settings import closed, names_host
 from codefathom.server.projects.project_table import ServedProject
@@ -23,6 +24,8 @@ from codefathom.server.schemas.monitoring_schemas import (
     ConfigOut,
     FailedOut,
     FileReasonOut,
+    HistoryOfServerOut,
+    HourOut,
     MinuteOut,
     ProjectStatsOut,
     ProjectStatusOut,
@@ -103,6 +106,10 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
             for item in stores
         ]
         return StoresOut(data_dir=folder, free_bytes=overview.free_bytes(folder), stores=listed)
+
+    @routes.get("/monitoring/history", summary="Show what the server did in each hour of the last 30 days")
+    def history(days: Annotated[int, Query(ge=1, le=DAYS, examples=[7])] = DAYS) -> HistoryOfServerOut:
+        return HistoryOfServerOut(hours=[HourOut.model_validate(hour) for hour in state.history.hours(days)])
 
     @routes.get("/metrics", summary="All counts, for Prometheus", response_class=PlainTextResponse)
     def metrics() -> PlainTextResponse:

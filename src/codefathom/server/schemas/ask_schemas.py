@@ -185,10 +185,15 @@ class ConversationIn(In):
     title: str = Field(default="", max_length=1_000, examples=["Prices"])
 
 
-class TitleIn(In):
-    """Another title."""
+class ConversationChangesIn(In):
+    """What to change of a conversation; what is left out stays."""
 
-    title: str = Field(min_length=1, max_length=1_000, examples=["Prices"])
+    title: str | None = Field(default=None, min_length=1, max_length=1_000, examples=["Prices"])
+    shared: bool | None = Field(
+        default=None,
+        examples=[True],
+        description="true: everybody who may see all of its projects can read it; false: only you",
+    )
 
 
 class TurnOut(Out):
@@ -222,6 +227,14 @@ class ConversationOut(Out):
     changed_at: float = Field(examples=[1764000001.0])
     turns: list[TurnOut] = Field(default=[], examples=[[]])
     answering: list[AnsweringOut] = Field(default=[], examples=[[]], description="answers that are being written now")
+    shared_by: Sound | None = Field(
+        default=None,
+        examples=["ada@example.org"],
+        description="name of the owner who shares it with everybody who may see its projects; null: it is private",
+    )
+    is_own: bool = Field(
+        default=True, examples=[True], description="false: somebody else shares it, and you can only read it"
+    )
 
 
 class ConversationsOut(PageOut):

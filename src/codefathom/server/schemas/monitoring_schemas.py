@@ -108,6 +108,33 @@ class StatsOut(Out):
     n_opened: int = Field(examples=[2], description="number of indexes that are open now")
 
 
+class HourOut(Out):
+    """What the server did in one hour."""
+
+    at: int = Field(examples=[1_789_999_200], description="its beginning, in seconds since the epoch")
+    n_questions: int = Field(examples=[420], description="searches, contexts, answers, and calls of tools by agents")
+    n_failed: int = Field(examples=[1], description="questions that failed for no fault of their own")
+    p50_ms: float = Field(examples=[8.0], description="median time until an answer began, exact to 5 percent")
+    p95_ms: float = Field(examples=[20.0], description="95th percentile of this time, exact to 5 percent")
+    n_answers: int = Field(examples=[30], description="answers that were written")
+    prompt_tokens: int = Field(examples=[60_000], description="tokens of these answers that models read")
+    completion_tokens: int = Field(examples=[5_000], description="tokens of these answers that models wrote")
+    cost: float | None = Field(default=None, examples=[0.4], description="null: no price is known")
+    n_jobs: int = Field(examples=[4], description="jobs that ended")
+    n_failed_jobs: int = Field(examples=[0], description="jobs that failed")
+    job_seconds: float = Field(examples=[31.5], description="duration of all these jobs")
+    longest_job_s: float = Field(examples=[20.1], description="duration of the longest one")
+    memory_bytes: int = Field(
+        examples=[400_000_000], description="highest memory of the server and its processes, measured each minute"
+    )
+
+
+class HistoryOfServerOut(Out):
+    """What the server did, by hour; it survives a restart."""
+
+    hours: list[HourOut] = Field(description="hours in which something was done, the latest last")
+
+
 class CompilerFilesOut(Out):
     """The files whose edges a compiler has written."""
 
