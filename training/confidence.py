@@ -438,7 +438,8 @@ _PAGE_HEAD = """# Confidence
 The confidence of a search says how likely it is that the hits answer the question. It is a logistic function of
 these numbers: the score of the best hit, the share of the question's words that the best hits contain, the closest
 meaning, the share of the question's words that occur nowhere in the project, whether one of the best hits defines a
-symbol of the question, how many symbols of the question the project does not define, and the size of the project.
+symbol of the question, how many symbols of the question the project does not define and the three best hits do not
+mention, and the size of the project.
 Short questions and long texts (pasted issues, logs) have weights of their own. It is 1 only where the whole question
 is the name of a symbol and one of the three best hits defines it.
 
@@ -480,6 +481,12 @@ more there (0.74 for long texts of set K), and less for the questions that peopl
 because mined answers are code, and what is left without them are tests and documents, which that score holds back. More
 weight on the score raises "near" by 0.01 (long texts 0.647 to 0.659) and lowers the share of others called weak by 0.01
 to 0.02; so the weights stay.
+
+Names of other programs and of files ("parse an eMule ipfilter.dat file") look like symbols and are defined nowhere;
+they count only where none of the three best hits mentions them. With the same weights, on set K without small projects
+and without the issues as written: short questions (740) 4.2 % called weak before and 4.1 % now, others weak 71.6 %
+and 71.4 %; long texts (164) 4.3 % and 3.0 %, others 79.9 % and 79.4 %, near 0.646 and 0.654. The tables above were made
+before; the weights were not learned again.
 """
 
 
