@@ -64,11 +64,17 @@ class Editor:
         assert "error" not in response, response
         return response["result"]
 
-    def begin(self, root: Path, *others: Path) -> Json:
+    def begin(self, root: Path, *others: Path, options: Json = None) -> Json:
         folders = [{"uri": folder.as_uri(), "name": folder.name} for folder in (root, *others)]
         result = self.ask(
             "initialize",
-            {"processId": None, "rootUri": root.as_uri(), "capabilities": {}, "workspaceFolders": folders},
+            {
+                "processId": None,
+                "rootUri": root.as_uri(),
+                "capabilities": {},
+                "workspaceFolders": folders,
+                "initializationOptions": options,
+            },
         )
         self.tell("initialized", {})
         return result
@@ -121,7 +127,7 @@ def use_of(file: Path, text: str, word: str) -> tuple[int, int]:
 def test_an_editor_gets_what_is_offered_and_leaves(shop: Path) -> None:
     editor = Editor()
     offered = editor.begin(shop)["capabilities"]
-    names = ("workspaceSymbol", "documentSymbol", "definition", "hover", "references")
+    names = ("workspaceSymbol", "documentSymbol", "definition", "hover", "references", "callHierarchy", "codeLens")
     assert [name for name in names if not offered.get(f"{name}Provider")] == []
     assert offered["positionEncoding"] == "utf-16"
     assert editor.leave() == 0
@@ -135,9 +141,13 @@ def test_definition_references_and_hover(editor: Editor, shop: Path) -> None:
     assert places(editor.at("references", orders, *use, **declared), shop) == [
         "shop/pricing.py:6:5+11",
         "shop/orders.py:22:17+11",
+        "shop/orders.py:5:36+11",
     ]
     alone = {"context": {"includeDeclaration": False}}
-    assert places(editor.at("references", orders, *use, **alone), shop) == ["shop/orders.py:22:17+11"]
+    assert places(editor.at("references", orders, *use, **alone), shop) == [
+        "shop/orders.py:22:17+11",
+        "shop/orders.py:5:36+11",
+    ]
     hover = editor.at("hover", orders, *use)
     assert hover["contents"]["value"].splitlines() == [
         "def total_cents(items: list[tuple[str, int]]) -> int",
@@ -151,6 +161,155 @@ def test_definition_references_and_hover(editor: Editor, shop: Path) -> None:
     assert (
         "known by the name alone, so it may be another one" in editor.at("hover", orders, *price)["contents"]["value"]
     )
+
+
+USES = """\
+from shop.pricing import discount
+
+
+def often(discounts: dict[str, int]) -> int:
+    # discount in a comment is not a use
+    first = discount(1) + discount(2)
+    other = dict(discount=3, text="discount")
+    each = map(discount, other.values())
+    return first + sum(each) + other.discount
+
+
+def shadow() -> None:
+    def inner() -> int:
+        return discount(4)
+
+    print(discount(5), inner)
+"""
+
+
+def test_references_are_every_use_with_its_line(editor: Editor, shop: Path) -> None:
+    often = shop / "shop" / "often.py"
+    often.write_text(USES)
+    alone = {"context": {"includeDeclaration": False}}
+    found = places(editor.at("references", often, *use_of(often, "first =", "discount"), **alone), shop)
+    assert [place for place in found if "often.py" in place] == [
+        "shop/often.py:6:13+8",
+        "shop/often.py:6:27+8",
+        "shop/often.py:8:16+8",
+        "shop/often.py:1:26+8",
+        "shop/often.py:14:16+8",
+        "shop/often.py:16:11+8",
+    ]
+
+
+def test_references_have_no_largest_number(editor: Editor, shop: Path) -> None:
+    many = shop / "shop" / "many.py"
+    calls = "".join(f"\n\ndef caller_{n}() -> int:\n    return discount({n}) + discount(0)\n" for n in range(300))
+    many.write_text(f"from shop.pricing import discount\n{calls}")
+    alone = {"context": {"includeDeclaration": False}}
+    found = places(editor.at("references", many, 0, 26, **alone), shop)
+    assert len([place for place in found if "many.py" in place]) == len(set(found)) - 2 == 601
+
+
+def test_names_in_files_that_are_not_listed_are_told(editor: Editor, shop: Path) -> None:
+    (shop / "notes.md").write_text("The function total_cents is slow.\n")
+    orders = shop / "shop" / "orders.py"
+    editor.at(
+        "references", orders, *use_of(orders, "= total_cents", "total_cents"), context={"includeDeclaration": True}
+    )
+    editor.ask("workspace/symbol", {"query": ""})
+    told = [item["params"]["message"] for item in editor.told if item["method"] == "window/logMessage"]
+    assert "shop/pricing.py @@total_cents: the name also stands in 1 more file, which is not listed" in told
+
+
+CALLS = """\
+from shop.pricing import discount, total_cents
+
+
+def test_discount() -> None:
+    assert discount(1) == discount(1)
+    assert total_cents([])
+
+
+def test_price(order: object) -> None:
+    assert order.price() == discount(3)
+
+
+def test_other() -> None:
+    print(discount(2))
+"""
+
+
+def ranges(calls: Json, end: str) -> dict[str, list[str]]:
+    """The other ends of calls by name, with the places of the calls."""
+    return {call[end]["name"]: [place("", **at).strip(":") for at in call["fromRanges"]] for call in calls}
+
+
+def test_a_hierarchy_of_calls(editor: Editor, shop: Path) -> None:
+    (shop / "tests").mkdir()
+    tests = shop / "tests" / "test_pricing.py"
+    tests.write_text(CALLS + "\n\nEARLY = discount(7)\n")
+    pricing, orders = shop / "shop" / "pricing.py", shop / "shop" / "orders.py"
+    (item,) = editor.at("prepareCallHierarchy", tests, *use_of(tests, "== discount(3)", "discount"))
+    assert (item["name"], item["detail"], item["uri"]) == ("discount", "shop/pricing.py", pricing.as_uri())
+    assert place("", **item["selectionRange"]) == ":11:5+8"
+    incoming = editor.ask("callHierarchy/incomingCalls", {"item": item})
+    assert ranges(incoming, "from") == {
+        "price": ["23:24+8"],
+        "test_discount": ["5:12+8", "5:27+8"],
+        "test_price": ["10:29+8"],
+        "test_other": ["14:11+8"],
+        "tests/test_pricing.py": ["17:9+8"],
+    }
+    caller = next(call["from"] for call in incoming if call["from"]["name"] == "price")
+    assert caller["uri"] == orders.as_uri()
+    outgoing = editor.ask("callHierarchy/outgoingCalls", {"item": caller})
+    assert ranges(outgoing, "to") == {"total_cents": ["22:17+11"], "discount": ["23:24+8"]}
+    assert [call["to"]["uri"] for call in outgoing] == [pricing.as_uri()] * 2
+    (above,) = editor.ask("callHierarchy/incomingCalls", {"item": caller})[:1]
+    assert above["from"]["name"] == "place"
+
+
+@pytest.mark.parametrize(
+    "data", [None, 7, "", "@@", " @@", "none.py @@none", "@@discount", ["shop/pricing.py @@x"], {}]
+)
+def test_an_item_that_nobody_sent_has_no_calls(editor: Editor, shop: Path, data: Json) -> None:
+    at = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}
+    item = {"name": "x", "kind": 12, "uri": shop.as_uri(), "range": at, "selectionRange": at, "data": data}
+    assert editor.ask("callHierarchy/incomingCalls", {"item": item}) == []
+    assert editor.ask("callHierarchy/outgoingCalls", {"item": item}) == []
+    lens = editor.ask("codeLens/resolve", {"range": at, "data": data})
+    assert lens["command"]["title"] == "no users known"
+
+
+def test_lenses_count_callers_and_tests_when_they_are_shown(editor: Editor, shop: Path) -> None:
+    (shop / "tests").mkdir()
+    (shop / "tests" / "test_pricing.py").write_text(CALLS)
+    words = {}
+    for name in ("pricing", "orders"):
+        document = {"textDocument": {"uri": (shop / "shop" / f"{name}.py").as_uri()}}
+        lenses = editor.ask("textDocument/codeLens", document)
+        assert all("command" not in lens for lens in lenses)
+        for lens in lenses:
+            words[place(name, **lens["range"])] = editor.ask("codeLens/resolve", lens)["command"]
+    assert {at: command["title"] for at, command in words.items()} == {
+        "pricing:6:5+11": "1 caller, 1 test",
+        "pricing:11:5+8": "1 caller, 3 tests",
+        "orders:10:7+5": "1 user",
+        "orders:16:9+3": "no callers known",
+        "orders:20:9+5": "1 caller by name, 1 test by name",
+        "orders:26:5+5": "no callers known",
+    }
+    assert {command["command"] for command in words.values()} == {""}
+
+
+@pytest.mark.parametrize(
+    ("options", "has_lenses", "warns"),
+    [(None, True, False), ({"codeLens": False}, False, False), ({"codeLens": "no"}, True, True), (7, True, False)],
+)
+def test_lenses_can_be_turned_off(shop: Path, options: Json, has_lenses: bool, warns: bool) -> None:
+    editor = Editor()
+    assert bool(editor.begin(shop, options=options)["capabilities"].get("codeLensProvider")) is has_lenses
+    editor.ask("workspace/symbol", {"query": "discount"})
+    messages = [item["params"]["message"] for item in editor.told if item["method"] == "window/showMessage"]
+    assert any("codeLens must be true or false" in text for text in messages) is warns
+    assert editor.leave() == 0
 
 
 @pytest.mark.parametrize(
@@ -212,8 +371,8 @@ def test_positions_count_units_of_utf16(editor: Editor, shop: Path) -> None:
     file.write_text('from shop.pricing import discount\n\n\ndef sign() -> int:\n    return len("𝕏𝕏") + discount(3)\n')
     line = '    return len("𝕏𝕏") + discount(3)'
     units = len(line[: line.index("discount")].encode("utf-16-le")) // 2
-    (use,) = places(editor.at("references", file, 4, units + 1, context={"includeDeclaration": False}), shop)[1:]
-    assert use == f"shop/signs.py:5:{units + 1}+8"
+    uses = places(editor.at("references", file, 4, units + 1, context={"includeDeclaration": False}), shop)
+    assert [use for use in uses if "signs.py" in use] == [f"shop/signs.py:5:{units + 1}+8", "shop/signs.py:1:26+8"]
 
 
 HUGE = 2**31 - 1

@@ -1,4 +1,4 @@
-"""What an editor asks of a project: names by words and by meaning, definitions, uses, outlines, callers."""
+"""What an editor asks of a project: names by words and by meaning, definitions, uses, outlines."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from lsprotocol.types import (
 
 from codefathom.engine import Engine
 from codefathom.errors import SourceError, UsageError
+from codefathom.facts.reasons import n_standing_elsewhere
 from codefathom.lsp.shown_files import ShownFile, ShownFiles
+from codefathom.question.extents import MOST_ITEMS
 from codefathom.text.printable import show_text
-from codefathom.types import FoundSymbol, NamedPlace, Related, RelatedResult
+from codefathom.types import Direction, EdgeKind, FoundSymbol, NamedPlace, RelatedResult, Symbol
 
 MOST_SYMBOLS = 50
 MOST_BY_MEANING = 20
-MOST_USES = 200
 _KINDS = {
     "function": SymbolKind.Function,
     "method": SymbolKind.Method,
@@ -61,6 +62,7 @@ class EditorAnswers:
     def __init__(self, engine: Engine, files: ShownFiles) -> None:
         self._engine = engine
         self._files = files
+        self.remarks: list[str] = []  # on the answer, for the log of the editor
         engine.current.refresh()
 
     def symbols(self, query: str) -> list[WorkspaceSymbol]:
@@ -77,7 +79,7 @@ class EditorAnswers:
         symbol = item.symbol
         location = self._files.located(item.path, symbol.name_line, symbol.name)
         within = symbol.qualified_name.removesuffix(symbol.name).rstrip(".> ")
-        kind = _KINDS.get(symbol.kind, SymbolKind.Variable)
+        kind = kind_of(symbol)
         about = f"{within} in {item.path}" if within else item.path
         return (
             WorkspaceSymbol(location, show_text(symbol.name), kind, container_name=show_text(about))
@@ -117,20 +119,25 @@ class EditorAnswers:
         return _all(self._files.located(it.path, it.symbol.name_line, it.symbol.name) for it in place.definitions)
 
     def uses(self, place: NamedPlace) -> list[Location]:
-        """Return the uses of the first definition: what is certain first; of several in one symbol the first one."""
-        edges = self._edges(target_of(place.definitions[0]))
-        return _all(self._files.located(edge.path, edge.line, edge.name) for edge in edges)
+        """Return every use of the first definition that is known, what is certain first."""
+        target = target_of(place.definitions[0])
+        result = self.edges(target, "callers")
+        if n_files := n_standing_elsewhere(result.notes):
+            files = "1 more file, which is" if n_files == 1 else f"{n_files:,} more files, which are"
+            self.remarks.append(f"{target}: the name also stands in {files} not listed")
+        surest_first = sorted(result.edges, key=lambda edge: edge.certainty == "by-name")
+        return _all(place for edge in surest_first for place in self._files.of_use(edge))
 
-    def _edges(self, target: str) -> Sequence[Related]:
-        result = self.callers(target)
+    def edges(self, target: str, direction: Direction, *kinds: EdgeKind) -> RelatedResult:
+        """Return all connections of a symbol in one direction; none of one that is not there any more."""
+        result = self._related(target, direction, kinds)
         if self._files.take_in_changes(edge.path for edge in result.edges):
-            result = self.callers(target)
-        return sorted(result.edges, key=lambda edge: edge.certainty == "by-name")
+            result = self._related(target, direction, kinds)
+        return result
 
-    def callers(self, target: str) -> RelatedResult:
-        """Return what uses a symbol; nothing for one that is not there any more."""
+    def _related(self, target: str, direction: Direction, kinds: Sequence[EdgeKind]) -> RelatedResult:
         try:
-            return self._engine.related(target, direction="callers", limit=MOST_USES)
+            return self._engine.related(target, direction=direction, kind=kinds, limit=MOST_ITEMS)
         except (UsageError, SourceError):
             return RelatedResult(target, (), ())
 
@@ -144,13 +151,17 @@ class EditorAnswers:
         lines += [f"uses known to Codefathom: {more}{place.n_uses}"]
         return Hover(MarkupContent(MarkupKind.PlainText, show_text("\n".join(lines))), named.range)
 
+    def symbols_of(self, path: str) -> Sequence[FoundSymbol]:
+        """Return the symbols of a file in line order, outer before inner; none of one that is not shown."""
+        self._files.take_in_changes([path])
+        return self._engine.files.outline(path) if self._files.file(path) else ()
+
     def outline(self, path: str) -> list[DocumentSymbol]:
         """Return the symbols of a file as a tree, those inside others below them."""
-        self._files.take_in_changes([path])
-        file = self._files.file(path)
+        symbols, file = self.symbols_of(path), self._files.file(path)
         top: list[DocumentSymbol] = []
         around: list[tuple[int, list[DocumentSymbol]]] = []  # the last line of each symbol that is open, what is in it
-        for item in self._engine.files.outline(path) if file else ():
+        for item in symbols:
             symbol = item.symbol
             while around and around[-1][0] < symbol.end_line:
                 around.pop()
@@ -169,6 +180,11 @@ def certainty(place: NamedPlace) -> str:
     return "this is the definition" if place.is_definition else f"known {_CERTAINTY[place.certainty]}{others}"
 
 
+def kind_of(symbol: Symbol) -> SymbolKind:
+    """Return what a symbol is, as editors name it."""
+    return _KINDS.get(symbol.kind, SymbolKind.Variable)
+
+
 def target_of(item: FoundSymbol) -> str:
     """Return a symbol as a question for connections names it."""
     return f"{item.path} @@{item.symbol.qualified_name}"
@@ -185,5 +201,5 @@ def _node(file: ShownFile | None, item: FoundSymbol) -> DocumentSymbol | None:
     span = file and file.span(symbol.start_line, symbol.end_line)
     if not place or not span:
         return None
-    kind = _KINDS.get(symbol.kind, SymbolKind.Variable)
+    kind = kind_of(symbol)
     return DocumentSymbol(show_text(symbol.name), kind, span, place.range)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
@@ -15,16 +15,35 @@ from pygls.uris import to_fs_path
 from codefathom import __version__
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
-from codefathom.lsp.editor_answers import EditorAnswers
+from codefathom.lsp.callers import Callers
+from codefathom.lsp.editor_answers import EditorAnswers, NamedAt
 from codefathom.lsp.positions import UTF16
 from codefathom.lsp.shown_files import OpenText, ShownFiles, path_of
+from codefathom.text.printable import show_text
 
 _MOST_AT_ONCE = 4  # requests; an editor asks several things of a file when it opens it
 _NOT_INITIALIZED = -32002
 _REQUEST_FAILED = -32803
 
 OpenProject = Callable[[str], Engine]  # of a folder; of "" that of the command line
-Ask = Callable[["EditorServer", EditorAnswers, Any], Any]
+
+
+class _AtPosition(Protocol):
+    """The parameters of a request about a place."""
+
+    text_document: lsp.TextDocumentIdentifier
+    position: lsp.Position
+
+
+class Respondent(NamedTuple):
+    """What answers a request."""
+
+    path_of: Callable[[str], str]  # of an address: the path in the project, "" for one outside
+    answers: EditorAnswers
+    callers: Callers
+
+
+Ask = Callable[[Respondent, Any], Any]
 
 
 class EditorServer(LanguageServer):
@@ -36,6 +55,7 @@ class EditorServer(LanguageServer):
         self._open_project = open_project
         self._threads = ThreadPoolExecutor(_MOST_AT_ONCE)
         self._engine: Engine | None = None
+        self._wrong_options: list[str] = []
         self._left_out: list[str] = []  # folders of the workspace that are not answered for
 
     @property
@@ -58,6 +78,15 @@ class EditorServer(LanguageServer):
             raise JsonRpcException("this repository has no working tree that an editor could show", _REQUEST_FAILED)
         self._engine = engine
 
+    def wants_lenses(self, options: Any) -> bool:
+        """Return False where the options of an editor turn lenses off; a value that is neither is told and ignored."""
+        is_mapping = isinstance(options, Mapping)
+        has_lenses = options.get("codeLens", True) if is_mapping else getattr(options, "codeLens", True)
+        if not isinstance(has_lenses, bool):
+            value = show_text(repr(has_lenses)[:80])
+            self._wrong_options.append(f"the initialization option codeLens must be true or false, not {value}")
+        return has_lenses is not False
+
     async def make_index(self) -> None:
         """Make or renew the index, so that the first request does not wait for it."""
         if self._left_out:
@@ -66,6 +95,8 @@ class EditorServer(LanguageServer):
                 "open each of them in a window of its own",
                 lsp.MessageType.Warning,
             )
+        for text in self._wrong_options:
+            self.tell(text, lsp.MessageType.Warning)
         try:
             await self.beside(self.engine.current.refresh)
         except FathomError as error:
@@ -87,13 +118,18 @@ class EditorServer(LanguageServer):
         engine, texts = self.engine, self._open_texts()
         encoding = str(getattr(self.workspace.position_encoding, "value", None) or UTF16)
 
-        def work() -> Any:
-            return ask(self, EditorAnswers(engine, ShownFiles(engine, texts, encoding)), params)
+        def work() -> tuple[Any, list[str]]:
+            files = ShownFiles(engine, texts, encoding)
+            answers = EditorAnswers(engine, files)
+            return ask(Respondent(self.path, answers, Callers(answers, files)), params), answers.remarks
 
         try:
-            return await self.beside(work)
+            answer, remarks = await self.beside(work)
         except FathomError as error:
             raise _failure(error) from error
+        for remark in remarks:
+            self.tell(remark)
+        return answer
 
     async def take_in(self, uri: str) -> None:
         """Take in a file that was saved. What is wrong is told by the next question."""
@@ -135,6 +171,9 @@ def made(open_project: OpenProject) -> EditorServer:
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
         server.begin(params)
+        if server.wants_lenses(params.initialization_options):
+            for method, ask in _LENSES.items():
+                _add(server, method, ask)
 
     @server.feature(lsp.INITIALIZED)
     async def initialized(_: Any) -> None:
@@ -155,30 +194,55 @@ def _add(server: EditorServer, method: str, ask: Ask) -> None:
         return await server.answered(ask, params)
 
 
-def _symbols(_: EditorServer, answers: EditorAnswers, params: lsp.WorkspaceSymbolParams) -> Any:
-    return answers.symbols(params.query)
+def _symbols(respondent: Respondent, params: lsp.WorkspaceSymbolParams) -> Any:
+    return respondent.answers.symbols(params.query)
 
 
-def _outline(server: EditorServer, answers: EditorAnswers, params: lsp.DocumentSymbolParams) -> Any:
-    return answers.outline(server.path(params.text_document.uri))
+def _outline(respondent: Respondent, params: lsp.DocumentSymbolParams) -> Any:
+    return respondent.answers.outline(respondent.path_of(params.text_document.uri))
 
 
-def _definition(server: EditorServer, answers: EditorAnswers, params: lsp.DefinitionParams) -> Any:
-    named = answers.named_at(server.path(params.text_document.uri), params.position)
-    return answers.definitions(named.place) if named else None
+def _named(respondent: Respondent, params: _AtPosition) -> NamedAt | None:
+    return respondent.answers.named_at(respondent.path_of(params.text_document.uri), params.position)
 
 
-def _hover(server: EditorServer, answers: EditorAnswers, params: lsp.HoverParams) -> Any:
-    named = answers.named_at(server.path(params.text_document.uri), params.position)
-    return answers.hover(named) if named else None
+def _definition(respondent: Respondent, params: lsp.DefinitionParams) -> Any:
+    named = _named(respondent, params)
+    return respondent.answers.definitions(named.place) if named else None
 
 
-def _references(server: EditorServer, answers: EditorAnswers, params: lsp.ReferenceParams) -> Any:
-    named = answers.named_at(server.path(params.text_document.uri), params.position)
+def _hover(respondent: Respondent, params: lsp.HoverParams) -> Any:
+    named = _named(respondent, params)
+    return respondent.answers.hover(named) if named else None
+
+
+def _references(respondent: Respondent, params: lsp.ReferenceParams) -> Any:
+    named = _named(respondent, params)
     if named is None:
         return None
-    definitions = answers.definitions(named.place) if params.context.include_declaration else []
-    return definitions + [place for place in answers.uses(named.place) if place not in definitions]
+    definitions = respondent.answers.definitions(named.place) if params.context.include_declaration else []
+    return definitions + [place for place in respondent.answers.uses(named.place) if place not in definitions]
+
+
+def _call_items(respondent: Respondent, params: lsp.CallHierarchyPrepareParams) -> Any:
+    named = _named(respondent, params)
+    return respondent.callers.items(named) if named else None
+
+
+def _incoming(respondent: Respondent, params: lsp.CallHierarchyIncomingCallsParams) -> Any:
+    return respondent.callers.incoming(params.item.data)
+
+
+def _outgoing(respondent: Respondent, params: lsp.CallHierarchyOutgoingCallsParams) -> Any:
+    return respondent.callers.outgoing(params.item.data)
+
+
+def _lenses(respondent: Respondent, params: lsp.CodeLensParams) -> Any:
+    return respondent.callers.lenses(respondent.path_of(params.text_document.uri))
+
+
+def _lens(respondent: Respondent, lens: lsp.CodeLens) -> Any:
+    return respondent.callers.resolved(lens)
 
 
 _REQUESTS: dict[str, Ask] = {
@@ -187,7 +251,11 @@ _REQUESTS: dict[str, Ask] = {
     lsp.TEXT_DOCUMENT_DEFINITION: _definition,
     lsp.TEXT_DOCUMENT_HOVER: _hover,
     lsp.TEXT_DOCUMENT_REFERENCES: _references,
+    lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY: _call_items,
+    lsp.CALL_HIERARCHY_INCOMING_CALLS: _incoming,
+    lsp.CALL_HIERARCHY_OUTGOING_CALLS: _outgoing,
 }
+_LENSES: dict[str, Ask] = {lsp.TEXT_DOCUMENT_CODE_LENS: _lenses, lsp.CODE_LENS_RESOLVE: _lens}
 
 
 def _words(error: FathomError) -> str:

@@ -14,6 +14,8 @@ from pygls.uris import from_fs_path, to_fs_path
 from codefathom.engine import Engine
 from codefathom.errors import SourceError, UsageError
 from codefathom.lsp.positions import column_of, from_wire, has_other_ends, lines_of, names_at, same_lines, to_wire
+from codefathom.lsp.use_spots import Spot, UseSpots
+from codefathom.types import Related
 
 if TYPE_CHECKING:
     from codefathom.project.browsing import Files
@@ -32,6 +34,7 @@ class ShownFile:
     """A file with the lines that the index knows, and those that the editor shows. Lines count from 1."""
 
     path: str  # in the project
+    language: str
     uri: str
     indexed: list[str]
     shown: list[str]
@@ -68,6 +71,11 @@ class ShownFile:
         start, end = (0, len(text)) if column is None else (column, column + len(name))
         return Location(self.uri, self._range(shown, start, end))
 
+    def spot(self, spot: Spot, name: str) -> Location | None:
+        """Return where a name stands at a place in an indexed line; None where the editor does not show the line."""
+        shown = self.shown_line(spot.line)
+        return None if shown is None else Location(self.uri, self._range(shown, spot.column, spot.column + len(name)))
+
     def span(self, start_line: int, end_line: int) -> Range | None:
         """Return the range of indexed lines, as far as they are shown; None where none of them is."""
         inside = [shown for line in range(start_line, end_line + 1) if (shown := self.shown_line(line))]
@@ -91,6 +99,7 @@ class ShownFiles:
         self._open_texts = open_texts
         self._encoding = encoding
         self._read: dict[str, ShownFile | None] = {}
+        self._spots: dict[str, UseSpots] = {}
 
     def file(self, path: str) -> ShownFile | None:
         """Return a file; what was saved since it was indexed is taken in first. None for a file without an index."""
@@ -103,6 +112,28 @@ class ShownFiles:
         file = self.file(path)
         return None if file is None else file.place(line, name)
 
+    def of_use(self, edge: Related, *, calls_only: bool = False) -> list[Location]:
+        """Return where the name of a use stands: in the symbol around it each place at which it is used like that.
+
+        Imports of the name in the same file are among them, but not with `calls_only`.
+        """
+        file, text = self.file(edge.path), self._text(edge.path)
+        if file is None or text is None:
+            return []
+        also_top = edge.certainty != "by-name" and not calls_only
+        spots = text.of_use(edge.name, edge.line, edge.symbol, also_top=also_top)
+        if calls_only:  # the line of an edge is that of the first call in its symbol
+            spots = [spot for spot in spots if spot.line >= edge.line]
+        places = [file.spot(spot, edge.name) for spot in spots] or [file.place(edge.line, edge.name)]
+        return [place for place in places if place is not None]
+
+    def inside(self, path: str, symbol: str, name: str) -> list[Range]:
+        """Return where a name stands as code in a symbol of a file."""
+        file, text = self.file(path), self._text(path)
+        spots = text.inside(name, symbol) if text else ()
+        places = (file.spot(spot, name) for spot in spots) if file else ()
+        return [place.range for place in places if place is not None]
+
     def take_in_changes(self, paths: Iterable[str]) -> bool:
         """Take in those of some files that are not as they were indexed; return whether there were any."""
         files = self._engine.files
@@ -110,7 +141,15 @@ class ShownFiles:
         if changed:
             self._engine.take_in(changed)
             self._read.clear()
+            self._spots.clear()
         return bool(changed)
+
+    def _text(self, path: str) -> UseSpots | None:
+        """Return a file in which uses of names can be looked up; None for one without an index."""
+        if path not in self._spots and (file := self.file(path)):
+            symbols = [item.symbol for item in self._engine.files.outline(path)]
+            self._spots[path] = UseSpots("\n".join(file.indexed), file.language, symbols)
+        return self._spots.get(path)
 
     def _find(self, path: str) -> ShownFile | None:
         try:
@@ -123,7 +162,9 @@ class ShownFiles:
             return None
         uri = open_text.uri if open_text else from_fs_path(os.path.join(self._engine.folder, path))
         shown = lines_of(open_text.text) if open_text else indexed
-        return None if not uri or has_other_ends(shown) else ShownFile(path, uri, indexed, shown, self._encoding)
+        if not uri or has_other_ends(shown):
+            return None
+        return ShownFile(path, saved.file.language, uri, indexed, shown, self._encoding)
 
 
 def _is_changed(files: Files, path: str) -> bool:

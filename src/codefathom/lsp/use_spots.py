@@ -1,0 +1,124 @@
+"""All places of a use in a text. The index keeps the first line in each symbol; a text shows the others. Pure."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+from codefathom.text.code_only import code_only
+from codefathom.types import VALUE_KINDS, Symbol
+
+_MOST_BEFORE = 200  # characters
+_MARK = r"(?:\?\.|!\.|&\.|\.|->|::|\\)"
+_CHAIN = re.compile(rf"((?:[\w$@]+[!?]?\s*{_MARK}\s*)*[\w$@]+[!?]?)?\s*{_MARK}\s*$")
+_BEGINS_ARGUMENT = re.compile(r"[(,{\[]\s*$")
+_IS_SET = re.compile(r"\s*=(?![=>~])")
+_IS_KEY = re.compile(r"\s*:(?!:)")
+
+
+class Spot(NamedTuple):
+    """Where a name stands: the line from 1, the column in characters from 0."""
+
+    line: int
+    column: int
+
+
+class _Standing(NamedTuple):
+    """A place at which a name stands as code."""
+
+    spot: Spot
+    before: str  # the words before it
+    around: str  # qualified name of the symbol around it, "" outside of all
+
+
+class UseSpots:
+    """The text of a file with its symbols, in which the uses of names are looked up."""
+
+    def __init__(self, text: str, language: str, symbols: Sequence[Symbol]) -> None:
+        """`symbols` are in the order of their lines, outer before inner."""
+        self._text, self._language, self._symbols = text, language, symbols
+        self._standing: dict[str, Mapping[str, Sequence[_Standing]]] = {}
+
+    def of_use(self, name: str, line: int, container: str, *, also_top: bool = False) -> list[Spot]:
+        """Return where a name is used as it is on a line: in the symbol around it, with the same words before it.
+
+        With `also_top` also where it stands outside of all symbols without a word before it, as in imports. There is
+        none for a line on which the name does not stand.
+        """
+        standing = self._named(name)
+        own = standing.get(container, ())
+        words = {item.before for item in own if item.spot.line == line}
+        spots = [item.spot for item in own if item.before in words]
+        if also_top and container and "" in words:
+            spots += [item.spot for item in standing.get("", ()) if not item.before]
+        return spots
+
+    def inside(self, name: str, container: str) -> list[Spot]:
+        """Return where a name stands in a symbol, also in those that lie in it."""
+        spans = [(item.start_line, item.end_line) for item in self._symbols if item.qualified_name == container]
+        spots = sorted(item.spot for own in self._named(name).values() for item in own)
+        return [spot for spot in spots if any(start <= spot.line <= end for start, end in spans)]
+
+    @cached_property
+    def _code(self) -> str:
+        return code_only(self._text, self._language)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *accumulate(len(line) + 1 for line in self._code.split("\n"))]
+
+    def _named(self, name: str) -> Mapping[str, Sequence[_Standing]]:
+        """Return by the symbol around where a name stands; not where it is defined, or given a value."""
+        if name not in self._standing:
+            groups: dict[str, list[_Standing]] = defaultdict(list)
+            for item in self._standing_places(name):
+                groups[item.around].append(item)
+            self._standing[name] = dict(groups)
+        return self._standing[name]
+
+    def _standing_places(self, name: str) -> Iterator[_Standing]:
+        defined = {item.name_line for item in self._symbols if item.name == name}
+        around = _Around(self._symbols)
+        for match in re.finditer(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self._code) if name else ():
+            line = bisect_right(self._starts, match.start())
+            before = self._code[max(0, match.start() - _MOST_BEFORE) : match.start()]
+            words = _words_before(before)
+            if line not in defined and not (words == "" and self._is_other(before, match.end())):
+                yield _Standing(Spot(line, match.start() - self._starts[line - 1]), words, around.at(line))
+
+    def _is_other(self, before: str, end: int) -> bool:
+        """Return True for the name of an argument, of a key or of a value that is set here."""
+        if _IS_SET.match(self._code, end):
+            return True
+        return _BEGINS_ARGUMENT.search(before) is not None and _IS_KEY.match(self._code, end) is not None
+
+
+class _Around:
+    """The innermost symbol around lines, which are asked for in their order: as the index counts uses."""
+
+    def __init__(self, symbols: Iterable[Symbol]) -> None:
+        self._coming = deque(item for item in symbols if item.kind not in VALUE_KINDS)
+        self._open: list[Symbol] = []
+
+    def at(self, line: int) -> str:
+        """Return the qualified name of the symbol around a line, "" outside of all."""
+        while self._coming and self._coming[0].start_line <= line:
+            while self._open and self._open[-1].end_line < self._coming[0].start_line:
+                self._open.pop()
+            self._open.append(self._coming.popleft())
+        while self._open and self._open[-1].end_line < line:
+            self._open.pop()
+        return self._open[-1].qualified_name if self._open else ""
+
+
+def _words_before(before: str) -> str:
+    """Return the names before a name; "" before nothing, "?" behind another expression."""
+    match = _CHAIN.search(before)
+    if match is None:
+        return ""
+    return re.sub(r"\s+", "", match[1]) if match[1] else "?"

@@ -1,0 +1,65 @@
+"""All places of a use in a text, from the first one."""
+
+from __future__ import annotations
+
+import pytest
+
+from codefathom.lsp.use_spots import UseSpots
+from codefathom.types import Symbol
+
+TEXT = """\
+import { price } from "./price";
+const early = price(1);
+function first(a, b) {
+  // price(2) in a comment
+  return a.price() + b.price() + a.price() + make().price() + "price";
+}
+function second(price2) {
+  function inner() { return 0 }
+  use({ price: 1 }, price, x ? price : y);
+  let other = pricey + price;
+}
+"""
+SYMBOLS = [
+    Symbol("function", "first", "first", 3, 6, 3),
+    Symbol("function", "second", "second", 7, 11, 7),
+    Symbol("function", "inner", "second.inner", 8, 8, 8),
+]
+LINES = TEXT.split("\n")
+
+
+def spots(line: int, container: str, **options: bool) -> list[str]:
+    found = UseSpots(TEXT, "typescript", SYMBOLS).of_use("price", line, container, **options)
+    assert all(LINES[spot.line - 1].startswith("price", spot.column) for spot in found)
+    return [f"{spot.line}:{spot.column + 1}" for spot in found]
+
+
+@pytest.mark.parametrize(
+    ("line", "container", "expected"),
+    [
+        (2, "", ["1:10", "2:15"]),
+        (5, "first", ["5:12", "5:24", "5:36", "5:53"]),
+        (9, "second", ["9:21", "9:32", "10:24"]),
+        (3, "first", []),
+        (99, "none", []),
+    ],
+)
+def test_uses_like_the_first_one(line: int, container: str, expected: list[str]) -> None:
+    assert spots(line, container) == expected
+
+
+def test_imports_of_a_sure_name_are_uses() -> None:
+    assert spots(9, "second", also_top=True) == ["9:21", "9:32", "10:24", "1:10", "2:15"]
+    assert spots(5, "first", also_top=True) == spots(5, "first")
+
+
+def test_a_symbol_holds_what_lies_in_it() -> None:
+    found = UseSpots(TEXT, "typescript", SYMBOLS).inside("price", "second")
+    assert [spot.line for spot in found] == [9, 9, 10]
+
+
+def test_members_of_other_values_are_other_uses() -> None:
+    text = "def f(a, b):\n    a.run()\n    b.run()\n    a.\\\n        run()\n    run = 3\n"
+    found = UseSpots(text, "python", [Symbol("function", "f", "f", 1, 6, 1)])
+    assert [spot.line for spot in found.of_use("run", 2, "f")] == [2]
+    assert [spot.line for spot in found.of_use("run", 3, "f")] == [3]
