@@ -162,7 +162,7 @@ def test_conversations_of_an_older_version_are_taken_over(tmp_path: Path) -> Non
         )
     with closing(Conversations(str(path))) as kept:
         old = kept.get("old", "ann")
-        assert (old.shared_by, old.asked, len(old.turns)) == (None, frozenset({"mine"}), 1)
+        assert (old.shared_by, old.scope, len(old.turns)) == (None, frozenset({"mine"}), 1)
         # Nobody knows which projects this answer is about.
         with pytest.raises(RequestError, match="cannot be shared"):
             kept.share("old", "Ann", "ann")

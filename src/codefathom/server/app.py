@@ -164,9 +164,9 @@ def _state(live: Live) -> ServerState:
         n_at_once=config.jobs_at_once,
         # An opened engine looks at the tree now and then only, and would call its index stale for a moment.
         on_end=lambda job: projects.opened.drop(job.project_id),
-        on_result=lambda job: _add_job(history, job),
         order_of=projects.order,
     )
+    jobs.on_result(lambda job: _add_job(history, job))
     conversations = Conversations(
         os.path.join(config.data_dir, "conversations.db"), days=lambda: live.current.conversation_days
     )

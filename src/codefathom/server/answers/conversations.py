@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS conversations (
     created_at REAL NOT NULL,
     changed_at REAL NOT NULL,
     shared_by TEXT,
-    asked TEXT NOT NULL DEFAULT '[]'
+    scope TEXT NOT NULL DEFAULT '[]'
 );
 CREATE TABLE IF NOT EXISTS turns (
     number INTEGER PRIMARY KEY,
@@ -42,8 +42,8 @@ CREATE INDEX IF NOT EXISTS turns_of_conversation ON turns (conversation, number)
 CREATE INDEX IF NOT EXISTS conversations_changed ON conversations (changed_at);
 """
 # Not in the tables of older versions.
-_ADDED = {"shared_by": "TEXT", "asked": "TEXT NOT NULL DEFAULT '[]'"}
-_SELECT = "SELECT number, id, title, projects, owner, created_at, changed_at, shared_by, asked FROM conversations"
+_ADDED = {"shared_by": "TEXT", "scope": "TEXT NOT NULL DEFAULT '[]'"}
+_SELECT = "SELECT number, id, title, projects, owner, created_at, changed_at, shared_by, scope FROM conversations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class Conversation:
     owner: str  # id of the caller, "" where none is needed
     created_at: float
     changed_at: float
-    shared_by: str | None = None  # name of the owner, who shares it with all who may see `asked`; None: it is private
-    asked: frozenset[str] = frozenset()  # projects, also those that only one of its questions has named
+    shared_by: str | None = None  # name of the owner, who shares it with all who may see `scope`; None: it is private
+    scope: frozenset[str] = frozenset()  # projects, also those that only one of its questions has named
     turns: tuple[ConversationTurn, ...] = ()  # of a list: none
 
 
@@ -128,8 +128,8 @@ class Conversations:
         """Add a turn; a conversation without a title gets that of its first question. Raises NotFoundError."""
         self.forget_old()  # not in the transaction, which keeps the log from being emptied
         with self._database.transaction():
-            number, _, title, *_, asked = self._own(conversation_id, owner)
-            asked = sorted({*json.loads(asked), *turn.details.get("projects", ())})
+            number, _, title, *_, scope = self._own(conversation_id, owner)
+            scope = sorted({*json.loads(scope), *turn.details.get("projects", ())})
             values = (_sound(turn.question), _sound(turn.answer), turn.state, json.dumps(turn.details), turn.asked_at)
             self._database.write(
                 "INSERT INTO turns (conversation, question, answer, state, details, asked_at) "
@@ -137,8 +137,8 @@ class Conversations:
                 (number, *values),
             )
             self._database.write(
-                "UPDATE conversations SET title = ?, changed_at = ?, asked = ? WHERE number = ?",
-                (title or _title(turn.question), self._clock(), json.dumps(asked), number),
+                "UPDATE conversations SET title = ?, changed_at = ?, scope = ? WHERE number = ?",
+                (title or _title(turn.question), self._clock(), json.dumps(scope), number),
             )
 
     def rename(self, conversation_id: str, title: str, owner: str = "") -> Conversation:
@@ -161,10 +161,10 @@ class Conversations:
                     "this conversation has answers from an earlier version of the server and cannot be shared",
                     hint="ask the question again in a new conversation, and share that one",
                 )
-            asked = set(conversation.projects).union(*(turn.details.get("projects", ()) for turn in conversation.turns))
+            scope = set(conversation.projects).union(*(turn.details.get("projects", ()) for turn in conversation.turns))
             self._database.write(
-                "UPDATE conversations SET shared_by = ?, asked = ? WHERE id = ?",
-                (None if name is None else _sound(name), json.dumps(sorted(asked)), conversation_id),
+                "UPDATE conversations SET shared_by = ?, scope = ? WHERE id = ?",
+                (None if name is None else _sound(name), json.dumps(sorted(scope)), conversation_id),
             )
         return self.get(conversation_id, owner)
 
@@ -245,7 +245,7 @@ def _listed(source: Mapping[str, Any]) -> str:
 
 
 def _conversation(row: tuple[Any, ...], turns: tuple[ConversationTurn, ...] = ()) -> Conversation:
-    _, conversation_id, title, projects, owner, created_at, changed_at, shared_by, asked = row
+    _, conversation_id, title, projects, owner, created_at, changed_at, shared_by, scope = row
     names = tuple(json.loads(projects))
     return Conversation(
         conversation_id,
@@ -255,7 +255,7 @@ def _conversation(row: tuple[Any, ...], turns: tuple[ConversationTurn, ...] = ()
         created_at,
         changed_at,
         shared_by=shared_by,
-        asked=frozenset((*names, *json.loads(asked))),
+        scope=frozenset((*names, *json.loads(scope))),
         turns=turns,
     )
 

@@ -53,15 +53,12 @@ class Jobs:
         start: Start = Process,
         n_at_once: int = 1,
         on_end: Callable[[IndexJob], None] = lambda _: None,
-        on_result: Callable[[IndexJob], None] = lambda _: None,
         order_of: Callable[[IndexJob], Order] = lambda job: Order(
             job.root, job.full, job.settings, retry=job.retry, move_to=job.move_to
         ),
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Open the table. `on_end` is called when the process of a job has ended, before listeners are told.
-
-        `on_result` is called with each job that has ended, as it is kept.
 
         Raises UsageError while another server uses the same folder: both would carry out the same jobs.
         """
@@ -78,7 +75,7 @@ class Jobs:
         self._start = start
         self._n_at_once = n_at_once
         self._on_end = on_end
-        self._on_result = on_result
+        self._on_result: list[Callable[[IndexJob], None]] = []
         self._order_of = order_of
         self._clock = clock
         self._lock = RLock()
@@ -88,6 +85,10 @@ class Jobs:
         self._channels: dict[str, Channel] = {}
         self._threads: dict[str, Thread] = {}
         self._is_closing = False
+
+    def on_result(self, tell: Callable[[IndexJob], None]) -> None:
+        """Call this with each job that has ended, as it is kept."""
+        self._on_result.append(tell)
 
     def resume(self) -> None:
         """Take up what an earlier server has left."""
@@ -315,7 +316,8 @@ class Jobs:
         self._changed.notify_all()
         self._table.update(job)
         self._table.prune(MOST_KEPT)
-        self._on_result(job)
+        for tell in self._on_result:
+            tell(job)
         for old in [job_id for job_id in self._channels if job_id not in self._live][:-MOST_CHANNELS]:
             del self._channels[old]
         return job

@@ -168,7 +168,7 @@ def readable_conversation(state: ServerState, caller: Caller, conversation_id: s
 
 def may_read(state: ServerState, caller: Caller, shared: Conversation) -> bool:
     """Return True if a caller sees all that was asked in a shared conversation; what is gone, nobody sees."""
-    return shared.asked <= {project.id for project in state.projects.listed(caller)}
+    return shared.scope <= {project.id for project in state.projects.listed(caller)}
 
 
 def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:

@@ -110,7 +110,7 @@ def _own(state: ServerState, caller: Caller, project_id: str) -> list[Conversati
 
 
 def _shared(state: ServerState, caller: Caller, project_id: str) -> list[Conversation]:
-    shared = (item for item in state.conversations.shared() if not project_id or project_id in item.asked)
+    shared = (item for item in state.conversations.shared() if not project_id or project_id in item.scope)
     return [item for item in shared if may_read(state, caller, item)]
 
 
