@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol, TypeVar
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
@@ -21,6 +21,7 @@ from codefathom.lsp.positions import UTF16
 from codefathom.lsp.shown_files import OpenText, ShownFiles, path_of
 from codefathom.text.printable import show_text
 
+_MOST_TRIES = 5  # of an answer while other threads take in files
 _MOST_AT_ONCE = 4  # requests; an editor asks several things of a file when it opens it
 _NOT_INITIALIZED = -32002
 _REQUEST_FAILED = -32803
@@ -44,6 +45,17 @@ class Respondent(NamedTuple):
 
 
 Ask = Callable[[Respondent, Any], Any]
+_T = TypeVar("_T")
+
+
+def of_one_state(engine: Engine, work: Callable[[], _T]) -> _T:
+    """Return an answer during which the index did not change: else lines of before may stand in a text of now."""
+    for _ in range(_MOST_TRIES):
+        generation = engine.generation
+        answer = work()
+        if engine.generation == generation:
+            break
+    return answer
 
 
 class EditorServer(LanguageServer):
@@ -124,7 +136,7 @@ class EditorServer(LanguageServer):
             return ask(Respondent(self.path, answers, Callers(answers, files)), params), answers.remarks
 
         try:
-            answer, remarks = await self.beside(work)
+            answer, remarks = await self.beside(lambda: of_one_state(engine, work))
         except FathomError as error:
             raise _failure(error) from error
         for remark in remarks:
