@@ -277,7 +277,7 @@ def test_an_item_stands_where_a_person_would_write_it(before: str) -> None:
 def test_an_item_comes_back_to_the_byte(text: str, items: str, is_last: bool) -> None:
     member = f'"hooks": {{"Stop": [1]{f", {json.dumps(EVENT)}: {items}" if items else ""}}}'
     empty = not read_json(text).members
-    place = text.rindex("}") if is_last and empty else read_json(text).start + 1
+    place = read_json(text).end - 1 if is_last and empty else read_json(text).start + 1
     before = f"{text[:place]}{member}{'' if empty else ', '}{text[place:]}" if items else text
     if HOOKS in read_json(text).data:
         return

@@ -4176,7 +4176,10 @@ export interface components {
              * @example 2
              */
             n_repositories: number;
-            /** Shards */
+            /**
+             * Shards
+             * @description each shard that was not searched to its end
+             */
             shards: components["schemas"]["UnaskedShardOut"][];
         };
         /**
@@ -6883,6 +6886,7 @@ export interface components {
         UnaskedShardOut: {
             /**
              * Shard
+             * @description name of the shard
              * @example 00004-b2e53f35fcfe8c6c91c2
              */
             shard: string;
@@ -8565,6 +8569,7 @@ export interface operations {
     history_monitoring_history_get: {
         parameters: {
             query?: {
+                /** @description how many days back */
                 days?: number;
             };
             header?: never;

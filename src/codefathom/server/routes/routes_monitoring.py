@@ -108,7 +108,9 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
         return StoresOut(data_dir=folder, free_bytes=overview.free_bytes(folder), stores=listed)
 
     @routes.get("/monitoring/history", summary="Show what the server did in each hour of the last 30 days")
-    def history(days: Annotated[int, Query(ge=1, le=DAYS, examples=[7])] = DAYS) -> HistoryOfServerOut:
+    def history(
+        days: Annotated[int, Query(ge=1, le=DAYS, examples=[7], description="how many days back")] = DAYS,
+    ) -> HistoryOfServerOut:
         return HistoryOfServerOut(hours=[HourOut.model_validate(hour) for hour in state.history.hours(days)])
 
     @routes.get("/metrics", summary="All counts, for Prometheus", response_class=PlainTextResponse)

@@ -337,7 +337,7 @@ class HitOut(Out):
 class UnaskedShardOut(Out):
     """A shard of a fleet that was not searched, or not to its end."""
 
-    shard: str = Field(examples=["00004-b2e53f35fcfe8c6c91c2"])
+    shard: str = Field(examples=["00004-b2e53f35fcfe8c6c91c2"], description="name of the shard")
     repositories: list[Sound] = Field(examples=[["auth", "web"]], description="repositories with files in it")
     reason: Sound = Field(examples=["the time for the question was over (search.fleet_timeout_s)"])
     reason_parts: Parts
@@ -349,7 +349,7 @@ class PartialOut(Out):
     n_shards: int = Field(examples=[40], description="shards of the fleet")
     n_unasked: int = Field(examples=[1], description="shards that were not searched to their end")
     n_repositories: int = Field(examples=[2], description="repositories with files in these")
-    shards: list[UnaskedShardOut]
+    shards: list[UnaskedShardOut] = Field(description="each shard that was not searched to its end")
 
 
 class SearchedOut(Out):
