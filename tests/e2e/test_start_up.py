@@ -139,6 +139,7 @@ OURS = {
     "codefathom.search.ranking",
     "codefathom.search.ranking.as_asked",
     "codefathom.search.ranking.calibration",
+    "codefathom.search.ranking.commit_messages",
     "codefathom.search.ranking.confidence",
     "codefathom.search.ranking.copies",
     "codefathom.search.ranking.excerpt",

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.server.conftest import Serve
-from tests.waiting import comes
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from tests.server.conftest import Serve, serving
+from tests.waiting import LONG_S, comes
 
 from codefathom.cli import main
 from codefathom.config.settings import ServerSettings
@@ -20,6 +21,7 @@ from codefathom.errors import SettingsError, UsageError
 from codefathom.server.access.audit_list import AuditEntry, AuditList
 from codefathom.server.access.credentials import SignInRules
 from codefathom.server.access.token_table import TokenTable
+from codefathom.server.app import create_app
 from codefathom.server.http.auth import Caller, Token, hash_of
 from codefathom.server.http.client_address import network_of
 from codefathom.server.http.problem_json import ConflictError, NotFoundError
@@ -240,6 +242,49 @@ def test_the_list_says_what_was_changed(serve: Serve, config: ServerConfig, shop
         ("project changed", "shop", "name, context.window"),
         ("project added", "", str(shop)),
     ]
+
+
+def test_an_entry_is_written_before_the_answer_leaves(
+    config: ServerConfig, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = []
+    write = AuditList.add
+
+    def add(self: AuditList, entry: AuditEntry) -> None:
+        write(self, entry)
+        order.append(entry.action)
+
+    class Seen:
+        def __init__(self, app: ASGIApp) -> None:
+            self.app = app
+
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            async def sent(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    order.append("answer")
+                await send(message)
+
+            await self.app(scope, receive, sent)
+
+    monkeypatch.setattr(AuditList, "add", add)
+    app = create_app(config)
+    app.add_middleware(Seen)
+    with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
+        client.post("/projects", json={"path": str(shop)}).raise_for_status()
+    assert order == ["project added", "answer"]
+
+
+def test_a_change_that_cannot_be_listed_is_answered_all_the_same(
+    serve: Serve, config: ServerConfig, shop: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(self: AuditList, entry: AuditEntry) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(AuditList, "add", full)
+    with serve(config) as client:
+        client.post("/projects", json={"path": str(shop)}).raise_for_status()
+        assert [project["root"] for project in client.get("/projects").json()["projects"]] == [str(shop)]
+    assert "the audit list could not be written" in caplog.text
 
 
 def test_a_refused_request_is_not_listed(serve: Serve, config: ServerConfig) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from math import ceil
 
 from anyio import to_thread
@@ -98,13 +99,13 @@ class Guard:
                 route = match_route(scope["method"], scope["path"])
                 scope["state"]["caller"] = caller = self._admit(scope, route, config)
                 SENDER.set(caller.name)
+                guarded.before_success = partial(self._note, caller, route, scope)
                 if route is not None and scope["method"] != "OPTIONS":
                     _check_rights(caller, route, scope)
                 with self._watch.holding(lambda: self._still_has_access(scope, route, caller)) as held:
                     await self._app(scope, _Body(receive, config), guarded)
                 if held.cancelled_caught:
                     raise UnauthorizedError("this access has ended", hint="sign in again, or use another token")
-                await self._note(caller, route, scope, guarded)
         except RequestError as error:
             if guarded.has_started:
                 await guarded.end()
@@ -178,9 +179,9 @@ class Guard:
         except RequestError:
             return False
 
-    async def _note(self, caller: Caller, route: RouteMatch | None, scope: Scope, answer: _Guarded) -> None:
+    async def _note(self, caller: Caller, route: RouteMatch | None, scope: Scope) -> None:
         """Write what was done into the audit list."""
-        if route is None or not route.rule.action or not 200 <= answer.status < 300:
+        if route is None or not route.rule.action:
             return
         entry = AuditEntry(
             caller.name,
@@ -189,7 +190,10 @@ class Guard:
             route.parts.get("project_id", ""),
             scope["state"].get("audit", ""),
         )
-        await to_thread.run_sync(self._state.audit.add, entry)
+        try:
+            await to_thread.run_sync(self._state.audit.add, entry)
+        except Exception:  # it is done all the same, and the answer says so
+            _log.exception("the audit list could not be written", extra={"path": scope["path"]})
 
     def _count(self, scope: Scope, caller: Caller, config: ServerConfig) -> None:
         address = scope["client"][0]
@@ -259,7 +263,8 @@ class _Guarded:
         self._send = send
         self._is_last = is_last  # on its connection
         self.has_started = False
-        self.status = 0
+        # Awaited before the answer leaves: who has it finds in every list what was done.
+        self.before_success: Callable[[], Awaitable[None]] | None = None
 
     async def end(self) -> None:
         """End a stream where it is; of an answer with a length the client sees that it ends too early."""
@@ -268,8 +273,9 @@ class _Guarded:
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
+            if self.before_success is not None and 200 <= message["status"] < 300:
+                await self.before_success()
             self.has_started = True
-            self.status = message["status"]
             headers = MutableHeaders(scope=message)
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
