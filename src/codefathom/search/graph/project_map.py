@@ -16,19 +16,18 @@ from typing import NamedTuple
 from codefathom.errors import UsageError
 from codefathom.facts.reasons import MAP_RANKED, Note
 from codefathom.search.graph.centrality import USUALLY_FOLLOWED, Link, Ranks, ranked
+from codefathom.search.graph.main_types import ASIDE_WEIGHT, main_types, public_types, stands_aside
 from codefathom.search.graph.reference_graph import MAX_DEFINING_FILES, ReferenceGraph
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.written_targets import dotted_name
-from codefathom.search.ranking.places import place_of
 from codefathom.search.verdict import Verdict, of_several
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
-from codefathom.types import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Hit, Symbol
+from codefathom.types import VALUE_KINDS, Hit, Symbol
 
 _IMPORT_WEIGHT = 1.0
 _PRIVATE_WEIGHT = 0.2  # of a name that begins with "_": it is made for its own file
-_TEST_WEIGHT = 0.2  # what only tests and prose lead to is less central
 _FOLLOWED_FROM_START = 0.5  # who has a question stays nearer to its hits than the reader of a whole project
 _QUESTION_SHARE = 0.9  # of the readers, where a question names files; the rest begins anywhere
 _NEXT_SYMBOL = 0.7  # weight of each symbol of a file, relative to the one before: few files whole would tell less
@@ -36,13 +35,12 @@ _NEXT_SYMBOL = 0.7  # weight of each symbol of a file, relative to the one befor
 # away such a use is seldom what its name says: `text.split(…)` is not the `split` of this project.
 _NEIGHBOUR_WEIGHT, _STRANGER_WEIGHT = 0.5, 0.02
 _MAIN_SHARE = 1.0  # without a question: lines of main types for each other line, as long as there are any
-_NAMESAKE = 2.0  # weight of a type that has the name of its file or of a folder above: it is what that is for
 _MIN_NAME_CHARS = 3
 _MOST_TOKENS = 1_000_000
 MOST_KEPT = 20_000  # parts of a map that asks for nothing; each has at least one token
 _LEAST_TRUST = 0.01  # of a project whose hits are most likely no answer, so that it keeps a place
 _SIGNATURE_CHARS = 120
-_VERSION = 2  # of the packed form of a map
+_VERSION = 3  # of the packed form of a map
 _LIMITATIONS = (Note(MAP_RANKED, {"count": MAX_DEFINING_FILES}),)
 
 
@@ -148,7 +146,7 @@ def _map_parts(catalog: SearchCatalog, request: MapRequest, most: int | None) ->
     order = sorted(_inside(symbols, request.folders), key=lambda path: (-ranks.files[path], path))
     pieces = _pieces(order, symbols, ranks)
     if not preference:
-        pieces = _with_main_types(pieces, _main_types(order, symbols, links))
+        pieces = _with_main_types(pieces, main_types(catalog, order, symbols, links))
     shown = tuple(
         MapPart(piece.path, graph.resolver.language_of[piece.path], piece.rank, _map_symbol(piece.symbol))
         for piece in pieces[:most]
@@ -283,7 +281,7 @@ def _preference(request: MapRequest) -> dict[str, float]:
 
 
 def _start(paths: Iterable[str], preference: Mapping[str, float]) -> dict[str, float]:
-    usual = {path: _TEST_WEIGHT if _is_aside(path) else 1.0 for path in paths}
+    usual = {path: ASIDE_WEIGHT if stands_aside(path) else 1.0 for path in paths}
     total = sum(weight for path, weight in preference.items() if path in usual)
     if not total:
         return usual
@@ -292,11 +290,6 @@ def _start(paths: Iterable[str], preference: Mapping[str, float]) -> dict[str, f
     return {
         path: weight * anywhere + _QUESTION_SHARE * preference.get(path, 0.0) / total for path, weight in usual.items()
     }
-
-
-def _is_aside(path: str) -> bool:
-    place = place_of(path)
-    return place.is_aside or place.is_prose
 
 
 def _links(graph: ReferenceGraph, symbols: Mapping[str, Sequence[Symbol]], *, only_imported: bool) -> list[Link]:
@@ -319,7 +312,7 @@ def _links_of(
 
     With `only_imported` a name that very many documents define leads to the imported ones alone.
     """
-    weight = _TEST_WEIGHT if _is_aside(path) else 1.0
+    weight = ASIDE_WEIGHT if stands_aside(path) else 1.0
     means = graph.links.targets(path)
     imported: set[str] = set()
     foreign: set[str] = set()
@@ -390,7 +383,7 @@ def _pieces(order: Sequence[str], symbols: Mapping[str, Sequence[Symbol]], ranks
 def _by_importance(path: str, symbols: Sequence[Symbol], ranks: Ranks) -> list[Symbol]:
     """Return the symbols of a file, those first that others use most, but its most used type before all."""
     ordered = sorted(symbols, key=lambda symbol: _importance(path, symbol, ranks))
-    main = {symbol.qualified_name for symbol in _public_types(symbols) if (path, symbol.name) in ranks.names}
+    main = {symbol.qualified_name for symbol in public_types(symbols) if (path, symbol.name) in ranks.names}
     first = next((symbol for symbol in ordered if symbol.qualified_name in main), None)
     return ordered if first is None else [first, *(symbol for symbol in ordered if symbol is not first)]
 
@@ -398,44 +391,6 @@ def _by_importance(path: str, symbols: Sequence[Symbol], ranks: Ranks) -> list[S
 def _importance(path: str, symbol: Symbol, ranks: Ranks) -> tuple[float, bool, bool, int]:
     used = ranks.names.get((path, symbol.name), 0.0)
     return -used, not _is_outer(symbol), symbol.name.startswith("_"), symbol.name_line
-
-
-def _main_types(
-    order: Sequence[str], symbols: Mapping[str, Sequence[Symbol]], links: Iterable[Link]
-) -> list[tuple[str, Symbol]]:
-    """Return the types that the files of a project use, the most used first, with their paths.
-
-    A test counts as much as any other file: it uses what the project is for.
-    """
-    used: dict[tuple[str, str], float] = defaultdict(float)
-    for link in links:
-        used[link.target, link.name] += link.weight / (_TEST_WEIGHT if _is_aside(link.source) else 1.0)
-    weighted = [
-        (used[path, symbol.name] * (_NAMESAKE if _is_namesake(symbol, path) else 1.0), path, symbol)
-        for path in order
-        if not _is_aside(path)
-        for symbol in _public_types(symbols[path])
-        if (path, symbol.name) in used
-    ]
-    weighted.sort(key=lambda item: (-item[0], item[1], item[2].name_line))
-    return [(path, symbol) for _, path, symbol in weighted]
-
-
-def _public_types(symbols: Iterable[Symbol]) -> list[Symbol]:
-    """Return the types that stand in no other type and in no function; in a namespace they may."""
-    around = {symbol.qualified_name for symbol in symbols if symbol.kind in TYPE_KINDS | CALLABLE_KINDS}
-    return [
-        symbol
-        for symbol in symbols
-        if symbol.kind in TYPE_KINDS
-        and not symbol.name.startswith("_")
-        and symbol.qualified_name.rpartition(".")[0] not in around
-    ]
-
-
-def _is_namesake(symbol: Symbol, path: str) -> bool:
-    name = symbol.name.lower()
-    return name == place_of(path).flat_stem or name in path.lower().split("/")[:-1]
 
 
 def _with_main_types(pieces: Sequence[_Piece], main: Sequence[tuple[str, Symbol]]) -> list[_Piece]:

@@ -189,6 +189,8 @@ PRESS = {
     },
 }
 
+PAPER_TEST = "from press.paper import Paper\n\n\ndef test_it():\n    assert Paper()\n"
+
 
 @pytest.fixture(scope="module")
 def press(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
@@ -206,6 +208,23 @@ def test_main_types_of_a_project_stand_in_a_small_map(press: Engine) -> None:
 def test_types_of_tests_are_not_main_types(press: Engine) -> None:
     assert "Sheet" not in shown(press.map(max_tokens=150))
     assert "Sheet" in shown(press.map())
+
+
+@pytest.mark.parametrize(
+    ("text", "first"), [("There is paper.", "Ink"), ("Begin with a `Paper`.", "Paper"), ("Take `papers`.", "Ink")]
+)
+def test_a_type_that_documents_name_stands_before_one_that_is_used_more(
+    text: str, first: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    documents = {f"docs/page{n}.md": f"# Page {n}\n\n{text}\n" for n in range(20)}
+    paper = {"press/paper.py": "class Paper:\n    pass\n", "tests/test_paper.py": PAPER_TEST}
+    for engine in opened(tmp_path_factory.mktemp("named"), {**PRESS, **documents, **paper}):
+        sizes = {name: _tokens_until(engine, name) for name in ("Ink", "Paper")}
+        assert min(sizes, key=sizes.__getitem__) == first
+
+
+def _tokens_until(engine: Engine, name: str) -> int:
+    return next(n for n in range(10, 300, 2) if name in shown(engine.map(max_tokens=n)))
 
 
 def test_each_line_stands_once_in_a_map_with_main_types(press: Engine) -> None:
