@@ -6,9 +6,11 @@ BENCH_VENV := .bench-venv
 PEERS := $(BENCH_VENV)/.installed
 PAGE := src/codefathom/server/static/index.html
 CONFORMANCE := tests/server/conformance/node_modules/.package-lock.json
+EXTENSION := editors/vscode/dist/extension.js
+EXTENSION_SOURCES := $(wildcard editors/vscode/src/*.ts editors/vscode/*.json editors/vscode/media/*)
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
-.PHONY: test test-long test-page-slowly test-llm test-trust mutants check format docs demo web screenshots model
+.PHONY: editors/vscode test test-long test-page-slowly test-llm test-trust mutants check format docs demo web screenshots model
 .PHONY: dist recording plot try-container test-qdrant test-mcp
 .PHONY: bench bench-agents bench-changes bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team bench-graph bench-fleet
 
@@ -16,7 +18,7 @@ PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print
 export PYTHONDONTWRITEBYTECODE :=
 
 # Three workers on two cores: a test often waits for a process or a server of its own. Neighbours in a file stay together.
-test: check $(PAGE) $(CONFORMANCE)
+test: check $(PAGE) $(EXTENSION) $(CONFORMANCE)
 	$(BIN)/pytest -n 3 --dist worksteal -m "not long and not llm"
 
 test-long: $(INSTALLED)
@@ -74,6 +76,9 @@ demo: $(INSTALLED)
 
 # The page of `fathom serve`, and its own checks.
 web: $(PAGE)
+
+# The extension for VS Code, and its own checks; docs/editors.md.
+editors/vscode: $(EXTENSION)
 
 # Pictures of each page in both themes, by the Chromium of this machine.
 screenshots: $(PAGE)
@@ -182,6 +187,15 @@ $(PAGE): web/node_modules/.package-lock.json $(PAGE_SOURCES)
 	web/npm run --silent check
 	web/npm test --silent
 	web/npm run --silent build
+
+$(EXTENSION): editors/vscode/node_modules/.package-lock.json $(EXTENSION_SOURCES)
+	web/npm --prefix ../editors/vscode run --silent check
+	FATHOM_PROGRAM=$(abspath $(BIN)/fathom) web/npm --prefix ../editors/vscode test --silent
+	web/npm --prefix ../editors/vscode run --silent build
+
+editors/vscode/node_modules/.package-lock.json: editors/vscode/package-lock.json | $(INSTALLED)
+	web/npm --prefix ../editors/vscode ci --silent
+	touch $@
 
 # The suite needs a newer Node.js than the page.
 $(CONFORMANCE): tests/server/conformance/package-lock.json | $(INSTALLED)

@@ -13,6 +13,7 @@ from tests.mcp_session import McpSession
 from codefathom import Engine
 from codefathom.askers.joined import JoinedProjects
 from codefathom.cli import main
+from codefathom.facts.reasons import MOVED_TO_COMMITS, Note
 from codefathom.question.asker import result_of
 from codefathom.question.question import Question
 
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 WHEN = "when was the limit of three attempts introduced"
 HINT = "--commits (over HTTP"
+MOVED = str(Note(MOVED_TO_COMMITS))
 Captured = pytest.CaptureFixture[str]
 
 
@@ -37,24 +39,41 @@ def test_commits_answer_where_they_are_indexed(repository: Path, capsys: Capture
     first, _ = run(repository, capsys, "search", WHEN, "--json", "--anyway")
     assert "commit/" not in json.dumps(first["hits"])
     assert HINT in json.dumps(first, ensure_ascii=False).replace('\\"', '"')
-    _, said = run(repository, capsys, "search", WHEN, "--anyway")
-    assert said.count(HINT) == 1
+    for command in ("search", "ask"):
+        _, said = run(repository, capsys, command, WHEN, "--anyway")
+        assert said.count(HINT) == 1
 
     run(repository, capsys, "search", "--commits", "mailer")  # makes their index
     found, _ = run(repository, capsys, "search", WHEN, "--json")
     assert found["hits"][0]["commit"]["subject"] == "Give up after three attempts (#41)"
     assert found["plan"]["why"] == "it asks for the history; these are commits of git"
     _, said = run(repository, capsys, "search", WHEN)
-    assert "these are commits of git; --mode chooses another way" in said
+    assert said.count(MOVED) == 1
     assert HINT not in said
-    answered, _ = run(repository, capsys, "ask", WHEN)
+    answered, said = run(repository, capsys, "ask", WHEN)
     assert "commit/" in answered
+    assert said.count(MOVED) == 1
 
     for words in (("--mode", "hybrid"), ("--lang", "python"), ("--set", "search.mode=lexical")):
         other, said = run(repository, capsys, "search", WHEN, "--json", "--anyway", *words)
         assert "commit/" not in json.dumps(other["hits"]), words
+    told, said = run(repository, capsys, "search", "--commits", WHEN, "--json")
+    assert MOVED not in json.dumps(told) + said  # somebody who chose the commits knows
     usual, _ = run(repository, capsys, "search", "when is a letter posted", "--json", "--anyway")
     assert "commit/" not in json.dumps(usual["hits"])
+
+
+def test_what_the_sentence_says_leads_back_to_the_files(repository: Path, capsys: Captured) -> None:  # noqa: F811
+    run(repository, capsys, "search", "--commits", "mailer")
+    assert "path:*" in MOVED
+    for command in ("search", "ask"):
+        moved, _ = run(repository, capsys, command, WHEN, "--json")
+        assert moved["degraded"].count(MOVED) == 1
+        stayed, said = run(repository, capsys, command, f"path:* {WHEN}", "--json", "--anyway")
+        text = json.dumps(stayed)
+        assert "mail.py" in text
+        assert "commit/" not in text
+        assert MOVED not in text + said
 
 
 def test_where_there_are_no_commits_nothing_is_said(tmp_path: Path, capsys: Captured) -> None:
@@ -87,3 +106,4 @@ def test_agents_get_commits_too(repository: Path) -> None:  # noqa: F811
         session.call("search", query="mailer", commits=True)
         text = json.dumps(session.call("search", query=WHEN))
         assert "Give up after three attempts" in text
+        assert MOVED in text

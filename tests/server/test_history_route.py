@@ -13,6 +13,7 @@ from tests.waiting import LONG_S
 
 from codefathom.answer.tokens import estimate
 from codefathom.engine import Engine
+from codefathom.facts.reasons import MOVED_TO_COMMITS, NO_COMMITS_INDEXED, Note
 from codefathom.server.app import create_app
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.http.user_roles import Role
@@ -26,6 +27,7 @@ from .test_projects import add, index
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 FILE = "shop/pricing.py"
+MOVED, NOT_INDEXED = MOVES = (str(Note(MOVED_TO_COMMITS)), str(Note(NO_COMMITS_INDEXED)))
 
 
 @pytest.fixture
@@ -138,18 +140,19 @@ def test_words_about_the_history_lead_only_those_to_the_commits_who_may_read_the
         client.headers["authorization"] = "Bearer all"
         add(client, repository)
 
-        def answers(name: str) -> tuple[bool, bool, str]:
-            """Return whether a search and an answer are of commits, and what else the search says."""
+        def answers(name: str) -> tuple[bool, bool, list[str]]:
+            """Return whether a search and an answer are of commits, and what each says about that."""
             client.headers["authorization"] = f"Bearer {name}"
             found = client.post("/search", json={**wish, "project_id": "shop"})
             asked = client.post("/ask", json={"query": wish["query"], "project_ids": ["shop"]})
             assert (found.status_code, asked.status_code) == (200, 200), found.text + asked.text
-            return "commit/" in found.text, "commit/" in str(asked.json()["sources"]), found.text
+            shapes = (found.json(), asked.json())
+            said = [note for shape in shapes for note in shape["degraded"] if note in MOVES]
+            return "commit/" in found.text, "commit/" in str(asked.json()["sources"]), said
 
-        assert answers("maintainer")[:2] == (False, False)
-        assert "no commit is indexed yet" in answers("maintainer")[2]
-        assert "no commit is indexed yet" not in answers("reader")[2]
+        assert answers("maintainer") == (False, False, [NOT_INDEXED] * 2)
+        assert answers("reader") == (False, False, [])
         client.headers["authorization"] = "Bearer maintainer"
         client.post("/search", json={"query": "bag", "commits": True, "project_id": "shop"})
-        assert answers("maintainer")[:2] == (True, True)
-        assert answers("reader")[:2] == (False, False)
+        assert answers("maintainer") == (True, True, [MOVED] * 2)
+        assert answers("reader") == (False, False, [])

@@ -226,11 +226,16 @@ WHAT_IT_CALLS = _kind("what_it_calls", "it asks what {name} calls")
 WHAT_IMPORTS = _kind("what_imports", "it asks what imports {name}")
 WHAT_IT_IMPORTS = _kind("what_it_imports", "it asks what {name} imports")
 ABOUT_HISTORY = _kind("about_history", "it asks for the history; these are commits of git")
+MOVED_TO_COMMITS = _kind(
+    "moved_to_commits",
+    "the question asks for the history, so commits of git answer it; with path:* in the question the files do",
+)
 NO_COMMITS_INDEXED = _kind(
     "no_commits_indexed",
     "the question asks for the history, and no commit is indexed yet; these are files. --commits (over HTTP and for "
     'agents "commits": true) answers from the commits, and makes their index once',
 )
+OF_HISTORY = (MOVED_TO_COMMITS, NO_COMMITS_INDEXED)  # what an answer says where its question asks for the history
 NOT_THAT_WAY = _kind("not_that_way", "{why}, but nothing was found that way")
 STANDS_THERE = _kind("stands_there", "few of its words occur here, but these places contain its text as it is written")
 

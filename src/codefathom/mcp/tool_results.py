@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from codefathom.answer.tokens import estimate
 from codefathom.errors import FathomError
 from codefathom.facts import reasons as say
-from codefathom.facts.reasons import MOST_LIKELY_NOTHING, sentence
+from codefathom.facts.reasons import MOST_LIKELY_NOTHING, OF_HISTORY, Note, sentence
 from codefathom.mcp.agent_masks import masked_error
 from codefathom.mcp.tool_arguments import Cursor
 from codefathom.search.graph.edge_list import EdgeGroup, grouped, place_in_file
@@ -382,6 +382,8 @@ def answer_result(answer: Answer, most: int) -> Mapping[str, Any]:
         return tool_result(f"{cut(answer.failure, ERROR_CHARS)}. Use search instead.", {}, is_error=True)
     places = [{"path": one.path, "start_line": one.start_line, "end_line": one.end_line} for one in answer.citations]
 
+    led_to = sentence(told for told in answer.problems if isinstance(told, Note) and told.kind in OF_HISTORY)
+
     def result_of(n_chars: int) -> Mapping[str, Any]:
         kept = places[: n_chars // _CHARS_OF_PLACE + 1]
         text = cut(answer.text, n_chars)
@@ -391,7 +393,7 @@ def answer_result(answer: Answer, most: int) -> Mapping[str, Any]:
         left = len(places) - len(kept)
         note = f"{left} places left out; raise max_tokens" if left else ""
         shape = {"answer": text, "places": kept, "left_out": left, "weak": answer.weak}
-        return tool_result("\n\n".join(filter(None, (text, listed, note))), shape)
+        return tool_result("\n\n".join(filter(None, (text, listed, note, led_to))), shape)
 
     # All places have room at first, also below a short text.
     return within(most, result_of, max(len(answer.text), len(places) * _CHARS_OF_PLACE, 1))

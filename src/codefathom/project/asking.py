@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from codefathom.errors import FathomError, UsageError
 from codefathom.facts import reasons as say
@@ -19,7 +18,7 @@ from codefathom.facts.reasons import Note
 from codefathom.project.by_head import marked
 from codefathom.project.current_index import CurrentIndex, OnFile
 from codefathom.project.damage import damage_of, made_meanwhile, reading, state_of
-from codefathom.project.meant_commits import meant_commits
+from codefathom.project.meant_commits import meant_commits, told
 from codefathom.project.opening import OpenedProject, fusion
 from codefathom.question.extents import (
     MOST_HITS,
@@ -80,21 +79,13 @@ _MOST_SHARDS, _MOST_NAMED = 3, 5  # shards that a sentence names, and repositori
 def answer(index: CurrentIndex, question: Question) -> Iterator[Any]:
     """Yield the events of an answer to a question of any kind, the result last; see `Asker`."""
     meant = meant_commits(index.place, question)
-    if meant == "commits without an index":
-        return _with_note(Note(say.NO_COMMITS_INDEXED), _ANSWERS[question.kind](index, question))
     chosen = index.history if is_of_commits(question) else index
     if meant == "commits":
-        with suppress(FathomError):  # the repository may be gone, or git
+        try:
             chosen = index.history
-    return _ANSWERS[question.kind](chosen, question)
-
-
-def _with_note(note: Note, events: Iterator[Any]) -> Iterator[Any]:
-    """Pass on the events of a search or an answer in words, whose result has one note more."""
-    with closing(cast("Generator[Any]", events)):
-        for event in events:
-            has_notes = hasattr(event, "problems")
-            yield replace(event, problems=(*event.problems, note)) if has_notes else event
+        except FathomError:  # the repository may be gone, or git
+            meant = "files"
+    return told(meant, _ANSWERS[question.kind](chosen, question))
 
 
 def is_of_commits(question: Question) -> bool:

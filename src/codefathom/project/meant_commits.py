@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import Literal
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import replace
+from typing import Any, Literal, cast
 
+from codefathom.facts.reasons import MOVED_TO_COMMITS, NO_COMMITS_INDEXED, Note
 from codefathom.project.location import HISTORY_FOLDER, Location
 from codefathom.question.question import Question
 from codefathom.search.question.history_words import asks_for_history
 from codefathom.stores.folder import index_folder
 
 Meant = Literal["files", "commits", "commits without an index"]
+_SAID = {"commits": MOVED_TO_COMMITS, "commits without an index": NO_COMMITS_INDEXED}
 
 
 def meant_commits(place: Location, question: Question) -> Meant:
@@ -29,6 +34,25 @@ def meant_commits(place: Location, question: Question) -> Meant:
         return "files"
     is_indexed = index_folder(os.path.join(place.index_dir, HISTORY_FOLDER), place.root).exists()
     return "commits" if is_indexed else "commits without an index"
+
+
+def told(meant: Meant, events: Iterator[Any]) -> Iterator[Any]:
+    """Pass on the events of a search or an answer in words, whose result says what its words led to."""
+    if meant == "files":
+        return events
+    return _with_note(Note(_SAID[meant]), events)
+
+
+def _with_note(note: Note, events: Iterator[Any]) -> Iterator[Any]:
+    with closing(cast("Generator[Any]", events)):
+        for event in events:
+            yield _noted(event, note) if hasattr(event, "problems") else event
+
+
+def _noted(event: Any, note: Note) -> Any:
+    problems = (*event.problems, note)
+    # The sources of an answer are a named tuple, answers and results of a search are not.
+    return event._replace(problems=problems) if hasattr(event, "_replace") else replace(event, problems=problems)
 
 
 def _has_repository(place: Location) -> bool:

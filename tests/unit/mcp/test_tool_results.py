@@ -512,6 +512,12 @@ def test_an_answer_is_its_text_and_its_places() -> None:
     assert text_of(answer_result(answer("No.", 0), MUCH)) == "No."
 
 
+def test_an_answer_says_what_its_question_led_to_and_nothing_else_of_its_problems() -> None:
+    moved = Note(say.MOVED_TO_COMMITS)
+    result = answer_result(answer("In March.", 0, problems=("a text of somebody", moved)), MUCH)
+    assert text_of(result) == f"In March.\n\n{moved}"
+
+
 def test_a_short_answer_shows_all_of_its_places_where_there_is_room() -> None:
     result = answer_result(answer("In these.", 5), MUCH)
     assert (len(shape_of(result)["places"]), shape_of(result)["left_out"]) == (5, 0)

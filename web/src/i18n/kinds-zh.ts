@@ -38,6 +38,7 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   some_read: "读取了 {total:,} 个文件中的 {count:,} 个，其他文件缺少每处匹配都有的词语",
   all_read: "读取了全部 {total:,} 个文件，因为每个文件都可能有匹配",
   about_history: "问的是历史；这些是 git 的提交",
+  moved_to_commits: "问的是历史，因此由 git 的提交回答；在问题中加上 path:* 则由文件回答",
   no_commits_indexed:
     '问的是历史，但还没有索引任何提交；这些是文件。--commits（通过 HTTP 和智能体时为 "commits": true）从提交中回答，并建立一次提交的索引',
   about_all: "问的是整个项目：README、软件包、入口、最大的模块",

@@ -33,7 +33,7 @@ from codefathom.cli.options import (
 from codefathom.cli.search_output import exit_code, write_hits
 from codefathom.cli.token_budget import ItemList, map_within, write_items
 from codefathom.errors import UsageError
-from codefathom.facts.reasons import ABOUT_HISTORY, ALL_READ, SOME_READ, Told
+from codefathom.facts.reasons import ALL_READ, SOME_READ, Told
 from codefathom.question.asker import result_of
 from codefathom.question.question import Question
 from codefathom.search.verdict import note_of
@@ -93,8 +93,7 @@ def _plan(result: SearchResult, *, always: bool) -> list[str]:
     is_chosen = plan.reason is not None and plan.reason.kind in (SOME_READ, ALL_READ)
     if is_chosen and not always:
         return []
-    is_history = plan.reason is not None and plan.reason.kind == ABOUT_HISTORY
-    if not plan.why or not (always or is_history or plan.kept_to or plan.route in ("regex", "graph")):
+    if not plan.why or not (always or plan.kept_to or plan.route in ("regex", "graph")):
         return []
     return [f"{plan.route}: {plan.why}; --mode chooses another way"]
 

@@ -15,7 +15,7 @@ from codefathom.errors import FathomError, UsageError
 from codefathom.facts.reasons import LEFT_OUT, Note
 from codefathom.project import agent_setup, answer_setup
 from codefathom.project.asking import is_of_commits
-from codefathom.project.meant_commits import meant_commits
+from codefathom.project.meant_commits import meant_commits, told
 from codefathom.providers.base import ChatModel
 from codefathom.question.asker import result_of
 from codefathom.question.question import Kind, Question
@@ -109,14 +109,14 @@ class AskerElsewhere:
     def _in_words(self, question: Question) -> Iterator[Any]:
         request = answer_setup.request_of(question)
         self.refresh()
-        is_meant = meant_commits(self.engine.place, self._admitted(question)) == "commits"
-        asker = replace(self, commits=True) if question.commits or is_meant else self
+        meant = meant_commits(self.engine.place, self._admitted(question))
+        asker = replace(self, commits=True) if question.commits or meant == "commits" else self
 
         def look(query: str, level: LevelName, limit: int) -> SearchResult:
             own = Question(query, limit=limit, level=level, where=question.where)
             return cast(SearchResult, result_of(asker, own))
 
-        return agent_setup.answered(request, asker, look, as_agent=question.as_agent)
+        return told(meant, agent_setup.answered(request, asker, look, as_agent=question.as_agent))
 
     def _told(self, engine: Engine, question: Question) -> Iterator[Any]:
         with span(question.kind, project=self.name) as under_way:
