@@ -285,7 +285,7 @@ class Laboratory:
 
 _OF_DOCUMENT = "r JOIN documents d ON d.id = r.document_id ORDER BY 1, 2, 3, 4, 5"
 _CONTENT = (
-    "SELECT path, start_line, end_line, r.id, kind, symbol, names, text, signature, doc, text_hash "
+    "SELECT path, start_line, end_line, r.id, kind, symbol, names, packed, checksum, text_hash "
     f"FROM chunks {_OF_DOCUMENT}",
     "SELECT path, start_line, end_line, r.name, kind, qualified_name, name_line, signature, doc "
     f"FROM symbols {_OF_DOCUMENT}",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from codefathom.stores.catalog import checksums
 from codefathom.stores.catalog.packed_references import inflated, unpacked
+from codefathom.stores.packed_chunks import unpacked as unpacked_chunk
 
 EMBEDDINGS_OF_8 = """CREATE TABLE embeddings(
     model TEXT NOT NULL, text_hash TEXT NOT NULL, vector BLOB NOT NULL, generation INTEGER NOT NULL,
@@ -19,12 +20,26 @@ REFERENCES_BY = ("CREATE INDEX refs_name ON refs(name)", "CREATE INDEX refs_docu
 GENERATIONS = "CREATE INDEX embeddings_generation ON embeddings(generation)"
 
 
+CHUNKS_OF_10 = """CREATE TABLE chunks(
+    key INTEGER PRIMARY KEY AUTOINCREMENT, document_id INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,
+    symbol TEXT NOT NULL, names TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
+    start_column INTEGER NOT NULL, text TEXT NOT NULL, signature TEXT NOT NULL, doc TEXT NOT NULL,
+    text_hash TEXT NOT NULL, generation INTEGER NOT NULL, checksum INTEGER NOT NULL)"""
+CHUNKS_BY = (
+    "CREATE INDEX chunks_document ON chunks(document_id, start_line, start_column, end_line, kind)",
+    "CREATE INDEX chunks_generation ON chunks(generation)",
+    "CREATE INDEX chunks_text_hash ON chunks(text_hash)",
+)
+
+
 def made_older(catalogue: Path, version: int) -> None:
-    """Make a catalogue that nobody has open one of format 6 to 9. What these formats lack is lost."""
+    """Make a catalogue that nobody has open one of format 6 to 10. What these formats lack is lost."""
     with closing(sqlite3.connect(catalogue)) as db, db:
-        _unpack_references(db)
-        db.execute("DROP INDEX symbols_name")
-        db.execute("CREATE INDEX symbols_name ON symbols(name)")
+        _unpack_chunks(db)
+        if version < 10:
+            _unpack_references(db)
+            db.execute("DROP INDEX symbols_name")
+            db.execute("CREATE INDEX symbols_name ON symbols(name)")
         if version < 9:
             _renew_embeddings(db)
         for table in ("compilers", "compiler_uses") if version < 8 else ():
@@ -43,6 +58,21 @@ def _renew_embeddings(db: sqlite3.Connection) -> None:
     db.execute(EMBEDDINGS_OF_8)
     db.execute(GENERATIONS)
     db.executemany("INSERT INTO embeddings VALUES (?, ?, ?, ?)", rows)
+
+
+def _unpack_chunks(db: sqlite3.Connection) -> None:
+    rows = db.execute(
+        "SELECT key, document_id, id, kind, symbol, names, start_line, end_line, start_column, text_hash, generation, "
+        "checksum, packed FROM chunks ORDER BY key"
+    ).fetchall()
+    (last,) = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
+    db.execute("DROP TABLE chunks")
+    for statement in (CHUNKS_OF_10, *CHUNKS_BY):
+        db.execute(statement)
+    values = [(*row[:9], *unpacked_chunk(row[12]), *row[9:12]) for row in rows]
+    db.executemany(f"INSERT INTO chunks VALUES ({', '.join('?' * 15)})", values)
+    db.execute("DELETE FROM sqlite_sequence")
+    db.execute("INSERT INTO sqlite_sequence VALUES ('chunks', ?)", (last,))
 
 
 def _unpack_references(db: sqlite3.Connection) -> None:

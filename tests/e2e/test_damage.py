@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from evals.damage import ORDER, Trial, rows, run
+from tests.packed_texts import with_text_functions
 
 from codefathom import Engine
 from codefathom.cli import main
@@ -64,10 +65,14 @@ def damage_words(project: Path) -> None:
 
 
 def damage_lines(project: Path) -> None:
-    """Change a letter in the text of a chunk, and its line numbers, as a stray write would: SQLite sees nothing."""
+    """Change a bit in the packed text of a chunk, as a stray write would: SQLite sees nothing."""
     file = project / ".fathom" / "catalog.db"
-    content = file.read_bytes()
-    overwrite(file, content.index(b"def price") + 4, b"prize")
+    with with_text_functions(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
+        query = "SELECT packed FROM chunks WHERE instr(TEXT_OF(packed), 'def price') LIMIT 1"
+        (packed,) = db.execute(query).fetchone()
+    db.close()
+    middle = len(packed) // 2
+    overwrite(file, file.read_bytes().index(packed) + middle, bytes([packed[middle] ^ 16]))
 
 
 def damage_embedding(project: Path) -> None:

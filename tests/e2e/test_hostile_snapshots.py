@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.e2e.test_shipped_index import EVIL, all_told, become, copied, one_user, truth
 from tests.e2e.test_team_index import checkout, forged, key_pair, parts, project, refused, take, without_sizes, write
+from tests.packed_texts import with_text_functions
 
 from codefathom.errors import IndexingError
 
@@ -25,7 +26,7 @@ def run(*statements: str) -> Change:
     def change(file: Path) -> None:
         for statement in statements:
             with closing(sqlite3.connect(file)) as db:
-                db.executescript(statement)
+                with_text_functions(db).executescript(statement)
                 db.commit()
 
     return change
@@ -68,7 +69,7 @@ HOSTILE: dict[str, Change] = {
     "documents twice": documents_twice(),
     "documents twice, with other chunks": documents_twice(
         "INSERT INTO chunks SELECT key + 1000, document_id + 1000, id, kind, symbol, names, start_line, end_line, "
-        "start_column, 'evil', signature, doc, text_hash, generation, checksum FROM chunks;"
+        "start_column, text_hash, generation, checksum, PACKED('evil', '', '') FROM chunks;"
     ),
     "documents twice, hidden from the index": run(
         "CREATE TABLE kept AS SELECT sql FROM sqlite_master WHERE name = 'documents'; PRAGMA writable_schema = ON;"
@@ -99,17 +100,17 @@ HOSTILE: dict[str, Change] = {
     "a table more": run("CREATE TABLE evil(x)"),
     "a table that a library would make": run("CREATE VIRTUAL TABLE evil USING fts5(x)"),
     "statistics of another planner": run("ANALYZE; UPDATE sqlite_stat1 SET stat = '1 1 1'"),
-    "a trigger": run("CREATE TRIGGER evil AFTER DELETE ON meta BEGIN UPDATE chunks SET text = 'evil'; END"),
+    "a trigger": run("CREATE TRIGGER evil AFTER DELETE ON meta BEGIN UPDATE chunks SET kind = 'evil'; END"),
     "a trigger before": run("CREATE TRIGGER evil BEFORE UPDATE ON documents BEGIN SELECT RAISE(IGNORE); END"),
     "a view as a table": run(
         "ALTER TABLE documents RENAME TO old; CREATE VIEW documents AS SELECT * FROM old",
     ),
     "a view as a list": run("DROP TABLE removed; CREATE VIEW removed AS SELECT 1 AS key, 'evil' AS generation"),
-    "a generated column": run("ALTER TABLE chunks ADD COLUMN evil TEXT GENERATED ALWAYS AS (text || 'evil') VIRTUAL"),
+    "a generated column": run("ALTER TABLE chunks ADD COLUMN evil TEXT GENERATED ALWAYS AS (symbol || 'evil') VIRTUAL"),
     "a generated column in the place of a text": run(
         "ALTER TABLE symbols DROP COLUMN doc; ALTER TABLE symbols ADD COLUMN doc TEXT AS (name || ' evil') VIRTUAL"
     ),
-    "an index over an expression": run("CREATE INDEX evil ON chunks(length(text))"),
+    "an index over an expression": run("CREATE INDEX evil ON chunks(length(packed))"),
     "another index of the same name": run(
         "DROP INDEX symbols_name; CREATE INDEX symbols_name ON symbols(name) WHERE name <> 'evil'"
     ),
@@ -119,7 +120,10 @@ HOSTILE: dict[str, Change] = {
     ),
     "huge vectors": run("UPDATE embeddings SET vector = zeroblob(3000000)"),
     "one huge vector": run("UPDATE embeddings SET vector = zeroblob(30000000) WHERE rowid = 1"),
-    "a huge text": run("UPDATE chunks SET text = text || replace(hex(zeroblob(10000000)), '0', ' ') WHERE key = 1"),
+    "a huge text": run(
+        "UPDATE chunks SET packed = PACKED(TEXT_OF(packed) || replace(hex(zeroblob(10000000)), '0', ' '), '', '') "
+        "WHERE key = 1"
+    ),
     "a huge name": run("UPDATE symbols SET name = hex(zeroblob(10000000)) WHERE id = 1"),
     "a huge note": run("INSERT INTO meta VALUES ('evil', hex(randomblob(2000000)))"),
     "a huge path": run("UPDATE documents SET path = hex(randomblob(500000)) WHERE id = 1"),

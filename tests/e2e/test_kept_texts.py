@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.packed_texts import replaced_text, with_text_functions
 from tests.removing import remove_folder
 from tests.waiting import LONG_S
 
@@ -315,7 +316,7 @@ def test_the_texts_of_a_foreign_index_are_not_believed(kept: Path, tmp_path: Pat
 
 def spoil_a_row(catalogue: Path) -> None:
     with closing(sqlite3.connect(catalogue)) as db:
-        db.execute("UPDATE chunks SET text = replace(text, 'walrus', 'badger')")
+        with_text_functions(db).execute(replaced_text("walrus", "badger"))
         db.commit()
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from tests.fathom import run_fathom
+from tests.packed_texts import deflated, new_text, replaced_text, with_text_functions
 from tests.removing import remove_folder
 
 from codefathom import Engine
@@ -29,6 +30,7 @@ from codefathom.stores.catalog.soundness import (
     CHUNK,
     FROM_CHUNKS,
     FROM_SYMBOLS,
+    with_texts,
 )
 from codefathom.stores.vectors.flat_vectors import FlatVectorStore
 from codefathom.types import FilterGroup, Hit, Reference
@@ -56,8 +58,8 @@ QUERIES = ("refresh the token", "retry with backoff", "deploy", "charge_invoice"
 COLUMNS = {
     "documents": "id path dir name ext language fingerprint size mtime_ns module sub_module n_lines parser chunker "
     "problems generation ctime_ns inode",
-    "chunks": "key document_id id kind symbol names start_line end_line start_column text signature doc text_hash "
-    "generation checksum",
+    "chunks": "key document_id id kind symbol names start_line end_line start_column text_hash generation "
+    "checksum packed",
     "symbols": "id document_id kind name qualified_name start_line end_line name_line signature doc checksum",
 }
 
@@ -71,7 +73,8 @@ def copied(table: str, condition: str = "1", **values: str) -> str:
 def document(number: int, path: str) -> str:
     """Return the statements that add a document with a chunk and a symbol."""
     n = str(number)
-    text = copied("chunks", "text LIKE '%charge_invoice%'", document_id=n, id=f"'evil{n}'", text="'evil token'")
+    is_invoice, evil = "TEXT_OF(packed) LIKE '%charge_invoice%'", "PACKED('evil token', '', '')"
+    text = copied("chunks", is_invoice, document_id=n, id=f"'evil{n}'", packed=evil)
     symbol = copied("symbols", "id = 1", id="NULL", document_id=n, name="'evil_login'", signature="'evil'")
     return copied("documents", "path = 'pay/invoice.py'", id=n, path=path) + text + symbol
 
@@ -83,17 +86,19 @@ EVIL_REFERENCES = (
 )
 EVIL_USES = f"x'{packed([CompilerUse(1, 'evil', 'login', 'call')]).hex()}', 0"
 NEVER_ENDING = "AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT"
-EVIL_TEXT = "UPDATE chunks SET text = 'evil';"
+NO_UTF8 = deflated(bytes(8) + b"evil\xff")
+EVIL_TEXT = new_text("'evil'")
 # What whoever made the index wrote into it.
 ATTACKS = {
-    "other text": "UPDATE chunks SET text = replace(text, 'return', 'evil()')",
-    "other text of the same length": "UPDATE chunks SET text = replace(text, '3600', 'evil')",
+    "other text": replaced_text("return", "evil()"),
+    "other text of the same length": replaced_text("3600", "evil"),
     "other line numbers": "UPDATE chunks SET start_line = start_line + 7, end_line = end_line + 7",
     "other number of lines": "UPDATE documents SET n_lines = 999",
     "swapped chunks": "UPDATE chunks SET document_id = 6 - document_id",
     "a chunk twice": copied("chunks", id="id || 'x'"),
-    "a chunk less": "DELETE FROM chunks WHERE text LIKE '%charge_invoice%'",
-    "other signature": "UPDATE chunks SET signature = 'evil', doc = 'evil', names = 'evil', symbol = 'evil'",
+    "a chunk less": "DELETE FROM chunks WHERE TEXT_OF(packed) LIKE '%charge_invoice%'",
+    "other signature": "UPDATE chunks SET packed = PACKED(TEXT_OF(packed), 'evil', 'evil'), names = 'evil'",
+    "other doc comment": "UPDATE chunks SET packed = PACKED(TEXT_OF(packed), '', 'evil'), symbol = 'evil'",
     "other symbols": "UPDATE symbols SET name = 'evil_' || name, qualified_name = 'evil', signature = 'evil()'",
     "other places of symbols": "UPDATE symbols SET start_line = 1, end_line = 1, name_line = 1",
     "symbols more": copied("symbols", id="NULL", name="'login'", qualified_name="'evil.login'", start_line="2"),
@@ -142,15 +147,17 @@ ATTACKS = {
     "vectors of another model": "INSERT INTO embeddings SELECT 'evil', text_hash, vector, generation FROM embeddings",
     "other hashes": "UPDATE chunks SET text_hash = 'evil'",
     "lines of words": "UPDATE chunks SET start_line = 'evil'",
-    "text of bytes": "UPDATE chunks SET text = x'6576696cff'",
-    "no UTF-8": "UPDATE chunks SET text = CAST(x'6576696cff' AS TEXT)",
+    "text of bytes": "UPDATE chunks SET packed = x'6576696cff'",
+    "no UTF-8": "UPDATE chunks SET packed = CAST(x'6576696cff' AS TEXT)",
+    "packed text that is no UTF-8": f"UPDATE chunks SET packed = x'{NO_UTF8.hex()}'",
+    "very long packed texts": f"UPDATE chunks SET packed = x'{deflated(bytes(50_000_000)).hex()}'",
     "names that are no UTF-8": "UPDATE symbols SET name = CAST(x'6576696cff' AS TEXT)",
     "languages that are no UTF-8": "UPDATE documents SET language = CAST(x'6576696cff' AS TEXT)",
     "huge keys": "UPDATE chunks SET key = 9223372036854775807 - key",
     "negative keys": "UPDATE chunks SET key = -key",
     "no more keys": "UPDATE sqlite_sequence SET seq = 9223372036854775807",
-    "rows of no document": copied("chunks", document_id="999", id="'evil' || key", text="'evil'"),
-    "a trigger": EVIL_TEXT + "CREATE TRIGGER evil AFTER INSERT ON chunks BEGIN UPDATE chunks SET text = 'evil'; END",
+    "rows of no document": copied("chunks", document_id="999", id="'evil' || key", packed="PACKED('evil', '', '')"),
+    "a trigger": EVIL_TEXT + "CREATE TRIGGER evil AFTER INSERT ON chunks BEGIN UPDATE chunks SET kind = 'evil'; END",
     "a view": f"{EVIL_TEXT} DROP TABLE failures;CREATE VIEW failures {NEVER_ENDING} 'evil' AS path, x AS reason FROM c",
     "a view that never ends": "ALTER TABLE meta RENAME TO old;"
     f"CREATE VIEW meta {NEVER_ENDING} 'format' AS key, x AS value FROM c WHERE x < 0",
@@ -209,14 +216,19 @@ def truth(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 REFERENCES = "r.rowid, d.path, r.packed, r.checksum FROM refs r JOIN documents d ON d.id = r.document_id"
 
 
+def of_packed_chunk(row: list[Any]) -> int:
+    """Return the checksum of a row of `CHUNK`."""
+    return checksums.of_chunk(with_texts((0, *row))[1:])
+
+
 def attack(root: Path, statements: str) -> None:
     """Change an index as somebody does who knows how it is made: all checksums are right again afterwards."""
     with closing(sqlite3.connect(root / ".fathom" / "catalog.db")) as db:
-        db.executescript(statements)
+        with_text_functions(db).executescript(statements)
         db.text_factory = lambda data: data.decode("utf-8", "replace")
         with suppress(sqlite3.Error):  # a table is another one now
             tables: list[tuple[str, str, Callable[[list[Any]], int]]] = [
-                ("chunks", f"c.rowid, {CHUNK}, c.checksum {FROM_CHUNKS}", checksums.of_chunk),
+                ("chunks", f"c.rowid, {CHUNK}, c.checksum {FROM_CHUNKS}", of_packed_chunk),
                 ("symbols", f"s.rowid, {CHECKED_SYMBOL} {FROM_SYMBOLS}", checksums.of_symbol),
                 (
                     "refs",
@@ -338,7 +350,9 @@ def test_views_that_show_something_else(
     honest = tmp_path / "honest.db"
     shutil.copy(shipped / ".fathom" / "catalog.db", honest)
     attack(
-        shipped, "UPDATE chunks SET text = 'evil token backoff deploy', names = 'evil';" + ATTACKS["swapped vectors"]
+        shipped,
+        "UPDATE chunks SET packed = WITH_TEXT(packed, 'evil token backoff deploy'), names = 'evil';"
+        + ATTACKS["swapped vectors"],
     )
     views_of_the_catalogue(shipped)
     shutil.copy(honest, shipped / ".fathom" / "catalog.db")
@@ -365,7 +379,7 @@ def test_an_empty_catalogue_with_full_views(
     shipped: Path, truth: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     attack(shipped, "UPDATE meta SET value = '0' WHERE key = 'generation'")
-    attack(shipped, "UPDATE chunks SET text = 'evil token backoff deploy'")
+    attack(shipped, new_text("'evil token backoff deploy'"))
     views_of_the_catalogue(shipped)
     tables = ("documents", "chunks", "symbols", "refs", "embeddings", "removed", "failures", "skipped", "rejected")
     attack(shipped, ";".join(f"DELETE FROM {table}" for table in (*tables, "sqlite_sequence")))
@@ -416,7 +430,7 @@ def test_before_it_is_compared_nothing_of_it_is_told(
 
 
 def test_it_is_said_that_something_was_wrong(shipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    attack(shipped, "UPDATE chunks SET text = 'evil' WHERE text LIKE '%charge_invoice%'")
+    attack(shipped, new_text("'evil'", "TEXT_OF(packed) LIKE '%charge_invoice%'"))
     become("reader", tmp_path, monkeypatch)
     notes: list[str] = []
     with Engine.open(str(shipped), on_wait=notes.append) as engine:
@@ -434,7 +448,7 @@ def test_an_index_that_was_changed_by_hand_is_made_again(
 ) -> None:
     """Its checksums are wrong too, so that it is damaged for whoever made it; nobody here ever knew it."""
     with closing(sqlite3.connect(shipped / ".fathom" / "catalog.db")) as db:
-        db.executescript("UPDATE chunks SET text = 'evil'; UPDATE symbols SET name = 'evil'")
+        with_text_functions(db).executescript(EVIL_TEXT + "UPDATE symbols SET name = 'evil'")
         db.commit()
     if seal == "is gone":
         (shipped / ".fathom" / "catalog.db.seal").unlink()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.packed_texts import replaced_text, with_text_functions
 from tests.server.test_projects import add, index
 from tests.waiting import comes
 
@@ -28,8 +29,8 @@ def shipped(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
         author.setenv("FATHOM_STATE_DIR", str(tmp_path / "author"))
         index(shop)
     with closing(sqlite3.connect(shop / ".fathom" / "catalog.db")) as db:
-        db.executescript(
-            "UPDATE chunks SET text = replace(text, 'return', 'evil()'); UPDATE documents SET language = 'evil';"
+        with_text_functions(db).executescript(
+            f"{replaced_text('return', 'evil()')} UPDATE documents SET language = 'evil';"
             "UPDATE symbols SET name = 'evil', qualified_name = 'evil'; UPDATE meta SET value = '99999999' "
             "WHERE key = 'generation'; INSERT INTO failures VALUES ('evil', 'evil')"
         )

@@ -108,7 +108,7 @@ FIELDS: Mapping[str, Field] = {
         Field("start_line", "number", "lines", "number of the first line"),
         Field("end_line", "number", "lines", "number of the last line"),
         Field("lines", "number", "lines", "number of lines", "(c.end_line - c.start_line + 1)"),
-        Field("text", "text", "lines", "the lines themselves"),
+        Field("text", "text", "lines", "the lines themselves", "TEXT_OF(c.packed)"),
     )
 }
 

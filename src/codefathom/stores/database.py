@@ -7,6 +7,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from threading import Lock, RLock, local
 from typing import Any, BinaryIO
 
@@ -17,6 +18,7 @@ from codefathom.facts.reasons import Note, Told
 from codefathom.stores.folder import File, file_at
 from codefathom.stores.lent_connections import LentConnection, LentConnections
 from codefathom.stores.lock import writer_lock
+from codefathom.stores.packed_chunks import text_of
 from codefathom.stores.seal import damaged_blocks, logged_blocks, new_seal, read_seal, write_seal
 from codefathom.stores.sqlite import connect
 from codefathom.stores.write_errors import free_bytes, free_text, no_room, writing_error
@@ -412,9 +414,11 @@ def _release(place: str, reader: BinaryIO | None) -> None:
 
 
 def add_functions(connection: sqlite3.Connection) -> None:
-    """Add the functions of conditions: REGEXP for the expressions of a user, IS_TEST for paths."""
+    """Add the functions of conditions: REGEXP for expressions of a user, IS_TEST for paths, TEXT_OF for chunks."""
     connection.create_function("REGEXP", 2, _matches, deterministic=True)
     connection.create_function("IS_TEST", 1, _is_test, deterministic=True)
+    # A condition names the text of a chunk more than once.
+    connection.create_function("TEXT_OF", 1, lru_cache(maxsize=1)(text_of), deterministic=True)
 
 
 def _matches(expression: str, value: object) -> bool:

@@ -18,12 +18,13 @@ from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.stores.conditions import FIELDS, OPERATORS, Field, matches, normalise
 from codefathom.stores.database import add_functions
+from codefathom.stores.packed_chunks import packed
 from codefathom.types import Document, Filter, FilterGroup, ParsedDocument, Symbol, Where
 
 Record = dict[str, object]
 
 DOCUMENT = ("path", "dir", "name", "ext", "language", "module", "sub_module", "size", "mtime_ns")
-CHUNK = ("kind", "symbol", "names", "start_line", "end_line", "text")
+CHUNK = ("kind", "symbol", "names", "start_line", "end_line", "packed")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,8 @@ def passes_sql(database: sqlite3.Connection, where: Where, record: Record) -> bo
     database.execute("DELETE FROM documents")
     database.execute("DELETE FROM chunks")
     document = [record.get("modified" if field == "mtime_ns" else field) for field in DOCUMENT]
-    chunk = [_joined(record.get(field)) for field in CHUNK]
+    chunk = [_joined(record.get(field)) for field in CHUNK[:-1]]
+    chunk.append(packed(str(record.get("text") or ""), "", ""))
     database.execute(f"INSERT INTO documents VALUES (1, {', '.join('?' * len(DOCUMENT))})", document)
     database.execute(f"INSERT INTO chunks VALUES (1, 1, {', '.join('?' * len(CHUNK))})", chunk)
     condition, parameters = to_sql(where)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.packed_texts import with_text_functions
 from tests.waiting import LONG_S, Started
 
 from codefathom.errors import DamagedError
@@ -166,9 +167,9 @@ def test_a_file_without_seal_is_looked_at_row_by_row(tmp_path: Path) -> None:
     path = tmp_path / "c.db"
     filled(path).close()
     path.with_name("c.db.seal").unlink()
-    with sqlite3.connect(path) as db:
-        (text,) = db.execute("SELECT text FROM chunks WHERE id LIKE 'd5.py%' LIMIT 1").fetchone()
-        db.execute("UPDATE chunks SET text = ? WHERE text = ?", (text.replace("0", "1"), text))
+    with with_text_functions(sqlite3.connect(path)) as db:
+        changed = "WITH_TEXT(packed, replace(TEXT_OF(packed), '0', '1'))"
+        db.execute(f"UPDATE chunks SET packed = {changed} WHERE id LIKE 'd5.py%'")
     db.close()
     catalog = Catalog.open(str(path))
     assert catalog.soundness.damage() == ""  # cannot be told

@@ -41,7 +41,6 @@ from codefathom.stores.catalog.schema import (
     with_late_indexes,
 )
 from codefathom.stores.catalog.soundness import (
-    CHECKED_CHUNK,
     CHECKED_SYMBOL,
     CHUNK,
     FROM_CHUNKS,
@@ -299,7 +298,7 @@ class Catalog:
             "c.text_hash WHERE e.model = ? GROUP BY c.text_hash ORDER BY random() LIMIT ?",
             (model, n),
         )
-        return [(row[0], row[-2], _chunk(row[1:-2]), row[-1]) for row in rows]
+        return [(row[0], row[-2], _chunk(row[1:-2]), row[-1]) for row in map(soundness.with_texts, rows)]
 
     def drop_vectors(self, model: str) -> None:
         """Drop the embeddings of a model."""
@@ -459,7 +458,7 @@ class Catalog:
     def without_vector(self, model: str, since: int = -1) -> list[tuple[int, str, Chunk]]:
         """Return the chunks, written after a generation, that have no vector of this model, with their text hashes."""
         condition = f"c.key IN (SELECT key FROM chunks WHERE generation > ?) AND {self._no_vector()} ORDER BY c.key"
-        rows = self._read(f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE {condition}", (since, model))
+        rows = self.soundness.chunk_rows(condition, (since, model))
         return [(row[0], row[soundness.TEXT_HASH], _chunk(row[1:])) for row in map(self.soundness.sound, rows)]
 
     def dimensions_of(self, model: str) -> int:
@@ -773,8 +772,7 @@ class Catalog:
         return self.soundness.number("oldest_change", self.get_meta("oldest_change", "0"))
 
     def _rows_of(self, keys: Sequence[int]) -> list[tuple[Any, ...]]:
-        sql = f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE c.key IN ({_marks(keys)})"
-        return self._read(sql, keys)
+        return self.soundness.chunk_rows(f"c.key IN ({_marks(keys)})", keys)
 
     def _added(self, since: int) -> Iterator[tuple[int, Chunk, str]]:
         # All keys first, then the chunks in parts: no query stays open while the caller works.

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from codefathom.errors import IndexingError
+from codefathom.stores import packed_chunks
 from codefathom.stores.catalog.packed_references import inflated
 from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.stores.catalog.schema import KEPT_TEXT, LOST_TEXTS, SCHEMA, TABLES
@@ -67,7 +68,7 @@ class Comparison:
             differing = {path for path in paths if new.own.get(path) != old.own.get(path)}
             for table in _PARTS:
                 one, other = new.rows(table), old.rows(table)
-                same = _are_same_references if table == "refs" else _are_same
+                same = _SAME[table]
                 differing.update(path for path in paths if not same(one.get(path, []), other.get(path, [])))
             keys = old.keys(set(paths) - differing)
         except sqlite3.DatabaseError as error:
@@ -79,13 +80,13 @@ class Comparison:
     def holds_text(self, document: Document) -> bool:
         """Return True if the chunks of a document are its text, each at its own lines, and nothing else."""
         rows = self._db.execute(
-            "SELECT c.text, c.start_line, c.start_column, c.end_line FROM chunks c JOIN documents d "
+            "SELECT c.packed, c.start_line, c.start_column, c.end_line FROM chunks c JOIN documents d "
             "ON d.id = c.document_id WHERE d.path = ? ORDER BY c.start_line, c.start_column, c.end_line",
             (document.path,),
         ).fetchall()
         place, line, column = 0, 1, 1
         for piece, *lines in rows:
-            text = piece.decode("utf-8", "replace")
+            text = packed_chunks.text_of(piece)
             end = line + text.count("\n") - text.endswith("\n")
             if not document.text.startswith(text, place) or lines != [line, column, end]:
                 return False
@@ -137,12 +138,25 @@ def _are_same(one: list[Row], other: list[Row]) -> bool:
     return one == other or (len(one) == len(other) and Counter(one) == Counter(other))
 
 
+def _are_same_chunks(one: list[Row], other: list[Row]) -> bool:
+    """Compare what the packed texts say: another machine deflates in another way."""
+    if _are_same(one, other):
+        return True
+    if Counter(row[:-1] for row in one) != Counter(row[:-1] for row in other):
+        return False
+    said, said_there = (Counter((*row[:-1], packed_chunks.inflated(row[-1])) for row in rows) for rows in (one, other))
+    return said == said_there
+
+
 def _are_same_references(one: list[Row], other: list[Row]) -> bool:
     """Compare what the bytes say: another machine deflates in another way. No more is inflated than is to be there."""
     if [row[:-1] for row in one] != [row[:-1] for row in other]:
         return False
     contents = [inflated(row[-1]) for row in one]
     return contents == [inflated(row[-1], len(content) + 1) for row, content in zip(other, contents, strict=True)]
+
+
+_SAME = {"chunks": _are_same_chunks, "symbols": _are_same, "refs": _are_same_references}  # of the rows of _PARTS
 
 
 def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:

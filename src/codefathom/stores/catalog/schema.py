@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from codefathom.errors import DamagedError, IndexingError
 from codefathom.facts.reasons import CATALOGUE_MARKED, INDEX_BUILDS_AGAIN, Note
+from codefathom.stores import packed_chunks
 from codefathom.stores.catalog import checksums
 from codefathom.stores.catalog.writing import put_meta, put_references, put_used_names
 from codefathom.stores.database import Database, failure, is_damage, is_marked, set_aside
@@ -25,9 +26,10 @@ from codefathom.types import Reference
 # That is no longer so of the texts that are on no disk, which came with this format: a next one must carry them over.
 # 7: documents and files that were left out have ctime and inode. 8: edges of compilers. 9: embeddings have an index
 # that can be made late. 10: references are packed,
-# and symbols are found by name and kind. A file of format 6 to 9 gets what it lacks when it is opened.
-FORMAT = 10
-READABLE_FORMATS = frozenset({6, 7, 8, 9, FORMAT})
+# and symbols are found by name and kind. 11: texts of chunks are packed.
+# A file of format 6 to 10 gets what it lacks when it is opened.
+FORMAT = 11
+READABLE_FORMATS = frozenset({6, 7, 8, 9, 10, FORMAT})
 _ADDED = ", ctime_ns INTEGER NOT NULL DEFAULT 0, inode INTEGER NOT NULL DEFAULT 0"  # to these tables, as SQLite adds it
 _WITH_ADDED = ("documents", "rejected")
 _STAMP = "size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL"
@@ -42,6 +44,7 @@ EMBEDDED = "embedded"  # key of a generation and a model: each chunk up to it ha
 # documents: module and sub_module are the first and second directory of the path, "" when there is none.
 # checksum: of the row and its path, see `checksums.py`.
 # chunks: keys are never used twice (AUTOINCREMENT), so that a view can name a chunk by its key alone.
+# packed: text, signature and doc comment, see `packed_chunks.py`.
 # text_hash: "" where the size of the document keeps it from being embedded, which its chunker says as well.
 # removed: keys of chunks that are gone, for views that still show them.
 # refs: the references of a document and the numbers of the names that it uses, see `packed_references.py`.
@@ -61,8 +64,8 @@ CREATE TABLE documents(
 CREATE TABLE chunks(
     key INTEGER PRIMARY KEY AUTOINCREMENT, document_id INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,
     symbol TEXT NOT NULL, names TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
-    start_column INTEGER NOT NULL, text TEXT NOT NULL, signature TEXT NOT NULL, doc TEXT NOT NULL,
-    text_hash TEXT NOT NULL, generation INTEGER NOT NULL, checksum INTEGER NOT NULL);
+    start_column INTEGER NOT NULL, text_hash TEXT NOT NULL, generation INTEGER NOT NULL, checksum INTEGER NOT NULL,
+    packed BLOB NOT NULL);
 CREATE INDEX chunks_document ON chunks(document_id, start_line, start_column, end_line, kind);
 CREATE INDEX chunks_generation ON chunks(generation);
 CREATE INDEX chunks_text_hash ON chunks(text_hash);
@@ -106,8 +109,15 @@ _REFERENCES_OF_9 = (
 _BY_NAME = next(statement for statement in _STATEMENTS if "INDEX symbols_name " in statement)
 _BY_NAME_OF_9 = _BY_NAME.replace(", kind", "")
 _NEW_IN_10 = (*_REFERENCES, _BY_NAME)
+_CHUNKS, *_BY_CHUNK = (statement for statement in _STATEMENTS if re.match(r"CREATE .*\bchunks\(", statement))
+_CHUNKS_OF_10 = _CHUNKS.replace(
+    "text_hash TEXT NOT NULL, generation INTEGER NOT NULL, checksum INTEGER NOT NULL,\n    packed BLOB NOT NULL",
+    "text TEXT NOT NULL, signature TEXT NOT NULL, doc TEXT NOT NULL,\n    text_hash TEXT NOT NULL, "
+    "generation INTEGER NOT NULL, checksum INTEGER NOT NULL",
+)
+_STATEMENTS_OF_10 = (*(statement for statement in _STATEMENTS if statement != _CHUNKS), _CHUNKS_OF_10)
 _STATEMENTS_OF_9 = (
-    *(statement for statement in _STATEMENTS if statement not in _NEW_IN_10),
+    *(statement for statement in _STATEMENTS_OF_10 if statement not in _NEW_IN_10),
     *(*_REFERENCES_OF_9, _BY_NAME_OF_9),
 )
 _STATEMENTS_OF_8 = (*(statement for statement in _STATEMENTS_OF_9 if statement not in _EMBEDDINGS), *_EMBEDDINGS_OF_8)
@@ -115,7 +125,7 @@ _NEW_IN_8 = tuple(statement for statement in _STATEMENTS if " compiler" in state
 _STATEMENTS_OF_7 = tuple(statement for statement in _STATEMENTS_OF_8 if statement not in _NEW_IN_8)
 _STATEMENTS_OF_6 = tuple(statement.replace(_ADDED, "") for statement in _STATEMENTS_OF_7)
 _STATEMENTS_OF = {
-    **{6: _STATEMENTS_OF_6, 7: _STATEMENTS_OF_7, 8: _STATEMENTS_OF_8, 9: _STATEMENTS_OF_9},
+    **{6: _STATEMENTS_OF_6, 7: _STATEMENTS_OF_7, 8: _STATEMENTS_OF_8, 9: _STATEMENTS_OF_9, 10: _STATEMENTS_OF_10},
     FORMAT: _STATEMENTS,
 }
 # Each row of these lies at a random place: with each batch of a few files, most pages of a large index would be written
@@ -183,9 +193,11 @@ def _bring_up(database: Database) -> None:
             db.execute(statement)
         if version < 9:
             _renew_embeddings(db)
-        _pack_references(db)
-        db.execute("DROP INDEX IF EXISTS symbols_name")
-        db.execute(_BY_NAME)
+        if version < 10:
+            _pack_references(db)
+            db.execute("DROP INDEX IF EXISTS symbols_name")
+            db.execute(_BY_NAME)
+        _pack_chunks(db)
         put_meta(db, {"format": str(FORMAT)})
 
 
@@ -216,6 +228,25 @@ def _pack_references(db: sqlite3.Connection) -> None:
         put_references(db, document_id, path, sound)
     db.execute("DROP TABLE refs_before")
     put_used_names(db)
+
+
+def _pack_chunks(db: sqlite3.Connection) -> None:
+    """Put the rows of a table of format 10, with three texts each, into one of this format. Keys stay as they are."""
+    for index in ("document", "generation", "text_hash"):
+        db.execute(f"DROP INDEX IF EXISTS chunks_{index}")
+    db.execute("ALTER TABLE chunks RENAME TO chunks_before")
+    db.execute(_CHUNKS)
+    rows = db.execute(
+        "SELECT key, document_id, id, kind, symbol, names, start_line, end_line, start_column, text_hash, generation, "
+        "checksum, CAST(text AS TEXT), CAST(signature AS TEXT), CAST(doc AS TEXT) FROM chunks_before ORDER BY key"
+    )
+    packed = ((*row[:12], packed_chunks.packed(*row[12:])) for row in rows)
+    db.executemany(f"INSERT INTO chunks VALUES ({', '.join('?' * 13)})", packed)
+    db.execute(f"DELETE FROM {_SEQUENCE} WHERE name = 'chunks'")
+    db.execute(f"UPDATE {_SEQUENCE} SET name = 'chunks' WHERE name = 'chunks_before'")  # no key is given twice
+    db.execute("DROP TABLE chunks_before")
+    for statement in _BY_CHUNK:
+        db.execute(statement)
 
 
 def drop_late_indexes(db: sqlite3.Connection) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from codefathom.errors import DamagedError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, Told
+from codefathom.stores import packed_chunks
 from codefathom.stores.catalog import checksums, compiler_uses, packed_references
 from codefathom.stores.catalog.records import CompilerUses
 from codefathom.stores.catalog.writing import HAS_USED_NAMES
@@ -16,11 +17,12 @@ from codefathom.stores.database import Database, mark
 from codefathom.types import FoundSymbol, Reference, Symbol
 
 CHUNK = (
-    "c.id, d.path, d.language, c.kind, c.symbol, c.names, c.start_line, c.end_line, c.text, c.signature, c.doc, "
+    "c.id, d.path, d.language, c.kind, c.symbol, c.names, c.start_line, c.end_line, CAST(c.packed AS BLOB), "
     "c.start_column"
 )
 CHECKED_CHUNK = f"c.key, {CHUNK}, c.checksum, d.n_lines, c.text_hash"
-PATH, START, END, TEXT, COLUMN, CHECKSUM, N_LINES, TEXT_HASH = 2, 7, 8, 9, 12, 13, 14, 15  # columns of it
+_PACKED = 9  # column of it; `with_texts` gives text, signature and doc comment in its place
+PATH, START, END, TEXT, COLUMN, CHECKSUM, N_LINES, TEXT_HASH = 2, 7, 8, 9, 12, 13, 14, 15  # columns of its rows then
 FROM_CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
 _SYMBOL = "s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc"
 CHECKED_SYMBOL = f"d.path, d.language, {_SYMBOL}, s.checksum"
@@ -91,6 +93,11 @@ class Soundness:
         except ValueError:
             raise self.damaged(Note(say.VALUE_WRONG, {"name": name, "value": repr(value)})) from None
 
+    def chunk_rows(self, condition: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+        """Return rows of `CHECKED_CHUNK`, with their texts, of the chunks for which a condition of SQL holds."""
+        rows = self._database.read(f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE {condition}", parameters)
+        return [with_texts(row) for row in rows]
+
     def is_sound(self, row: Sequence[Any]) -> bool:
         """Return True if a row of `CHECKED_CHUNK` is as it was written; the document of a damaged row is noted."""
         if checksums.of_chunk(row[1:CHECKSUM]) == row[CHECKSUM]:
@@ -109,9 +116,8 @@ class Soundness:
 
         None when one of them is damaged or missing: without it the others do not join up, and line numbers are wrong.
         """
-        rows = self._database.read(
-            f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE d.path = ? AND c.start_line <= ? AND c.end_line >= ? "
-            "ORDER BY c.start_line, c.start_column",
+        rows = self.chunk_rows(
+            "d.path = ? AND c.start_line <= ? AND c.end_line >= ? ORDER BY c.start_line, c.start_column",
             (path, end_line, start_line),
         )
         return self._joining(path, rows, start_line, end_line)
@@ -120,11 +126,8 @@ class Soundness:
         """Yield each path with the pieces of its document, in the order of paths, which are sorted."""
         for part in self._read_together(paths):
             by_path: dict[str, list[tuple[Any, ...]]] = {path: [] for path in part}
-            for row in self._database.read(
-                f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE d.path IN ({','.join('?' * len(part))}) "
-                "ORDER BY d.path, c.start_line, c.start_column",
-                part,
-            ):
+            condition = f"d.path IN ({','.join('?' * len(part))}) ORDER BY d.path, c.start_line, c.start_column"
+            for row in self.chunk_rows(condition, part):
                 by_path[row[PATH]].append(row)
             for path, rows in by_path.items():
                 yield path, self._joining(path, rows, 1, _ALL_LINES)
@@ -202,14 +205,12 @@ class Soundness:
         answer = self._database.read("PRAGMA integrity_check(1)")[0][0]
         if answer != "ok":
             return str(answer)
-        tables: list[tuple[str, Callable[[Sequence[Any]], int], int]] = [
-            (f"{CHUNK}, c.checksum {FROM_CHUNKS}", checksums.of_chunk, 1),
-            (f"{CHECKED_SYMBOL} {FROM_SYMBOLS}", checksums.of_symbol, 0),
-        ]
-        for columns, checksum_of, path in tables:
-            for *row, checksum in self._database.rows(f"SELECT {columns}"):
-                if checksum_of(row) != checksum:
-                    return f"a row of {row[path]!r} differs from what was written"
+        for row in map(with_texts, self._database.rows(f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS}")):
+            if checksums.of_chunk(row[1:CHECKSUM]) != row[CHECKSUM]:
+                return f"a row of {row[PATH]!r} differs from what was written"
+        for path, *values, checksum in self._database.rows(f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS}"):
+            if checksums.of_symbol((path, *values)) != checksum:
+                return f"a row of {path!r} differs from what was written"
         for path_of_row, target, data, checksum in self._database.rows(compiler_uses.ROWS):
             if compiler_uses.checksum(path_of_row, target, data) != checksum:
                 return f"a row of {path_of_row!r} differs from what was written"
@@ -239,6 +240,11 @@ class Soundness:
     def _n_lines(self, path: str) -> int:
         rows = self._database.read("SELECT CAST(n_lines AS INTEGER) FROM documents WHERE path = ?", (path,))
         return int(rows[0][0]) if rows else 0
+
+
+def with_texts(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a row of `CHECKED_CHUNK`, or one that begins as it does, with its texts in the place of the packed one."""
+    return (*row[:_PACKED], *packed_chunks.unpacked(row[_PACKED]), *row[_PACKED + 1 :])
 
 
 def _read_references(

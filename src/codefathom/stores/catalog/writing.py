@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 
 from codefathom.facts.reasons import as_line
+from codefathom.stores import packed_chunks
 from codefathom.stores.catalog import checksums, packed_references
 from codefathom.stores.catalog.records import Batch, DocumentRecord, Written
 from codefathom.stores.conditions import path_fields
@@ -29,8 +30,8 @@ _PUT_DOCUMENT = (
     "ctime_ns = excluded.ctime_ns, inode = excluded.inode RETURNING id"
 )
 _PUT_CHUNK = (
-    "INSERT INTO chunks(document_id, id, kind, symbol, names, start_line, end_line, start_column, text, signature, "
-    "doc, text_hash, generation, checksum) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    "INSERT INTO chunks(document_id, id, kind, symbol, names, start_line, end_line, start_column, "
+    "text_hash, generation, checksum, packed) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
 )
 _MOVE_CHUNK = "UPDATE chunks SET start_line = ?, end_line = ?, start_column = ?, checksum = ? WHERE key = ?"
 # A vector that is there already keeps its generation, so that no view takes it for a new one.
@@ -150,15 +151,15 @@ def _write_document(db: sqlite3.Connection, record: DocumentRecord, written: Wri
 
 def _chunks_before(db: sqlite3.Connection, document_id: int) -> dict[tuple[str, ...], int]:
     rows = db.execute(
-        "SELECT id, kind, symbol, names, signature, doc, text_hash, key FROM chunks WHERE document_id = ?",
+        "SELECT id, kind, symbol, names, text_hash, CAST(packed AS BLOB), key FROM chunks WHERE document_id = ?",
         (document_id,),
     )
-    return {row[:-1]: row[-1] for row in rows}
+    return {(*row, *packed_chunks.unpacked(data)[1:]): key for *row, data, key in rows}
 
 
 def _sameness(chunk: Chunk, text_hash: str) -> tuple[str, ...]:
     """Return the values of a chunk that a view shows, without its lines. The id stands for path and text."""
-    return chunk.id, chunk.kind, chunk.symbol, "\n".join(chunk.names), chunk.signature, chunk.doc, text_hash
+    return chunk.id, chunk.kind, chunk.symbol, "\n".join(chunk.names), text_hash, chunk.signature, chunk.doc
 
 
 def _put_chunk(db: sqlite3.Connection, document_id: int, chunk: Chunk, text_hash: str, generation: int) -> int:
@@ -166,8 +167,8 @@ def _put_chunk(db: sqlite3.Connection, document_id: int, chunk: Chunk, text_hash
         _PUT_CHUNK,
         (
             *(document_id, chunk.id, chunk.kind, chunk.symbol, "\n".join(chunk.names)),
-            *(chunk.start_line, chunk.end_line, chunk.column, chunk.text, chunk.signature, chunk.doc),
-            *(text_hash, generation, _sum_of(chunk)),
+            *(chunk.start_line, chunk.end_line, chunk.column),
+            *(text_hash, generation, _sum_of(chunk), packed_chunks.packed(chunk.text, chunk.signature, chunk.doc)),
         ),
     )
     return int(cursor.lastrowid or 0)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.packed_texts import replaced_text, with_text_functions
 
 from codefathom.errors import DamagedError, IndexingError
 from codefathom.stores.catalog.catalog import Catalog
@@ -38,7 +39,7 @@ def path(tmp_path: Path) -> Path:
 
 def change(path: Path, statement: str) -> None:
     """Change rows without the program."""
-    with sqlite3.connect(path) as db:
+    with with_text_functions(sqlite3.connect(path)) as db:
         assert db.execute(statement).rowcount
     db.close()
 
@@ -46,17 +47,19 @@ def change(path: Path, statement: str) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        "text = replace(text, 'f1', 'g1')",
+        "packed = WITH_TEXT(packed, replace(TEXT_OF(packed), 'f1', 'g1'))",
         "start_line = 4",
         "end_line = 3",
-        "signature = 'other'",
-        "doc = ''",
+        "packed = PACKED(TEXT_OF(packed), 'other', '')",
+        "packed = substr(packed, 1, 9)",
+        "packed = X''",
         "names = 'x'",
         "symbol = 'x'",
         "kind = 'class'",
         "id = 'x'",
-        "text = X'ff'",
-        "text = 7",
+        "packed = X'ff'",
+        "packed = 'text'",
+        "packed = 7",
         "names = 0.5",
         "document_id = (SELECT id FROM documents WHERE path = 'b.py')",
     ],
@@ -165,7 +168,7 @@ def test_a_use_of_a_compiler_that_differs_is_not_shown(path: Path, damage: str) 
 @pytest.mark.parametrize(
     ("table", "column", "ask"),
     [
-        ("chunks", "text", lambda catalog: catalog.text("a.py")),
+        ("chunks", "symbol", lambda catalog: catalog.text("a.py")),
         ("documents", "fingerprint", lambda catalog: catalog.documents()),
         ("symbols", "qualified_name", lambda catalog: catalog.symbols_of("a.py")),
         ("meta", "value", lambda catalog: catalog.generation),
@@ -208,7 +211,7 @@ def test_a_number_that_is_none_is_damage(path: Path) -> None:
 
 
 def test_a_view_is_not_made_of_rows_that_differ(path: Path) -> None:
-    change(path, "UPDATE chunks SET text = replace(text, 'f1', 'g1') WHERE document_id = 1")
+    change(path, replaced_text("f1", "g1", "document_id = 1"))
     catalog = Catalog.open(str(path))
     with pytest.raises(DamagedError, match=r"a\.py"):
         list(catalog.changes(0).added)

@@ -10,6 +10,7 @@ import pytest
 from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.conditions import FIELDS, OPERATORS, matches
 from codefathom.stores.database import add_functions
+from codefathom.stores.packed_chunks import packed
 from codefathom.types import Filter, FilterGroup, Level, Where
 
 TEXTS = ["", "a", "A", "ab", "Ab.c", "b", "ba", "c\\d", "é"]
@@ -45,7 +46,7 @@ def filled() -> Iterator[sqlite3.Connection]:
     database.executescript(
         "CREATE TABLE documents(id INTEGER PRIMARY KEY, path, dir, name, ext, language, module, sub_module, size,"
         " n_lines);"
-        "CREATE TABLE chunks(document_id, kind, symbol, names, start_line, end_line, text);"
+        "CREATE TABLE chunks(document_id, kind, symbol, names, start_line, end_line, packed);"
         "CREATE TABLE symbols(document_id, kind, qualified_name, start_line, end_line);"
     )
     for number, row in enumerate(ROWS):
@@ -56,7 +57,9 @@ def filled() -> Iterator[sqlite3.Connection]:
         names = row.get("names", ())
         assert isinstance(names, tuple)
         values = (row["kind"], row.get("symbol"), "\n".join(names), row.get("start_line"), row.get("end_line"))
-        database.execute("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)", (number, *values, row["text"]))
+        database.execute(
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)", (number, *values, packed(str(row["text"]), "", ""))
+        )
     yield database
     database.close()
 

@@ -1,0 +1,47 @@
+"""Text, signature and doc comment of a chunk as one deflated value: the last two mostly stand in the text as well.
+
+Each chunk has a value of its own, so that a search reads nothing of those that it does not need. Pure.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+_LENGTHS = struct.Struct("<II")  # bytes of the signature and of the doc comment, which follow; the rest is the text
+_WINDOW = -12  # raw deflate with a window of 4 KB, as most chunks have 1 KB; what is read has its checksum elsewhere
+_LEVEL, _MEMORY = 6, 5
+_MOST_BYTES = 1 << 25  # of one chunk; a file is read in windows of 4 MB
+
+
+def packed(text: str, signature: str, doc: str) -> bytes:
+    """Return the three texts in few bytes. What `unpacked` gives of them is the same on each machine."""
+    first, second = signature.encode(), doc.encode()
+    press = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW, _MEMORY)
+    content = b"".join((_LENGTHS.pack(len(first), len(second)), first, second, text.encode()))
+    return press.compress(content) + press.flush()
+
+
+def inflated(data: bytes) -> bytes:
+    """Return what was deflated; nothing of what cannot be inflated."""
+    try:
+        return zlib.decompressobj(_WINDOW).decompress(data, _MOST_BYTES)
+    except zlib.error:
+        return b""
+
+
+def unpacked(data: bytes) -> tuple[str, str, str]:
+    """Return text, signature and doc comment; of damaged bytes other texts, which the checksum of the row tells."""
+    content = inflated(data)
+    if len(content) < _LENGTHS.size:
+        return "", "", ""
+    n_signature, n_doc = _LENGTHS.unpack_from(content)
+    end = _LENGTHS.size + n_signature
+    parts = content[end + n_doc :], content[_LENGTHS.size : end], content[end : end + n_doc]
+    text, signature, doc = (part.decode("utf-8", "replace") for part in parts)
+    return text, signature, doc
+
+
+def text_of(data: object) -> str:
+    """Return the text alone, of whatever a column holds."""
+    return unpacked(data)[0] if isinstance(data, bytes) else ""

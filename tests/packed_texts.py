@@ -1,0 +1,32 @@
+"""Changes of the texts of chunks, which the catalogue keeps packed, in SQL."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+
+from codefathom.stores.packed_chunks import packed, text_of, unpacked
+
+
+def with_text_functions(db: sqlite3.Connection) -> sqlite3.Connection:
+    """Give a connection TEXT_OF(packed), PACKED(text, signature, doc) and WITH_TEXT(packed, text)."""
+    db.create_function("TEXT_OF", 1, text_of)
+    db.create_function("PACKED", 3, packed)
+    db.create_function("WITH_TEXT", 2, lambda data, text: packed(text, *unpacked(data)[1:]))
+    return db
+
+
+def new_text(text: str, condition: str = "1") -> str:
+    """Return the statement that gives chunks another text, which is an expression of SQL."""
+    return f"UPDATE chunks SET packed = WITH_TEXT(packed, {text}) WHERE {condition};"
+
+
+def replaced_text(old: str, new: str, condition: str = "1") -> str:
+    """Return the statement that replaces a word in the texts of chunks."""
+    return new_text(f"replace(TEXT_OF(packed), '{old}', '{new}')", condition)
+
+
+def deflated(content: bytes) -> bytes:
+    """Deflate any bytes as the texts of chunks are."""
+    press = zlib.compressobj(6, zlib.DEFLATED, -12)
+    return press.compress(content) + press.flush()
