@@ -1,4 +1,4 @@
-"""Addresses of repositories on other machines: which ones git may be given, and what they name. Pure."""
+"""Addresses of repositories on other machines: which ones git may be given, and what they name."""
 
 from __future__ import annotations
 
@@ -68,6 +68,17 @@ def folder_of(url: str) -> str | None:
     if not mark or scheme.lower() != "file":
         return None
     return unquote(place) if place.startswith("/") else "\0"
+
+
+def is_address(text: str) -> bool:
+    """Return True for what has the form of an address, whether it is allowed or not."""
+    return "://" in text or _SHORT.fullmatch(text) is not None
+
+
+def repository_path(url: str) -> str:
+    """Return the name of a repository with the group before it, taken from its address."""
+    path = url.partition("://")[2].partition("/")[2] if "://" in url else url.partition(":")[2]
+    return "/".join(unquote(path).strip("/").split("/")[-2:])
 
 
 def repository_name(url: str) -> str:

@@ -1,0 +1,49 @@
+"""Sources that are elsewhere → clones of their repositories: addresses of git, and what code hosts list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from codefathom.clones.git_address import checked_url, repository_path
+from codefathom.errors import FathomError
+from codefathom.fleet.fleet_clones import FleetClones, RemoteRepository
+from codefathom.fleet.sources import RemotePlaces, RepositoryPlace, UnreadSource
+from codefathom.project.location import Location
+from codefathom.types import Progress
+
+
+class RemoteSources:
+    """The sources of one fleet that are elsewhere."""
+
+    def __init__(self, place: Location) -> None:
+        self._place = place
+        self._clones = FleetClones(place.root, place.settings)
+
+    def bring(self, sources: Sequence[str], on_progress: Callable[[Progress], None]) -> RemotePlaces:
+        """Bring the clones of sources up to date, by whoever has the writer lock of the fleet."""
+        listed: dict[str, list[RemoteRepository]] = {}
+        by_source: dict[str, list[RepositoryPlace | UnreadSource]] = {source: [] for source in sources}
+        for source in sources:
+            try:
+                listed[source] = [_at_address(source, self._place.settings.server.git_schemes)]
+            except FathomError as error:
+                by_source[source].append(UnreadSource(source, str(error), str(error.hint)))
+        repositories = list({item.key: item for items in listed.values() for item in items}.values())
+        outcomes = self._clones.bring(repositories, on_progress)
+        by_key = {item.key: outcome for item, outcome in zip(repositories, outcomes, strict=True)}
+        for source, items in listed.items():
+            by_source[source] += [
+                RepositoryPlace(outcome.place, source, item.path, outcome.problem, outcome.remedy)
+                for item in items
+                if not (outcome := by_key[item.key]).is_empty
+            ]
+        notes = [f"{item.address} has no commit yet" for item in repositories if by_key[item.key].is_empty]
+        return RemotePlaces(by_source, tuple(notes))
+
+    def remove_unused(self, places: Iterable[str]) -> None:
+        """Remove all clones but these."""
+        self._clones.remove_unused(places)
+
+
+def _at_address(url: str, schemes: Sequence[str]) -> RemoteRepository:
+    return RemoteRepository(url, checked_url(url, schemes), repository_path(url))
