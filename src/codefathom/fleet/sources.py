@@ -77,11 +77,11 @@ def is_elsewhere(source: str) -> bool:
 
 def sources_elsewhere(sources: Sequence[str]) -> list[str]:
     """Return the sources on other machines, also those that lists name, each once."""
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for source in sources:
         with suppress(OSError, UsageError):  # a list that cannot be read is told by `places_of`
-            found |= dict.fromkeys(filter(is_elsewhere, _lines(source) if os.path.isfile(source) else [source]))
-    return list(found)
+            words |= dict.fromkeys(filter(is_elsewhere, _lines(source) if os.path.isfile(source) else [source]))
+    return list(words)
 
 
 def places_of(
