@@ -346,7 +346,7 @@ class ConsultedFile(NamedTuple):
 class Progress:
     """One step of a long run; only faces print it."""
 
-    phase: str  # wait scan index write purposes embed move paused
+    phase: str  # clone wait scan index write purposes embed move paused
     n_done: int  # files; in the phases embed and move, chunks
     n_total: int
     path: str = ""

@@ -16,11 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.waiting import LONG_S, comes
 
+from codefathom.clones.git_address import checked_url, repository_name
+from codefathom.clones.git_copies import bring
+from codefathom.clones.git_origin import GitOrigin
 from codefathom.errors import SourceError, UsageError
-from codefathom.server.jobs.git import bring, checked_url, name_of
-from codefathom.server.jobs.job_messages import GitOrigin, Step
 from codefathom.server.server_config import ServerConfig
 from codefathom.source.revisions.revision import checked_name
+from codefathom.types import Progress
 
 from .conftest import Serve
 from .test_routes_jobs import messages
@@ -89,7 +91,7 @@ def told(client: httpx.Client, project: str, method: str = "GET") -> list[dict[s
 )
 def test_addresses_that_are_taken(url: str) -> None:
     assert checked_url(url, DEFAULT) == url
-    assert name_of(url) == "name"
+    assert repository_name(url) == "name"
 
 
 @pytest.mark.parametrize(
@@ -228,7 +230,7 @@ def test_a_copy_is_fetched_without_its_history_and_brought_up_to_date(
 ) -> None:
     tree = tmp_path / "copy" / "tree"
     steps = list(bring(origin, str(tree)))
-    assert all(isinstance(step, Step) and step.phase == "clone" for step in steps)
+    assert all(isinstance(step, Progress) and step.phase == "clone" for step in steps)
     assert sorted(path.name for path in tree.iterdir()) == [".git", "first.py", "old.py"]
     count = subprocess.run(
         ["git", "rev-list", "--count", "HEAD"], cwd=tree, capture_output=True, text=True, check=True, timeout=LONG_S

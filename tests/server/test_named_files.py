@@ -15,10 +15,11 @@ from tests.server.test_projects import add, index
 from tests.waiting import LONG_S
 
 from codefathom import Engine
+from codefathom.clones.git_origin import GitOrigin
 from codefathom.errors import IndexingError
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.http.problem_json import SlowUpdateError
-from codefathom.server.jobs.job_messages import GitOrigin, Message, Order, Trouble
+from codefathom.server.jobs.job_messages import Message, Order, Trouble
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.jobs.path_updates import PathUpdates
 from codefathom.server.server_config import ServerConfig

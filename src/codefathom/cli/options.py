@@ -957,8 +957,8 @@ COMMANDS = (
             Option(("name",), "the name of the fleet; `fathom search -p NAME` asks it", "NAME"),
             Option(
                 ("sources",),
-                "a folder of clones, one folder, a bare repository, or a file that names one of these on each line; of "
-                "a git repository the files of HEAD are read",
+                "a folder of clones, one folder, a bare repository, the address of a repository, which is cloned, or a "
+                "file that names one of these on each line; of a git repository the files of HEAD are read",
                 "SOURCE",
                 kind=tuple,
                 repeat=True,

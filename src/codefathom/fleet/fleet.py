@@ -9,10 +9,12 @@ from typing import NamedTuple, Self
 
 from codefathom.config.settings import Settings
 from codefathom.errors import UsageError
+from codefathom.fleet.fleet_clones import CLONES
 from codefathom.fleet.fleet_list import FleetList, NamedFleet
 from codefathom.fleet.fleet_run import FleetReport, FleetRun
 from codefathom.fleet.manifest import Manifest, Repository, Shard
 from codefathom.fleet.opened_fleet import place_of_fleet
+from codefathom.fleet.remote_sources import RemoteSources
 from codefathom.fleet.shard_parts import wrong_content
 from codefathom.fleet.shards import SHARDS, forget
 from codefathom.fleet.sources import checked_source
@@ -22,7 +24,7 @@ from codefathom.stores.lock import WriterLock
 from codefathom.types import Failure, Progress
 
 _SETTINGS = "fathom.toml"
-_OWN = (SHARDS, "words")
+_OWN = (SHARDS, "words", CLONES)
 
 
 class FleetStatus(NamedTuple):
@@ -36,7 +38,8 @@ class FleetStatus(NamedTuple):
     shards: tuple[Shard, ...]
     n_bytes_text: int  # of the files of all repositories
     n_bytes_distinct: int  # of those whose content is indexed: equal files count once
-    n_bytes: int  # of the whole fleet on the disk
+    n_bytes: int  # of the whole fleet on the disk, but for clones
+    n_bytes_clones: int  # of repositories elsewhere
 
     @property
     def n_lines(self) -> int:
@@ -72,8 +75,9 @@ class Fleet:
         return cls(FleetList().make(name, at), settings)
 
     def add(self, sources: Sequence[str]) -> tuple[str, ...]:
-        """Add sources: folders of clones, folders, lists of folders. Raises UsageError for one that is not there."""
-        checked = tuple(map(checked_source, sources))
+        """Add sources: folders of clones, folders, addresses, lists of these. Raises UsageError for any other one."""
+        schemes = locate(self.root, self._settings, is_root=True).settings.server.git_schemes
+        checked = tuple(checked_source(source, schemes) for source in sources)
         for source in checked:
             if os.path.realpath(source) == self.root:
                 raise UsageError(f"{source!r} is the folder of the fleet", hint="give a folder of repositories")
@@ -93,7 +97,7 @@ class Fleet:
     def index(self, on_progress: Callable[[Progress], None] = lambda _: None, *, full: bool = False) -> FleetReport:
         """Bring all repositories up to date. Raises LockedError when another process does that, FathomError."""
         place = place_of_fleet(locate(self.root, self._settings, is_root=True))
-        return FleetRun(self._manifest, place, on_progress).run(full=full)
+        return FleetRun(self._manifest, place, RemoteSources(place), on_progress).run(full=full)
 
     def status(self) -> FleetStatus:
         """Return the contents of the fleet."""
@@ -108,7 +112,8 @@ class Fleet:
             tuple(manifest.shards()),
             total,
             distinct,
-            _room_of(self.root),
+            _room_of(self.root) - (n_clones := _room_of(os.path.join(self.root, CLONES))),
+            n_clones,
         )
 
     def verify(self) -> tuple[Failure, ...]:
@@ -122,7 +127,10 @@ class Fleet:
         return tuple(problems)
 
     def remove(self) -> int:
-        """Remove the fleet with its shards, and return its size in bytes. Repositories stay. Raises LockedError."""
+        """Remove the fleet with its shards and clones; return its size in bytes. Other repositories stay.
+
+        Raises LockedError.
+        """
         folder, place = Folder(self.root), place_of_fleet(locate(self.root, self._settings, is_root=True))
         lock = WriterLock(folder)
         if not lock.acquire():

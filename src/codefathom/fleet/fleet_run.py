@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from codefathom.errors import FathomError, IndexingError, LockedError
+from codefathom.errors import FathomError, IndexingError, LockedError, SourceError
 from codefathom.fleet.manifest import Manifest, Repository, Shard
 from codefathom.fleet.shard_parts import wrong_content, wrong_size
 from codefathom.fleet.shards import SHARDS, ShardOrder, build, folder_name, forget
 from codefathom.fleet.sources import (
+    RemotePlaces,
     RepositoryPlace,
     UnreadSource,
+    is_name_for,
     listed_files,
     name_of,
     places_of,
+    sources_elsewhere,
     tree_of,
     version_of,
 )
@@ -27,6 +30,9 @@ from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.lock import WriterLock
 from codefathom.types import Failure, Progress
+
+if TYPE_CHECKING:
+    from codefathom.fleet.remote_sources import RemoteSources
 
 WORDS = "words"
 MOST_BYTES = 50_000_000  # of the files of a shard, about 1.5 million lines; a larger repository is alone
@@ -44,6 +50,7 @@ class FleetReport(NamedTuple):
     n_shards_made: int
     failures: tuple[Failure, ...]  # repositories and sources that could not be read, with the remedy
     damaged: tuple[Failure, ...] = ()  # shards that were not as they were written, and were made again
+    notes: tuple[str, ...] = ()  # repositories elsewhere that are left out, have another name, or are gone
 
 
 @dataclass
@@ -55,13 +62,14 @@ class _Changes:
     slots: set[int] = field(default_factory=set)
     damaged: dict[int, Failure] = field(default_factory=dict)  # folders of damaged shards by slot, with the reason
     failures: list[Failure] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 class FleetRun:
     """One run; it needs the writer lock of the fleet."""
 
-    def __init__(self, manifest: Manifest, place: Location, on_progress: OnProgress) -> None:
-        self._manifest, self._place, self._on_progress = manifest, place, on_progress
+    def __init__(self, manifest: Manifest, place: Location, remote: RemoteSources, on_progress: OnProgress) -> None:
+        self._manifest, self._place, self._remote, self._on_progress = manifest, place, remote, on_progress
         self._rules: ScanRules = scan_rules(place.settings, place.variables)._replace(follow_symlinks=False)
         self._changes = _Changes()
 
@@ -76,16 +84,20 @@ class FleetRun:
                 f"another process is indexing the fleet in {self._place.root!r}", hint="wait until it has ended"
             )
         try:
+            # Before the transaction: this may take long, and what was brought stays after a kill.
+            elsewhere = self._remote.bring(sources_elsewhere(self._manifest.sources()), self._on_progress)
+            self._changes.notes += elsewhere.notes
             with self._manifest.transaction():
-                report = self._in_transaction(full=full)
+                report = self._in_transaction(elsewhere, full=full)
             self._remove_unused()
+            self._remote.remove_unused(item.place for item in self._manifest.repositories())
             return report
         finally:
             lock.release()
 
-    def _in_transaction(self, *, full: bool) -> FleetReport:
+    def _in_transaction(self, elsewhere: RemotePlaces, *, full: bool) -> FleetReport:
         manifest, changes = self._manifest, self._changes
-        self._list(full=full)
+        self._list(elsewhere, full=full)
         self._assign()
         changes.slots |= self._sharing(changes.contents)
         before = {shard.slot: shard for shard in manifest.shards()}
@@ -100,16 +112,18 @@ class FleetRun:
             self._join_words(generation)
         n_repositories = len(manifest.repositories())
         failures, damaged = tuple(changes.failures), tuple(changes.damaged.values())
-        return FleetReport(generation, n_repositories, tuple(changes.names), n_made, failures, damaged)
+        return FleetReport(
+            generation, n_repositories, tuple(changes.names), n_made, failures, damaged, tuple(changes.notes)
+        )
 
     # ---- repositories
 
-    def _list(self, *, full: bool) -> None:
+    def _list(self, elsewhere: RemotePlaces, *, full: bool) -> None:
         manifest = self._manifest
         by_place = {item.place: item for item in manifest.repositories()}
         taken, unread = {item.name for item in by_place.values()}, set[str]()
         places: list[RepositoryPlace] = []
-        for item in places_of(manifest.sources()):
+        for item in places_of(manifest.sources(), elsewhere.by_source):
             if isinstance(item, UnreadSource):
                 self._changes.failures.append(Failure(item.source, f"{item.problem}; {item.remedy}"))
                 unread.add(item.source)
@@ -117,21 +131,34 @@ class FleetRun:
                 places.append(item)
         # Names are given in the order of places, and keep to their repository.
         for number, place in enumerate(places, start=1):
-            repository = by_place.pop(place.path, None)
-            if repository is None:
-                name = name_of(place.path, taken)
-                taken.add(name)
-                repository = Repository(0, name, place.path, place.source, "", 0, 0, 0)
+            repository = self._named(place, by_place.pop(place.path, None), taken)
             self._on_progress(Progress("scan", number, len(places), message=repository.name))
-            self._take(repository, full=full)
+            self._take(repository, place, full=full)
         for repository in by_place.values():
             if repository.source not in unread:
                 self._drop(repository)
+                self._changes.notes.append(f"{repository.name} is gone, or no source names it")
 
-    def _take(self, repository: Repository, *, full: bool) -> None:
+    def _named(self, place: RepositoryPlace, before: Repository | None, taken: set[str]) -> Repository:
+        """Return the repository of a place, a new one where it has none, or has another name elsewhere now."""
+        origin = place.name or place.path
+        if before is not None and (not place.name or place.problem or is_name_for(before.name, origin)):
+            return before._replace(source=place.source)
+        if before is not None:  # paths begin with the name, so that it is another repository from now on
+            self._drop(before)
+            taken.discard(before.name)
+        name = name_of(origin, taken)
+        taken.add(name)
+        if before is not None:
+            self._changes.notes.append(f"{before.name} is called {name} now")
+        return Repository(0, name, place.path, place.source, "", 0, 0, 0)
+
+    def _take(self, repository: Repository, place: RepositoryPlace, *, full: bool) -> None:
         """Take in the files of a repository; of one that cannot be read what was read before stays."""
         manifest, changes = self._manifest, self._changes
         try:
+            if place.problem:
+                raise SourceError(place.problem, hint=place.remedy)
             version = version_of(repository.place, self._rules)
             if version.state == repository.state and not full and not repository.problem:
                 return

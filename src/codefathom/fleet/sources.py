@@ -1,4 +1,4 @@
-"""Sources of a fleet → the repositories that are there now: folders of clones, single folders, lists of both.
+"""Sources of a fleet → the repositories that are there now: folders of clones, single folders, addresses, lists of all.
 
 Nothing of a repository is run, and no link is followed to find one. What a folder is called is data of strangers: its
 name is cleaned before it becomes the first part of paths.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import blake2b, sha1
 from itertools import count
 from typing import NamedTuple
 
+from codefathom.clones.git_address import checked_url, is_address
 from codefathom.config.configuration import is_bare_repository
 from codefathom.errors import SourceError, UsageError
 from codefathom.fleet.manifest import ListedFile
@@ -35,6 +37,9 @@ class RepositoryPlace(NamedTuple):
 
     path: str  # a real path
     source: str
+    name: str = ""  # of a clone: that of its repository elsewhere, such as group/name; "": that of the folder
+    problem: str = ""  # why a clone could not be brought up to date
+    remedy: str = ""
 
 
 class UnreadSource(NamedTuple):
@@ -45,35 +50,77 @@ class UnreadSource(NamedTuple):
     remedy: str = "put it back, or take it out with `fathom fleet remove NAME SOURCE`"
 
 
-def checked_source(source: str) -> str:
-    """Return a source as the manifest keeps it: an absolute path. Raises UsageError."""
+class RemotePlaces(NamedTuple):
+    """The repositories of sources on other machines, as clones on this one."""
+
+    by_source: Mapping[str, Sequence[RepositoryPlace | UnreadSource]]
+    notes: tuple[str, ...] = ()  # what is left out
+
+
+def checked_source(source: str, schemes: Sequence[str]) -> str:
+    """Return a source as the manifest keeps it: an address, or an absolute path. Raises UsageError."""
+    if is_elsewhere(source):
+        return checked_url(source, schemes)
     path = os.path.abspath(source)
     if not source or not (os.path.isdir(path) or os.path.isfile(path)):
         raise UsageError(
             f"{source[:200]!r} is not there",
-            hint="give a folder of clones, a folder, or a file that names one of these on each line",
+            hint="give a folder of clones, a folder, an address of git, or a file that names one of these on each line",
         )
     return path
 
 
-def places_of(sources: Sequence[str]) -> Iterator[RepositoryPlace | UnreadSource]:
-    """Yield the folders of the repositories of sources, each once, and the sources that cannot be read."""
+def is_elsewhere(source: str) -> bool:
+    """Return True for a source on another machine."""
+    return is_address(source) and not os.path.lexists(source)
+
+
+def sources_elsewhere(sources: Sequence[str]) -> list[str]:
+    """Return the sources on other machines, also those that lists name, each once."""
+    words: dict[str, None] = {}
+    for source in sources:
+        with suppress(OSError, UsageError):  # a list that cannot be read is told by `places_of`
+            words |= dict.fromkeys(filter(is_elsewhere, _lines(source) if os.path.isfile(source) else [source]))
+    return list(words)
+
+
+def places_of(
+    sources: Sequence[str], elsewhere: Mapping[str, Sequence[RepositoryPlace | UnreadSource]]
+) -> Iterator[RepositoryPlace | UnreadSource]:
+    """Yield the folders of the repositories of sources, each once, and the sources that cannot be read.
+
+    `elsewhere` has the clones for each of `sources_elsewhere`.
+    """
     seen: set[str] = set()
     for source in sources:
         try:
-            for path in _folders_of(source):
-                if path not in seen:
-                    seen.add(path)
-                    yield RepositoryPlace(path, source)
+            for place in _places_of(source, elsewhere):
+                if isinstance(place, UnreadSource):
+                    yield place._replace(source=source)
+                elif place.path not in seen:
+                    seen.add(place.path)
+                    yield place._replace(source=source)
         except (OSError, UsageError) as error:
             yield UnreadSource(source, str(getattr(error, "strerror", None) or error))
 
 
-def _folders_of(source: str) -> Iterator[str]:
-    if os.path.isfile(source):
+def _places_of(
+    source: str, elsewhere: Mapping[str, Sequence[RepositoryPlace | UnreadSource]]
+) -> Iterator[RepositoryPlace | UnreadSource]:
+    if source in elsewhere:
+        yield from elsewhere[source]
+    elif os.path.isfile(source):
         for line in _lines(source):
-            yield from _folders_of(checked_source(os.path.join(os.path.dirname(source), line)))
-        return
+            if line in elsewhere:
+                yield from elsewhere[line]
+            else:
+                path = checked_source(os.path.join(os.path.dirname(source), line), ())
+                yield from (RepositoryPlace(folder, source) for folder in _folders_of(path))
+    else:
+        yield from (RepositoryPlace(folder, source) for folder in _folders_of(source))
+
+
+def _folders_of(source: str) -> Iterator[str]:
     top = os.path.realpath(source)
     if is_repository(top):
         yield top
@@ -110,13 +157,23 @@ def _clones_below(folder: str, depth: int) -> Iterator[str]:
 
 def name_of(place: str, taken: set[str]) -> str:
     """Return a name for a repository that no other one has: that of its folder, else with the folder above it."""
-    above, own = os.path.split(place.removesuffix("/.git"))
-    clean = _cleaned(own.removesuffix(".git")) or "repository"
-    longer = f"{_cleaned(os.path.basename(above))}-{clean}".strip("-")
-    for name in (clean, longer, *()):
+    clean, longer = _names_for(place)
+    for name in (clean, longer):
         if name not in taken:
             return name
     return next(name for number in count(2) if (name := f"{longer}-{number}") not in taken)
+
+
+def is_name_for(name: str, place: str) -> bool:
+    """Return True for a name that `name_of` may have given."""
+    clean, longer = _names_for(place)
+    return name in (clean, longer) or re.fullmatch(rf"{re.escape(longer)}-\d+", name) is not None
+
+
+def _names_for(place: str) -> tuple[str, str]:
+    above, own = os.path.split(place.removesuffix("/.git"))
+    clean = _cleaned(own.removesuffix(".git")) or "repository"
+    return clean, f"{_cleaned(os.path.basename(above))}-{clean}".strip("-")
 
 
 def _cleaned(name: str) -> str:

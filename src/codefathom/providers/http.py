@@ -74,6 +74,7 @@ class Server(NamedTuple):
     attempts: int = 5
     hints: Hints = Hints()
     is_quoted: bool = True  # errors quote the server; if False, only the log does
+    longest_wait_s: float = LONGEST_S  # between two attempts
 
 
 class StatusError(ProviderError):
@@ -91,6 +92,13 @@ class _Failed(NamedTuple):
     is_away: bool = False  # the server cannot be reached, or does not answer
     why: str = ""  # in a word
     retry_after: str = ""
+
+
+class JsonAnswer(NamedTuple):
+    """An answer in JSON."""
+
+    value: Any
+    headers: Mapping[str, str]
 
 
 class _Answer(NamedTuple):
@@ -140,11 +148,18 @@ class Http:
 
     def post(self, path: str, body: Mapping[str, Any], most_bytes: int = MAX_ANSWER_BYTES) -> Any:
         """Return the JSON that a server answers. Raises ProviderError, also for an answer of more bytes."""
+        return self._json(path, body, most_bytes).value
+
+    def get(self, path: str, most_bytes: int = MAX_ANSWER_BYTES) -> JsonAnswer:
+        """Return the JSON behind a path, with the headers of the answer. Raises as `post`."""
+        return self._json(path, None, most_bytes)
+
+    def _json(self, path: str, body: Mapping[str, Any] | None, most_bytes: int) -> JsonAnswer:
         response, pieces = self._answer(path, body, _Kind(most_bytes, is_streamed=False))
         response.close()
         data = b"".join(pieces)
         try:
-            return json.loads(data)
+            return JsonAnswer(json.loads(data), response.headers)
         except (ValueError, RecursionError) as error:
             text = data[:_MAX_READ].decode("utf-8", "replace")
             if _is_page(text):
@@ -186,7 +201,7 @@ class Http:
         printable = "".join(sign if sign.isprintable() else " " for sign in without_keys[:_MAX_READ])
         return " ".join(printable.split())[:_MAX_SAID]
 
-    def _answer(self, path: str, body: Mapping[str, Any], kind: _Kind) -> _Answer:
+    def _answer(self, path: str, body: Mapping[str, Any] | None, kind: _Kind) -> _Answer:
         """Return the first good answer. Raises ProviderError when no attempt brings one."""
         with self._breaker.call() as call:
             answer = self._attempts(path, body, kind)
@@ -196,7 +211,7 @@ class Http:
             call.is_answered, call.error = not answer.is_away, answer.error
         raise answer.error
 
-    def _attempts(self, path: str, body: Mapping[str, Any], kind: _Kind) -> _Answer | _Failed:
+    def _attempts(self, path: str, body: Mapping[str, Any] | None, kind: _Kind) -> _Answer | _Failed:
         """Repeat a call while its error may pass, but never after a part of an answer was passed on."""
         n_tokens = len(repr(body)) // _CHARS_PER_TOKEN
         for attempt in count():
@@ -207,7 +222,7 @@ class Http:
                 break
             requested_s = requested_wait_s(answer.retry_after, time.time())
             wait_s = backoff_s(attempt) if requested_s is None else requested_s
-            if wait_s > LONGEST_S:
+            if wait_s > self._server.longest_wait_s:
                 answer.error.remedy = f"the provider asks to wait {ceil(wait_s)} s; ask again after that"
                 break
             if attempt + 1 >= self._server.attempts:
@@ -220,12 +235,15 @@ class Http:
     def _host(self) -> str:
         return self._address.partition("//")[2].partition("/")[0]
 
-    def _attempt(self, path: str, body: Mapping[str, Any], kind: _Kind) -> _Answer | _Failed:
+    def _attempt(self, path: str, body: Mapping[str, Any] | None, kind: _Kind) -> _Answer | _Failed:
         # Half a character, which file names can hold, is no text that could be sent.
-        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        content = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         try:
             request = self._client.build_request(
-                "POST", self._server.base_url + path, content=content, timeout=self._timeout()
+                "GET" if body is None else "POST",
+                self._server.base_url + path,
+                content=content,
+                timeout=self._timeout(),
             )
             with limited(self._limits(kind)):
                 response = self._client.send(request, stream=True)
@@ -239,8 +257,8 @@ class Http:
             # A server that was silent until the timeout, or did not stop, does not get the same request again.
             is_passing = not isinstance(error, (httpx.ReadTimeout, httpx.DecodingError)) and not broken_limit(error)
             return _Failed(self._lost(error), is_passing, is_away=True, why=_in_a_word(error))
-        is_passing = response.status_code in _PASSING
-        retry_after = response.headers.get("retry-after", "")
+        retry_after = response.headers.get("retry-after", "") or _until_reset(response.headers)
+        is_passing = response.status_code in _PASSING or (response.status_code == 403 and bool(retry_after))
         refused = self._refused(path, response)
         return _Failed(refused, is_passing, is_passing, str(response.status_code), retry_after)
 
@@ -299,6 +317,15 @@ class Http:
 
 
 _UNREACHED = (httpx.ConnectTimeout, httpx.ConnectError)
+
+
+def _until_reset(headers: Mapping[str, str]) -> str:
+    """Return the seconds until calls are allowed again, as code hosts tell it; "" where some are left."""
+    for prefix in ("x-ratelimit-", "ratelimit-"):
+        reset = headers.get(f"{prefix}reset", "")
+        if headers.get(f"{prefix}remaining") == "0" and reset.isascii() and reset.isdigit():
+            return str(max(int(reset) - int(time.time()), 0) + 1)
+    return ""
 
 
 def _in_a_word(error: httpx.HTTPError) -> str:

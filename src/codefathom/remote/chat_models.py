@@ -5,13 +5,12 @@ A key is bound to its host: see `_key_variables`.
 
 from __future__ import annotations
 
-import importlib
 import ipaddress
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from codefathom.config.model_names import BUNDLED, is_on_disk, model_and_address, shown_model
@@ -23,9 +22,8 @@ from codefathom.providers.http import Hints, Http, Server, Timeouts, is_local
 from codefathom.providers.ollama import OllamaChat
 from codefathom.providers.openai import OpenAIChat
 from codefathom.providers.pace import CallLimits, OnWait
+from codefathom.remote.keyring_keys import keyring_key, setting_a_key
 from codefathom.remote.masking import MaskingModel
-
-KEYRING_SERVICE = "codefathom"  # under which keys are kept, by the names of their environment variables
 
 
 class _Provider(NamedTuple):
@@ -316,7 +314,7 @@ def _hints(chosen: ModelName, key_variables: Sequence[str]) -> Hints:
     where = own or f"{section}.base_url"
     return common._replace(
         unreachable=f"is the server running? and is {where} right?",
-        key=f"the key is missing or wrong: {_setting_a_key(key_variables[-1])}",
+        key=f"the key is missing or wrong: {setting_a_key(key_variables[-1])}",
         unknown=f"no model {chosen.model!r}, or no such address: correct {own or f'{section}.model and {where}'}",
     )
 
@@ -344,7 +342,7 @@ def _key(chosen: ModelName, environ: Mapping[str, str], variables: Sequence[str]
     if own in environ:
         variable, key = own, environ[own].strip()
     else:
-        key = environ.get(variable, "").strip() or (_keyring_key(*variables) if chosen.is_remote else "")
+        key = environ.get(variable, "").strip() or (keyring_key(*variables) if chosen.is_remote else "")
     if not key.isascii() or not key.isprintable():
         raise SettingsError(
             f"{variable} contains characters that a key cannot have", hint="set it again, without line breaks"
@@ -352,7 +350,7 @@ def _key(chosen: ModelName, environ: Mapping[str, str], variables: Sequence[str]
     if not key and chosen.base_url == usual.base_url:
         raise SettingsError(
             f"{chosen.name} needs a key",
-            hint=f"{_setting_a_key(variable)}; or set {chosen.section}.base_url to a server that needs none",
+            hint=f"{setting_a_key(variable)}; or set {chosen.section}.base_url to a server that needs none",
         )
     return key
 
@@ -361,17 +359,3 @@ def _is_one_of(address: str, others: Iterable[str]) -> bool:
     """Return True if an address is one of `others`, or leads to the server of one of them."""
     others, server = set(others), host_and_port(address)
     return address in others or (server is not None and server in set(map(host_and_port, others)))
-
-
-def _keyring_key(*variables: str) -> str:
-    """Return the first key that the user's keyring holds, "" when it holds none or there is no keyring."""
-    try:
-        library: Any = importlib.import_module("keyring")
-        keys = (library.get_password(KEYRING_SERVICE, variable) for variable in variables)
-        return next((key.strip() for key in keys if key), "")
-    except Exception:  # every keyring has errors of its own, and none of them is a reason to stop
-        return ""
-
-
-def _setting_a_key(variable: str) -> str:
-    return f"set {variable} in the environment, or `keyring set {KEYRING_SERVICE} {variable}` (codefathom[keyring])"

@@ -39,11 +39,13 @@ def run(options: FleetOptions, face: Face) -> int:
 def _add(options: FleetOptions, face: Face) -> int:
     if not options.sources:
         raise UsageError(
-            "`fathom fleet add` needs a source", hint="give a folder of clones, a folder, or a list of these"
+            "`fathom fleet add` needs a source",
+            hint="give a folder of clones, a folder, an address of git, or a list of these",
         )
     _refuse_taken(options.name)
+    schemes = face.settings_of(face.project_root()).server.git_schemes
     for source in options.sources:
-        checked_source(source)  # before there is a fleet
+        checked_source(source, schemes)  # before there is a fleet
     with Fleet.make(options.name, options.at) as fleet:
         sources = fleet.add(options.sources)
         # A fleet is asked like a project, by its name.
@@ -73,6 +75,9 @@ def _index(options: FleetOptions, face: Face) -> int:
             f"the fleet {options.name} has no repository", hint=f"`fathom fleet add {options.name} FOLDER` adds some"
         )
     face.notes(f"shard {item.path} was damaged and is made again: {item.reason}" for item in report.damaged)
+    face.notes(report.notes[:_MOST_SHOWN])
+    if len(report.notes) > _MOST_SHOWN:
+        face.note(f"{len(report.notes) - _MOST_SHOWN} more such repositories; --json has all")
     face.notes(f"{failure.path}: {failure.reason}" for failure in report.failures[:_MOST_SHOWN])
     if len(report.failures) > _MOST_SHOWN:
         face.note(f"{len(report.failures) - _MOST_SHOWN} more could not be read; `fathom fleet status` names them")
@@ -97,6 +102,7 @@ def _report_shape(report: FleetReport, status: FleetStatus) -> dict[str, object]
         "shards_made": report.n_shards_made,
         "failures": _reasons(report.failures),
         "damaged": _reasons(report.damaged),
+        "notes": list(report.notes),
     }
     return {**_status_shape(status), **changed}
 
@@ -139,10 +145,11 @@ def _extent(status: FleetStatus) -> str:
 
 
 def _status_lines(status: FleetStatus, *, is_whole: bool) -> list[str]:
+    clones = f"; clones {size(status.n_bytes_clones)}" if status.n_bytes_clones else ""
     text, distinct = size(status.n_bytes_text), size(status.n_bytes_distinct)
     lines = [
         f"{status.name} in {status.root}: {_extent(status)}",
-        f"text {text}, of which {distinct} is distinct; index {size(status.n_bytes)}",
+        f"text {text}, of which {distinct} is distinct; index {size(status.n_bytes)}{clones}",
         *(f"source {source}" for source in status.sources),
     ]
     if not status.generation:
@@ -170,6 +177,7 @@ def _status_shape(status: FleetStatus) -> dict[str, object]:
         "bytes_text": status.n_bytes_text,
         "bytes_distinct": status.n_bytes_distinct,
         "bytes_index": status.n_bytes,
+        "bytes_clones": status.n_bytes_clones,
     }
 
 

@@ -17,6 +17,7 @@ _TERMINAL_EVERY_S = 0.1
 _PLAIN_EVERY_S = 5.0
 _OF_MODELS = ("embed", "purposes")  # phases of which one step may take long
 _PHASES = {
+    "clone": "cloning",
     "wait": "waiting",
     "scan": "scanning",
     "index": "indexing",
@@ -87,9 +88,12 @@ def extent_text(extent: Extent) -> str:
     return f"{extent.n_files} files in the project: {numbers}"
 
 
+_UNITS = {"embed": "chunks", "move": "chunks", "clone": "repositories"}
+
+
 def describe(event: Progress, seconds: float) -> str:
     """Return one line: phase, bar, files or chunks, their number a second, time left; `seconds` are of this phase."""
-    unit = "chunks" if event.phase in ("embed", "move") else "files"
+    unit = _UNITS.get(event.phase, "files")
     parts = [f"{_PHASES.get(event.phase, event.phase):<8}"]
     if event.n_total:
         n_filled = _WIDTH * event.n_done // event.n_total

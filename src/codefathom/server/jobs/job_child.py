@@ -16,11 +16,11 @@ from importlib import import_module
 from threading import Thread
 from typing import TypeVar
 
+from codefathom.clones.git_copies import bring
 from codefathom.config.user_places import user_file
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, LockedError
 from codefathom.project.location import locate_registered
-from codefathom.server.jobs.git import bring
 from codefathom.server.jobs.job_messages import (
     MOST_ERRORS,
     FileError,
@@ -52,7 +52,8 @@ def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Itera
     """Carry out an order, and yield the messages of the job, its result or a Trouble last."""
     try:
         if order.origin is not None and not order.move_to:
-            yield from bring(order.origin, order.root)
+            for event in bring(order.origin, order.root):
+                yield Step(event.phase, current=event.n_done, total=event.n_total, message=event.message)
         with _open(order) as engine:
             if order.paths or order.texts:
                 yield path_outcome_of(engine.update(order.paths, texts=order.texts, wait_s=_PATHS_WAIT_S))

@@ -8,23 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TypeAlias
 
+from codefathom.clones.git_origin import GitOrigin
 from codefathom.facts.reasons import Told, as_line, from_line
-from codefathom.source.size_limits import MOST_REVISION_FILES
 from codefathom.types import IndexReport, PathReport, Progress, Status, StoreReport
 
 MOST_ERRORS = 1_000  # files that are named; all are counted
-
-
-@dataclass(frozen=True, slots=True)
-class GitOrigin:
-    """A repository elsewhere, of which a project is a copy, and how much of it is taken."""
-
-    url: str
-    branch: str = ""  # "" for the usual one
-    schemes: tuple[str, ...] = ()
-    most_bytes: int = 1_000_000_000
-    most_files: int = MOST_REVISION_FILES  # and folders
-    limit_s: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from codefathom.askers.path_scopes import PathResolver
 from codefathom.askers.routes import RoutedFolder
+from codefathom.clones.git_address import checked_url, folder_of, repository_name
+from codefathom.clones.git_origin import GitOrigin
 from codefathom.config.configuration import find_root, is_bare_repository
 from codefathom.config.settings import Settings
 from codefathom.config.user_places import PROJECT_FILE
@@ -32,8 +34,7 @@ from codefathom.server.http.problem_json import (
     NotIndexedError,
     RequestError,
 )
-from codefathom.server.jobs.git import checked_url, folder_of, name_of
-from codefathom.server.jobs.job_messages import GitOrigin, Order
+from codefathom.server.jobs.job_messages import Order
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.live import stamp_of
 from codefathom.server.projects.opened_engines import OpenedEngines
@@ -279,7 +280,7 @@ class Projects:
         with self._database.transaction():
             if taken := next((project.id for project in self.listed() if project.url == url), ""):
                 raise ConflictError(f"{url!r} is already the project {taken!r}", hint=f"use {taken!r}")
-            shown = name or name_of(url)
+            shown = name or repository_name(url)
             chosen = self._free_id(shown)
             root = os.path.join(self._clones.path, chosen, "tree")
             self._database.write(

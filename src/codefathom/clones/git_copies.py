@@ -1,4 +1,4 @@
-"""Repositories of other machines: the addresses that are allowed, and cloning and updating with git."""
+"""Copies of repositories of other machines: cloned and updated with git, within limits; nothing of them is run."""
 
 from __future__ import annotations
 
@@ -10,23 +10,20 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
-from codefathom.errors import SourceError, UsageError, without_login
-from codefathom.server.jobs.job_messages import GitOrigin, Step
+from codefathom.clones.git_address import checked_url
+from codefathom.clones.git_origin import GitOrigin
+from codefathom.errors import SourceError
 from codefathom.source.revisions.git_program import answer, start_git
 from codefathom.source.revisions.git_tree import check_n_files
 from codefathom.source.revisions.revision import checked_name, is_commit
 from codefathom.stores.folder import Folder
 from codefathom.system.children import Program, environment, find_program
+from codefathom.types import Progress
 
+_MOST_PACKS = 50  # each fetch brings one
 _LOOK_S = 0.25  # how often size and time are looked at
-# No part may begin with a dash, which would make an option of it, nor hold a sign that a shell reads. git decodes
-# percent signs in all parts of an address for ssh.
-_USER, _HOST = r"\w[\w.+-]*", r"\w(?:[\w-]|\.(?!\.))*|\[[0-9A-Fa-f:.]+\]"
-_SHORT = re.compile(rf"(?:{_USER})@(?:{_HOST}):(?P<path>[^/\s]\S*)", re.ASCII)  # user@host:path, which ssh understands
-_LONG = re.compile(rf"\w+://(?:{_USER}(?::[^/@]*)?@)?(?:{_HOST})(?::\d{{1,5}})?(?:/(?P<path>.*))?", re.ASCII)
-_OF_FILE = re.compile(r"\w+:///(?P<path>.+)", re.ASCII)
 _PROGRESS = re.compile(r"(?:remote: )?([A-Z][a-z]+ [a-z ]+): +\d+% \((\d+)/(\d+)\)")
 # After these words comes text of the other side.
 _OF_THE_OTHER_SIDE = re.compile(r"(fatal: remote error:|fatal: protocol error:|ERROR:|remote:)")
@@ -34,11 +31,11 @@ _OF_THE_OTHER_SIDE = re.compile(r"(fatal: remote error:|fatal: protocol error:|E
 _HINTS = (
     (
         r"Authentication failed|could not read Username|Permission denied|Invalid username|Host key verification",
-        "give the user that runs the server access: by an ssh key or by git's credential store",
+        "give the user that runs fathom access: by an ssh key or by git's credential store",
     ),
     (
         r"resolve host|Connection|timed out|unable to access",
-        "check that the address is right, and that the server can reach it",
+        "check that the address is right, and that this machine can reach it",
     ),
     (r"not found|does not exist|not appear to be a git repository", "check the address"),
     (
@@ -49,66 +46,7 @@ _HINTS = (
 )
 
 
-def checked_url(url: str, schemes: Sequence[str]) -> str:
-    """Return an address that git may be given. Raises UsageError."""
-    if not url.isprintable() or not url.isascii() or " " in url or url.startswith("-"):
-        raise _no_address(url)
-    is_short = _SHORT.fullmatch(url) is not None
-    scheme = "ssh" if is_short else url.partition("://")[0].lower() if "://" in url else ""
-    if scheme not in schemes:
-        allowed = ", ".join(f"{name}://" for name in schemes) or "none"
-        raise UsageError(
-            f"this server does not clone from {without_login(url)!r}",
-            hint=f"allowed addresses: {allowed}; the setting is server.git_schemes",
-        )
-    parts = (_SHORT if is_short else _OF_FILE if scheme == "file" else _LONG).fullmatch(url)
-    if parts is None or not _is_harmless(parts["path"] or ""):
-        raise _no_address(url)
-    if not is_short and _has_secret(url, scheme):
-        raise UsageError(
-            f"the address {without_login(url)!r} contains a login",
-            hint="remove the login, and give the user that runs the server access: by an ssh key or a credential store",
-        )
-    return url
-
-
-def _no_address(url: str) -> UsageError:
-    return UsageError(
-        f"{without_login(url)!r} is not the address of a repository", hint="an example is https://host/group/name.git"
-    )
-
-
-def _is_harmless(path: str) -> bool:
-    """Return True if a path with its percent signs decoded is no option and has no control character."""
-    decoded = unquote(path)
-    return decoded.isprintable() and not decoded.lstrip("/~").startswith("-")
-
-
-def _has_secret(url: str, scheme: str) -> bool:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return True
-    return bool(parts.password or (parts.username and scheme != "ssh") or parts.query)
-
-
-def folder_of(url: str) -> str | None:
-    """Return the folder on this machine that an address names, as git reads it; None for one that names another host.
-
-    An address with a host in it, of which git makes a folder too, names none that can be allowed.
-    """
-    scheme, mark, place = url.partition("://")
-    if not mark or scheme.lower() != "file":
-        return None
-    return unquote(place) if place.startswith("/") else "\0"
-
-
-def name_of(url: str) -> str:
-    """Return the name of a repository, taken from its address."""
-    return re.split("[/:]", url.rstrip("/"))[-1].removesuffix(".git") or "repository"
-
-
-def bring(origin: GitOrigin, tree: str) -> Iterator[Step]:
+def bring(origin: GitOrigin, tree: str) -> Iterator[Progress]:
     """Copy a repository to a folder, or bring the copy there up to date; yield how far that is.
 
     The files are those of the repository, byte by byte; nothing that it asks for is run. Raises UsageError for an
@@ -144,27 +82,83 @@ def bring(origin: GitOrigin, tree: str) -> Iterator[Step]:
             folder.remove(template)
 
 
-def _bring_up_to_date(origin: GitOrigin, tree: str, url: str) -> Iterator[Step]:
+def bring_bare(origin: GitOrigin, place: str, most_file_bytes: int) -> Iterator[Progress]:
+    """Copy the newest commit of a repository to a bare one, or bring that up to date; yield how far that is.
+
+    It has no work tree, no history, and no file above so many bytes where the server can leave these out. Nothing is
+    there afterwards of a repository that has no commit. Raises as `bring`, and a copy that was there stays as it was.
+    """
+    url = checked_url(origin.url, origin.schemes)
+    words = ("--depth=1", "--no-tags", "--progress", f"--filter=blob:limit={most_file_bytes}")
+    if os.path.isdir(place):
+        _remove_left_over(place)
+        yield from _git(origin, place, *_in_bare(place), "config", "remote.origin.url", url)
+        yield from _git(origin, place, *_in_bare(place), "fetch", *words, "--no-recurse-submodules", "origin", "HEAD")
+        if commit := _counted_commit(origin, place, "FETCH_HEAD"):
+            yield from _git(origin, place, *_in_bare(place), "update-ref", "--no-deref", "HEAD", commit)
+        if len(_packs(place)) > _MOST_PACKS:  # nothing is lost: readers may still need the commits before
+            yield from _git(origin, place, *_in_bare(place), "repack", "-a", "-d", "--keep-unreachable", "--quiet")
+        return
+    folder, name = Folder(os.path.dirname(place)), os.path.basename(place)
+    new = f"{name}.new"  # whole, or not there
+    folder.remove(new)
+    folder.below(new).make()
+    copy = folder.below(new).path
+    try:
+        more = ("--bare", "--single-branch", "--no-recurse-submodules", "--template=")
+        yield from _git(origin, copy, "clone", *words, *more, "--", url, copy)
+        if _counted_commit(origin, copy, "HEAD"):
+            folder.rename(new, name)
+    finally:
+        with suppress(OSError):
+            folder.remove(new)
+
+
+def _in_bare(place: str) -> tuple[str, ...]:
+    return "-C", place, "--git-dir=."
+
+
+def _packs(place: str) -> list[str]:
+    with suppress(FileNotFoundError):
+        return [name for name in os.listdir(os.path.join(place, "objects", "pack")) if name.endswith(".pack")]
+    return []
+
+
+def _remove_left_over(place: str) -> None:
+    """Remove locks and unfinished files of a git that was killed; nobody else writes here."""
+    for folder, _, names in os.walk(place):
+        for name in names:
+            if name.endswith(".lock") or name.startswith("tmp_"):
+                with suppress(OSError):
+                    os.unlink(os.path.join(folder, name))
+
+
+def _bring_up_to_date(origin: GitOrigin, tree: str, url: str) -> Iterator[Progress]:
     fetch = ("fetch", "--depth=1", "--no-tags", "--no-recurse-submodules", "--progress")
     yield from _git(origin, tree, *_here(tree), *fetch, "--", url, origin.branch or "HEAD")
     yield from _check_out(origin, tree, "FETCH_HEAD")
     yield from _git(origin, tree, *_here(tree), "clean", "-ffdq")
 
 
-def _check_out(origin: GitOrigin, tree: str, name: str) -> Iterator[Step]:
-    """Write the files of a commit, which are counted first; none of a repository that has no commit.
+def _check_out(origin: GitOrigin, tree: str, name: str) -> Iterator[Progress]:
+    """Write the files of a commit, which are counted first; none of a repository that has no commit."""
+    if commit := _counted_commit(origin, tree, name):
+        yield from _git(origin, tree, *_here(tree), "reset", "--hard", "--quiet", commit)
+
+
+def _counted_commit(origin: GitOrigin, folder: str, name: str) -> str:
+    """Return the commit of a name, "" for none. Raises SourceError for one of too many files.
 
     A few trees that name each other list more files than a disk or git itself can hold.
     """
-    with start_git(tree, "rev-parse", "--verify", "--quiet", name) as process, answer(process, tree):
+    with start_git(folder, "rev-parse", "--verify", "--quiet", name) as process, answer(process, folder):
         commit = process.communicate()[0].decode("ascii", "replace").strip()
-    if not commit:
-        return
-    try:
-        check_n_files(tree, commit, origin.most_files, with_folders=True)
-    except SourceError as error:
-        raise SourceError(f"{origin.url!r} is not checked out: {error}", hint="see server.clone_max_files") from error
-    yield from _git(origin, tree, *_here(tree), "reset", "--hard", "--quiet", commit)
+    if commit:
+        try:
+            check_n_files(folder, commit, origin.most_files, with_folders=True)
+        except SourceError as error:
+            raise SourceError(f"{origin.url!r} is not taken: {error}", hint="see server.clone_max_files") from error
+    return commit
 
 
 def _here(tree: str) -> tuple[str, ...]:
@@ -192,11 +186,11 @@ _SETTINGS = {
 }
 
 
-def _git(origin: GitOrigin, folder: str, *words: str) -> Iterator[Step]:
+def _git(origin: GitOrigin, folder: str, *words: str) -> Iterator[Progress]:
     """Run git and yield its progress; `folder` is what may not become too large. Raises SourceError."""
     program = find_program("git")
     if program is None:
-        raise SourceError("git cannot be started: it is not in the PATH", hint="install git on the server")
+        raise SourceError("git cannot be started: it is not in the PATH", hint="install git")
     settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
     try:
         process = Program(
@@ -207,7 +201,7 @@ def _git(origin: GitOrigin, folder: str, *words: str) -> Iterator[Step]:
             stderr=subprocess.PIPE,
         )
     except OSError as error:
-        raise SourceError(f"git cannot be started: {error.strerror}", hint="install git on the server") from error
+        raise SourceError(f"git cannot be started: {error.strerror}", hint="install git") from error
     try:
         messages = yield from _watched(process, origin, folder)
         if process.wait():
@@ -217,7 +211,7 @@ def _git(origin: GitOrigin, folder: str, *words: str) -> Iterator[Step]:
         process.wait()
 
 
-def _watched(process: subprocess.Popen[bytes], origin: GitOrigin, folder: str) -> Generator[Step, None, list[str]]:
+def _watched(process: subprocess.Popen[bytes], origin: GitOrigin, folder: str) -> Generator[Progress, None, list[str]]:
     """Yield progress until git ends; return its other messages. Raises SourceError beyond the limits."""
     lines: SimpleQueue[str | None] = SimpleQueue()
     Thread(target=_read, args=(process, lines), daemon=True).start()
@@ -230,7 +224,7 @@ def _watched(process: subprocess.Popen[bytes], origin: GitOrigin, folder: str) -
             if line is None:
                 has_ended = True
             elif progress := _PROGRESS.match(line):
-                yield Step("clone", current=int(progress[2]), total=int(progress[3]), message=progress[1])
+                yield Progress("clone", int(progress[2]), int(progress[3]), message=progress[1])
             elif line.strip():
                 messages.append(line.strip())
         now = time.monotonic()
@@ -265,7 +259,7 @@ def _failure(origin: GitOrigin, messages: Sequence[str]) -> SourceError:
     errors = [line for line in messages if line.startswith(("fatal:", "error:", "ERROR:"))] or list(messages[-1:])
     text = "; ".join(errors[:3])
     hint = next(
-        (hint for pattern, hint in _HINTS if re.search(pattern, text)), "run `git clone` on the server to see more"
+        (hint for pattern, hint in _HINTS if re.search(pattern, text)), "run `git clone` on this machine to see more"
     )
     own = "; ".join(_own_words(line) for line in errors[:3])
     return SourceError(f"git cannot clone {origin.url!r}: {own or 'it gave no reason'}", hint=hint)
@@ -277,13 +271,33 @@ def _own_words(line: str) -> str:
     return f"{prefix[1]} …" if prefix else line
 
 
+def _login(origin: GitOrigin) -> dict[str, str]:
+    """Return variables that give git a login, for this server alone: it is in no command line and in no file."""
+    if not origin.authorization:
+        return {}
+    parts = urlsplit(origin.url)
+    settings = {
+        f"http.{parts.scheme}://{parts.netloc}/.extraHeader": f"Authorization: {origin.authorization}",
+        "http.followRedirects": "false",
+        "credential.helper": "",
+    }
+    variables = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (name, value) in enumerate(settings.items()):
+        variables |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables
+
+
 def _environment(origin: GitOrigin) -> dict[str, str]:
     """Return an environment in which git asks nobody anything, and goes nowhere but where it may."""
     variables = {name: value for name, value in environment().items() if not name.startswith(("GIT_", "SSH_ASKPASS"))}
-    return variables | {
-        "GIT_ALLOW_PROTOCOL": ":".join(origin.schemes),
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_SSH_COMMAND": "ssh -o BatchMode=yes -o ConnectTimeout=20",
-        "GIT_LFS_SKIP_SMUDGE": "1",
-        "LC_ALL": "C",
-    }
+    return (
+        variables
+        | _login(origin)
+        | {
+            "GIT_ALLOW_PROTOCOL": ":".join(origin.schemes),
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_SSH_COMMAND": "ssh -o BatchMode=yes -o ConnectTimeout=20",
+            "GIT_LFS_SKIP_SMUDGE": "1",
+            "LC_ALL": "C",
+        }
+    )

@@ -1,0 +1,167 @@
+"""The repositories of an organisation, a group or a user on a code host: GitHub, GitLab, Gitea and Forgejo, over REST.
+
+An address for git is made of the host that the user has named and the path of a repository, and never taken from an
+answer: so a token goes to this host alone.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from codefathom.errors import ProviderError, SettingsError
+from codefathom.fleet.fleet_clones import RemoteRepository
+from codefathom.fleet.host_sources import KINDS, LEVELS, REPOSITORY_PATH, WORDS, HostKind, HostSource
+from codefathom.providers.http import Hints, Http, Server, StatusError, Timeouts
+from codefathom.remote.keyring_keys import keyring_key, setting_a_key
+
+_LONGEST_WAIT_S = 300.0  # for a rate limit
+_MOST_PAGES = 1_000
+_APIS = {"https://github.com": "https://api.github.com"}
+
+
+class HostListing(NamedTuple):
+    """The repositories that a host lists."""
+
+    repositories: tuple[RemoteRepository, ...]
+    notes: tuple[str, ...]  # what is left out
+
+
+class _Listed(NamedTuple):
+    number: int
+    path: str
+    level: str
+    is_fork: bool
+    is_archived: bool
+    is_empty: bool
+
+
+def list_repositories(
+    source: HostSource, variables: Mapping[str, str], on_wait: Callable[[str], None] = lambda _: None
+) -> HostListing:
+    """Return the repositories of a source; wait where the host asks for that, up to five minutes.
+
+    Raises ProviderError, also for a longer wait, SettingsError for a token that cannot be one.
+    """
+    kind, names = KINDS[source.kind], _token_variables(source)
+    token = _token(names, variables)
+    headers = {"Accept": "application/json", "User-Agent": "codefathom"}
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    hints = Hints(
+        unreachable="check the address of the source, and that this machine can reach it",
+        key=f"the token is missing or wrong: {setting_a_key(names[0])}",
+        unknown="no such organisation, group or user, or it needs a token that may see it: " + setting_a_key(names[0]),
+        silent="run `fathom fleet index` again later",
+        refused="is this the right kind of host?",
+        address="is this the address of the host, and the right kind of host?",
+    )
+    api = _APIS.get(source.host, source.host + kind.api)
+    with closing(
+        Http(Server(api, headers, Timeouts(10.0, 60.0), hints=hints, longest_wait_s=_LONGEST_WAIT_S), on_wait=on_wait)
+    ) as http:
+        listed = {item.number: item for item in _all(http, source, kind)}
+    login = f"Basic {b64encode(f'{kind.user}:{token}'.encode()).decode()}" if token else ""
+    taken = [item for item in listed.values() if not _why_not(item, source)]
+    return HostListing(
+        tuple(
+            RemoteRepository(f"{api} {item.number}", f"{source.host}/{item.path}.git", item.path, login)
+            for item in taken
+        ),
+        tuple(_left_out(list(listed.values()), source)),
+    )
+
+
+def _why_not(item: _Listed, source: HostSource) -> str:
+    """Return why a repository is left out, "" for one that is taken."""
+    if item.is_archived and "archived" not in source.words:
+        return "archived"
+    if item.is_fork and "forks" not in source.words:
+        return "forks"
+    if item.level not in source.levels:
+        return item.level
+    return "empty" if item.is_empty else ""
+
+
+def _left_out(items: Sequence[_Listed], source: HostSource) -> Iterator[str]:
+    reasons = [_why_not(item, source) for item in items]
+    for word in (*WORDS, "empty"):
+        if n_such := reasons.count(word):
+            remedy = f"; {source.source}+{word} takes them" if word in ("archived", "forks") else ""
+            such = {"forks": "that are forks", "empty": "without a commit"}.get(word, f"that are {word}")
+            yield f"{source.source}: {n_such:,} repositories {such} are left out{remedy}"
+
+
+def _all(http: Http, source: HostSource, kind: HostKind) -> Iterator[_Listed]:
+    for number, path in enumerate(kind.lists, start=1):
+        try:
+            yield from _pages(http, source, path.format(group=quote(source.group, safe="")))
+            return
+        except StatusError as error:
+            if error.status != 404 or number == len(kind.lists):
+                raise
+
+
+def _pages(http: Http, source: HostSource, path: str) -> Iterator[_Listed]:
+    """Yield what all pages list. Only whether there is a next page is taken from an answer, not its address."""
+    for number in range(1, _MOST_PAGES + 1):
+        answer = http.get(f"{path}&page={number}")
+        if not isinstance(answer.value, list):
+            raise _no_list(source)
+        yield from (_listed(item, source) for item in answer.value)
+        links = answer.headers.get("link", "")
+        # Some proxies take the header away: then the page after the last one is empty.
+        if not answer.value or (links and 'rel="next"' not in links):
+            return
+    raise ProviderError(
+        f"{source.source} lists more than {_MOST_PAGES} pages", hint="name a smaller group as the source"
+    )
+
+
+def _listed(item: Any, source: HostSource) -> _Listed:
+    """Return a repository of a listing. Raises ProviderError for anything else."""
+    fields: Mapping[str, Any] = item if isinstance(item, dict) else {}
+    is_gitlab = source.kind == "gitlab"
+    number, path = fields.get("id"), fields.get("path_with_namespace" if is_gitlab else "full_name")
+    if (
+        not isinstance(number, int)
+        or not isinstance(path, str)
+        or not REPOSITORY_PATH.fullmatch(path)
+        or len(path) > 500
+    ):
+        raise _no_list(source)
+    level = fields.get("visibility")
+    if level not in LEVELS:  # Gitea has no such field
+        level = "private" if fields.get("private") else "internal" if fields.get("internal") else "public"
+    is_fork = bool(fields.get("forked_from_project")) if is_gitlab else bool(fields.get("fork"))
+    is_empty = bool(fields.get("empty_repo" if is_gitlab else "empty"))
+    return _Listed(number, path, level, is_fork, bool(fields.get("archived")), is_empty)
+
+
+def _no_list(source: HostSource) -> ProviderError:
+    return ProviderError(
+        f"the host of {source.source} did not answer with a list of repositories",
+        hint="is this the address of the host, and the right kind of host?",
+    )
+
+
+def _token_variables(source: HostSource) -> tuple[str, ...]:
+    """Return the names under which the token of a host may be; one without a host counts for the usual host only."""
+    kind = KINDS[source.kind]
+    host = re.sub("[^A-Z0-9]", "_", (urlsplit(source.host).hostname or "").upper())
+    own = f"{kind.variable}_{host}"
+    return (kind.variable, own) if source.host == kind.usual else (own,)
+
+
+def _token(names: Sequence[str], variables: Mapping[str, str]) -> str:
+    name = next((name for name in names if variables.get(name, "").strip()), "")
+    token = variables[name].strip() if name else keyring_key(*names)
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise SettingsError(
+            f"{name or names[0]} contains characters that a token cannot have", hint="set it again, without line breaks"
+        )
+    return token

@@ -1,0 +1,130 @@
+"""Repositories elsewhere as bare clones below the folder of a fleet, several brought up to date at the same time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import NamedTuple
+
+from codefathom.clones.git_copies import bring_bare
+from codefathom.clones.git_origin import GitOrigin
+from codefathom.config.settings import Settings
+from codefathom.errors import FathomError, IndexingError
+from codefathom.stores.folder import Folder
+from codefathom.types import Progress
+
+CLONES = "clones"
+_AT_ONCE = 4  # most of a fetch is waiting
+
+
+class RemoteRepository(NamedTuple):
+    """A repository elsewhere."""
+
+    key: str  # stays when the repository is renamed
+    address: str
+    path: str  # its name there, such as group/name
+    authorization: str = ""  # header for its server
+
+
+class CloneOutcome(NamedTuple):
+    """What became of a clone; one that could not be brought up to date stays as it was."""
+
+    place: str
+    problem: str = ""
+    remedy: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """True for a repository that has no commit."""
+        return not self.problem and not os.path.isdir(self.place)
+
+
+class FleetClones:
+    """The clones of one fleet. Whoever brings them up to date has the writer lock of the fleet."""
+
+    def __init__(self, root: str, settings: Settings) -> None:
+        self._folder = Folder(root).below(CLONES)
+        self._server = settings.server
+        self._most_file_bytes = max(settings.source.max_file_bytes, settings.source.max_document_bytes)
+
+    def bring(
+        self, repositories: Sequence[RemoteRepository], on_progress: Callable[[Progress], None]
+    ) -> list[CloneOutcome]:
+        """Bring clones up to date, new ones included; return what became of each, in order."""
+        if repositories:
+            self._folder.make(private=True)
+        outcomes: dict[int, CloneOutcome] = {}
+        for number, outcome in _in_threads(self._outcome, repositories):
+            outcomes[number] = outcome
+            on_progress(Progress("clone", len(outcomes), len(repositories), message=repositories[number].path))
+        return [outcomes[number] for number in range(len(repositories))]
+
+    def remove_unused(self, places: Iterable[str]) -> None:
+        """Remove all clones but these."""
+        used = {os.path.basename(place) for place in places}
+        with suppress(OSError, IndexingError):
+            for name in self._folder.names():
+                if name not in used:
+                    self._folder.remove(name)
+
+    def _outcome(self, repository: RemoteRepository) -> CloneOutcome:
+        place = self._place_of(repository)
+        server = self._server
+        origin = GitOrigin(
+            repository.address,
+            schemes=server.git_schemes,
+            most_bytes=server.clone_max_bytes,
+            most_files=server.clone_max_files,
+            limit_s=server.clone_timeout_s,
+            authorization=repository.authorization,
+        )
+        try:
+            for _ in bring_bare(origin, place, self._most_file_bytes):
+                pass
+        except (FathomError, OSError) as error:
+            remedy = str(error.hint) if isinstance(error, FathomError) else "see if the disk is full"
+            return CloneOutcome(place, str(error), remedy)
+        return CloneOutcome(place)
+
+    def _place_of(self, repository: RemoteRepository) -> str:
+        # With another limit other files are absent, so that it is another clone.
+        text = f"{repository.key} {self._most_file_bytes}"
+        return os.path.join(self._folder.path, f"{blake2b(text.encode(), digest_size=12).hexdigest()}.git")
+
+
+def _in_threads(
+    work: Callable[[RemoteRepository], CloneOutcome], repositories: Sequence[RemoteRepository]
+) -> Iterator[tuple[int, CloneOutcome]]:
+    """Yield outcomes with their numbers as they come. Raises whatever `work` raises."""
+    waiting: SimpleQueue[int] = SimpleQueue()
+    done: SimpleQueue[tuple[int, CloneOutcome | BaseException]] = SimpleQueue()
+    stopped = Event()
+    for number in range(len(repositories)):
+        waiting.put(number)
+
+    def work_on() -> None:
+        while not stopped.is_set():
+            try:
+                number = waiting.get_nowait()
+            except Empty:
+                return
+            try:
+                done.put((number, work(repositories[number])))
+            except BaseException as error:  # raised again where the outcome is waited for
+                done.put((number, error))
+
+    for _ in range(min(_AT_ONCE, len(repositories))):
+        # A thread that waits for a silent server must not keep an interrupted program from ending.
+        Thread(target=work_on, name="clone", daemon=True).start()
+    try:
+        for _ in repositories:
+            number, outcome = done.get()
+            if isinstance(outcome, BaseException):
+                raise outcome
+            yield number, outcome
+    finally:
+        stopped.set()

@@ -1,0 +1,62 @@
+"""Sources that are elsewhere → clones of their repositories: addresses of git, and what code hosts list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from codefathom.clones.git_address import checked_url, repository_path
+from codefathom.errors import FathomError
+from codefathom.fleet.code_hosts import HostListing, host_source, is_host_source, list_repositories
+from codefathom.fleet.fleet_clones import FleetClones, RemoteRepository
+from codefathom.fleet.sources import RemotePlaces, RepositoryPlace, UnreadSource
+from codefathom.project.location import Location
+from codefathom.types import Progress
+
+
+class RemoteSources:
+    """The sources of one fleet that are elsewhere."""
+
+    def __init__(self, place: Location) -> None:
+        self._place = place
+        self._clones = FleetClones(place.root, place.settings)
+
+    def bring(self, sources: Sequence[str], on_progress: Callable[[Progress], None]) -> RemotePlaces:
+        """Bring the clones of sources up to date, by whoever has the writer lock of the fleet."""
+        listed: dict[str, list[RemoteRepository]] = {}
+        left_out: list[str] = []
+        by_source: dict[str, list[RepositoryPlace | UnreadSource]] = {source: [] for source in sources}
+        for source in sources:
+            try:
+                listing = self._listing(source, on_progress)
+                listed[source] = list(listing.repositories)
+                left_out += listing.notes
+            except FathomError as error:
+                by_source[source].append(UnreadSource(source, str(error), str(error.hint)))
+        repositories = list({item.key: item for items in listed.values() for item in items}.values())
+        outcomes = self._clones.bring(repositories, on_progress)
+        by_key = {item.key: outcome for item, outcome in zip(repositories, outcomes, strict=True)}
+        for source, items in listed.items():
+            by_source[source] += [
+                RepositoryPlace(outcome.place, source, item.path, outcome.problem, outcome.remedy)
+                for item in items
+                if not (outcome := by_key[item.key]).is_empty
+            ]
+        notes = [
+            *left_out,
+            *(f"{item.address} has no commit yet" for item in repositories if by_key[item.key].is_empty),
+        ]
+        return RemotePlaces(by_source, tuple(notes))
+
+    def _listing(self, source: str, on_progress: Callable[[Progress], None]) -> HostListing:
+        schemes = self._place.settings.server.git_schemes
+        if not is_host_source(source):
+            return HostListing((RemoteRepository(source, checked_url(source, schemes), repository_path(source)),), ())
+        return list_repositories(
+            host_source(source, schemes),
+            self._place.variables,
+            lambda text: on_progress(Progress("wait", 0, 0, message=text)),
+        )
+
+    def remove_unused(self, places: Iterable[str]) -> None:
+        """Remove all clones but these."""
+        self._clones.remove_unused(places)
