@@ -37,6 +37,7 @@ class FleetStatus(NamedTuple):
     n_bytes_text: int  # of the files of all repositories
     n_bytes_distinct: int  # of those whose content is indexed: equal files count once
     n_bytes: int  # of the whole fleet on the disk
+    forks: tuple[str, ...]  # of the repositories
 
     @property
     def n_lines(self) -> int:
@@ -109,6 +110,7 @@ class Fleet:
             total,
             distinct,
             _room_of(self.root),
+            tuple(manifest.forks()),
         )
 
     def verify(self) -> tuple[Failure, ...]:

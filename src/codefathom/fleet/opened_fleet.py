@@ -18,6 +18,7 @@ from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, Note
 from codefathom.fleet.fleet_run import WORDS
 from codefathom.fleet.manifest import Manifest
 from codefathom.fleet.reach import FleetReach, current_reach, reaching
+from codefathom.fleet.repository_filter import with_forks
 from codefathom.fleet.shard_catalogs import ShardCatalogs
 from codefathom.fleet.shard_vectors import ShardVectors
 from codefathom.fleet.sources import tree_of
@@ -32,7 +33,7 @@ from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.vectors.flat_vectors import VECTORS, FlatVectorStore
-from codefathom.types import Hit, Partial, UnaskedShard
+from codefathom.types import Hit, Partial, UnaskedShard, Where
 
 if TYPE_CHECKING:
     from codefathom.config.settings import StoreSettings
@@ -141,6 +142,13 @@ class FleetIndex(CurrentIndex):
                 # The one before stays open: another thread may be reading it.
                 self._opened = OpenedFleet(self.place, manifest, self.on_wait, self._wrap_model)
             return cast(OpenedProject, self._opened)
+
+    def condition(self, where: Where) -> Where:
+        """Return a condition with the names of the repositories where it asks for forks."""
+        return with_forks(where, lambda: self._shards().forks())
+
+    def _shards(self) -> ShardCatalogs:
+        return cast(OpenedFleet, self.opened).shards
 
     def in_time(self, ask: Callable[[], _T]) -> _T:
         """Return an answer within the time for a question; what is not reached is named, see `partial`.

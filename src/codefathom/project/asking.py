@@ -448,7 +448,7 @@ def _request(question: Question, index: CurrentIndex) -> SearchRequest:
     functions_only = Filter("kind", "in", FUNCTION_KINDS) if unit == "function" else None
     inside = kept_to(index, question.files) if question.files else None
     return SearchRequest(
-        query=parsed,
+        query=replace(parsed, where=parsed.where and index.condition(parsed.where)),
         limit=question.limit or settings.limit,
         offset=question.offset,
         level="symbol" if unit == "function" else unit,
