@@ -180,6 +180,10 @@ class CurrentIndex:
         """Return what the question of now has not reached; None where that is nothing."""
         return None
 
+    def partial_notes(self) -> tuple[Note, ...]:
+        """Return what the question of now has not reached as a note, or none."""
+        return ()
+
     # ---- what the next search tells
 
     def take_notes(self) -> tuple[Told, ...]:
