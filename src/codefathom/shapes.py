@@ -21,7 +21,6 @@ from codefathom.types import (
     Check,
     Context,
     Failure,
-    FoundSymbol,
     Hit,
     IndexedFile,
     IndexReport,
@@ -37,6 +36,7 @@ from codefathom.types import (
     SecretPlace,
     Skipped,
     Snapshot,
+    SomeSymbols,
     Status,
     StoreReport,
     StoreState,
@@ -318,14 +318,15 @@ def trace_shape(trace: Iterable[StageTrace]) -> list[dict[str, Any]]:
     ]
 
 
-def symbols_shape(query: str, symbols: Sequence[FoundSymbol], n_symbols: int, offset: int = 0) -> dict[str, Any]:
-    """Return the JSON of `fathom symbols --json`, a page of `n_symbols` symbols."""
+def symbols_shape(query: str, page: SomeSymbols, offset: int = 0) -> dict[str, Any]:
+    """Return the JSON of `fathom symbols --json`; `completeness` says what was not listed, where that is something."""
     listed = [
         {"path": item.path, "language": item.language, **asdict(item.symbol), "by_head": item.by_head}
-        for item in symbols
+        for item in page.symbols
     ]
-    rest = Rest(max(n_symbols - offset - len(listed), 0))
-    return {"query": query, "symbols": listed, "n_symbols": n_symbols, **rest_shape(rest, offset, len(listed))}
+    rest = Rest(max(page.n_symbols - offset - len(listed), 0))
+    shape = {"query": query, "symbols": listed, "n_symbols": page.n_symbols, **rest_shape(rest, offset, len(listed))}
+    return shape | ({"completeness": page.completeness} if page.limitations else {})
 
 
 def related_shape(result: RelatedResult, n_edges: int | None = None) -> dict[str, Any]:

@@ -614,6 +614,12 @@ class SomeSymbols(NamedTuple):
 
     symbols: tuple[FoundSymbol, ...]
     n_symbols: int
+    limitations: tuple[Note, ...] = ()  # what was not listed
+
+    @property
+    def completeness(self) -> str:
+        """The limitations in English."""
+        return " ".join(map(str, self.limitations))
 
 
 class IndexedFile(NamedTuple):

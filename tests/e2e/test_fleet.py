@@ -145,6 +145,49 @@ def test_equal_files_are_indexed_once(tmp_path: Path, state: Path) -> None:
             assert engine.search(f"shared_helper {every}").hits == ()
 
 
+def test_repositories_that_are_forks(tmp_path: Path, state: Path, one_each: None) -> None:
+    shared = "def shared_helper(y):\n    return y + 1\n" * 5
+    with Fleet.make("forks") as fleet:
+        repository(tmp_path / "a", same=shared, own="def own_a():\n    return shared_helper(1)\n")
+        repository(tmp_path / "b", same=shared, new="def own_b():\n    return shared_helper(2)\n")
+        repository(tmp_path / "c", own="def own_c():\n    return shared_helper(3)\n")
+        fleet.add([str(tmp_path / name) for name in "abc"])
+        fleet.index()
+        assert fleet.status().forks == ("b",)
+        with Engine.open(fleet.root) as engine:
+
+            def paths(question: str) -> set[str]:
+                return {hit.chunk.path for hit in engine.search(question, limit=50).hits}
+
+            every = {"a/same.py", "a/own.py", "b/new.py", "c/own.py"}
+            assert paths("shared_helper") == every
+            assert paths("shared_helper fork:no") == every - {"b/new.py"}
+            assert paths("shared_helper fork:yes") == {"a/same.py", "b/new.py"}
+            assert paths("shared_helper -fork:yes") == every - {"b/new.py"}
+            assert paths("shared_helper repo:a repo:c") == every - {"b/new.py"}
+            assert paths("shared_helper -repo:a -repo:c") == {"a/same.py", "b/new.py"}
+            assert paths("shared_helper fork:no repo:b") == {"a/same.py"}  # it is also in a, which is no fork
+    project = repository(tmp_path / "alone", same=shared)
+    with Engine.open(str(project), is_root=True) as engine:
+        engine.index()
+        for refresh in ("shared_helper fork:no", "fork:yes"):
+            with pytest.raises(UsageError, match="fork"):
+                engine.search(refresh)
+
+
+def test_symbols_of_a_copy_are_found_with_its_repository(tmp_path: Path, state: Path) -> None:
+    shared = "def shared_helper(y):\n    return y + 1\n"
+    with Fleet.make("forks") as fleet:
+        for number in range(2):
+            repository(tmp_path / f"fork{number}", same=shared)
+        fleet.add([str(tmp_path / f"fork{number}") for number in range(2)])
+        fleet.index()
+        with Engine.open(fleet.root) as engine:
+            for level in ("chunk", "symbol", "function", "file"):
+                result = engine.search("shared_helper repo:fork1", level=level)
+                assert [hit.chunk.path for hit in result.hits] == ["fork0/same.py"], level
+
+
 def test_the_home_of_a_content_moves_with_it(tmp_path: Path, state: Path, one_each: None) -> None:
     shared = "def wandering_content(y):\n    return y\n"
     for name in ("first", "second"):

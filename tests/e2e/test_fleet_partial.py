@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import pickle
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,13 @@ import pytest
 from codefathom.cli import main
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError
-from codefathom.fleet import fleet_run
+from codefathom.fleet import fleet_run, opened_fleet
 from codefathom.fleet.fleet import Fleet
 from codefathom.fleet.reach import FleetReach, reaching
 from codefathom.fleet.shard_catalogs import ShardCatalogs
 from codefathom.fleet.shards import SHARDS
+from codefathom.question.asker import result_of
+from codefathom.question.question import Question
 
 NAMES = ("alpha", "beta", "gamma")
 
@@ -101,8 +105,16 @@ def test_a_damaged_shard_is_named_and_the_rest_answers(team: Fleet, damage: str)
         # All that the others hold is found in all other ways, too; what needs every shard names the damaged one.
         assert [item.path for item in engine.related("@@refresh_token_alpha").edges] == []
         assert engine.files.lines("gamma/code.py", 1, 1).text.startswith("def refresh_token_gamma")
+        symbols, outline = result_of(engine, Question("", "symbols")), engine.map()
+        assert {item.path for item in symbols.symbols} == {"alpha/code.py", "gamma/code.py"}
+        assert {item.path for item in outline.files} == {"alpha/code.py", "gamma/code.py"}
+        for answer in (symbols, outline, engine.related("@@refresh_token_alpha")):
+            assert f"shard {shard.name} (beta): its file " in answer.completeness
+        # What has no place for such a sentence ends with an error.
         with pytest.raises(DamagedError, match=shard.name):
             engine.symbols()
+        with pytest.raises(DamagedError, match=shard.name):
+            result_of(engine, Question("", "files"))
         with pytest.raises(DamagedError, match=shard.name):
             engine.files.lines("beta/code.py", 1, 1)
     assert [item.path for item in team.verify()] == [shard.name]
@@ -159,6 +171,20 @@ def test_a_question_without_time_names_all_shards(team: Fleet, capsys: pytest.Ca
     assert (partial["n_shards"], partial["n_unasked"], partial["n_repositories"]) == (3, 3, 3)
     assert [item["repositories"] for item in partial["shards"]] == [["alpha"], ["beta"], ["gamma"]]
     assert "3 of 3 shards were not searched to the end, with 3 repositories" in json.dumps(shape)
+
+
+def test_lists_without_time_say_so(
+    team: Fleet, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opened_fleet, "FleetReach", partial(FleetReach, clock=lambda: math.inf))
+    said = "3 of 3 shards were not searched to the end"
+    for words in (["symbols"], ["map"], ["map", "refresh token"]):
+        main([*words, "-p", "team"])
+        assert said in capsys.readouterr().err, words
+        main(["--json", *words, "-p", "team"])
+        assert said in json.loads(capsys.readouterr().out)["completeness"], words
+    main(["related", "-p", "team", "@@refresh_token_alpha"])
+    assert said in capsys.readouterr().err
 
 
 def test_what_was_asked_before_the_end_is_shown(team: Fleet) -> None:

@@ -102,6 +102,7 @@ class FederatedSymbols(NamedTuple):
     failed: Mapping[str, FathomError]
     n_symbols: Mapping[str, int]  # all that fit, by project
     offset: int = 0  # of the first symbol of each project in its whole list
+    limitations: tuple[Note, ...] = ()  # what was not listed
 
     @property
     def n_rows(self) -> int:
@@ -409,7 +410,8 @@ class JoinedProjects:
         answers, failed = self._outcomes(question)
         pairs = tuple((name, symbol) for name, page in answers.items() for symbol in page.symbols)
         n_symbols = {name: page.n_symbols for name, page in answers.items()}
-        return FederatedSymbols(pairs, failed, n_symbols, question.offset)
+        limitations = dict.fromkeys(note for page in answers.values() for note in page.limitations)
+        return FederatedSymbols(pairs, failed, n_symbols, question.offset, tuple(limitations))
 
     def _related_of_each(self, question: Question) -> FederatedRelated:
         name, target = self._owner_of(question.text)
@@ -445,7 +447,7 @@ class JoinedProjects:
     def _symbols(self, question: Question) -> Iterator[SomeSymbols]:
         each = self._symbols_of_each(question)
         named = tuple(replace(item, path=f"{name}/{item.path}") for name, item in each.symbols)
-        yield SomeSymbols(named, sum(each.n_symbols.values()))
+        yield SomeSymbols(named, sum(each.n_symbols.values()), each.limitations)
 
     def _related(self, question: Question) -> Iterator[RelatedResult]:
         limit = limit_of(question)

@@ -156,7 +156,8 @@ class KeptProject:
             return
         every = result_of(self.asker, replace(question, limit=MOST_ITEMS, offset=0))
         kept = tuple(item for item in every.symbols if is_inside(item.path))
-        yield SomeSymbols(kept[question.offset : question.offset + limit_of(question)], len(kept))
+        page = kept[question.offset : question.offset + limit_of(question)]
+        yield SomeSymbols(page, len(kept), every.limitations)
 
     def _related(self, question: Question) -> Iterator[RelatedResult]:
         self.refresh()

@@ -40,6 +40,7 @@ class FleetStatus(NamedTuple):
     n_bytes_distinct: int  # of those whose content is indexed: equal files count once
     n_bytes: int  # of the whole fleet on the disk, but for clones
     n_bytes_clones: int  # of repositories elsewhere
+    forks: tuple[str, ...]  # of the repositories
 
     @property
     def n_lines(self) -> int:
@@ -114,6 +115,7 @@ class Fleet:
             distinct,
             _room_of(self.root) - (n_clones := _room_of(os.path.join(self.root, CLONES))),
             n_clones,
+            tuple(manifest.forks()),
         )
 
     def verify(self) -> tuple[Failure, ...]:

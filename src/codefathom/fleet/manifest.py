@@ -236,6 +236,24 @@ class Manifest:
             return [row[0] for row in rows], len(rows)
         return [row[0] for row in rows], self.read(f"SELECT count(*) {same}", (name, own))[0][0]
 
+    def holders(self, path: str) -> list[str]:
+        """Return the repositories that have the content of a file."""
+        name, _, own = path.partition("/")
+        rows = self.read(
+            "SELECT DISTINCT r.name FROM files h JOIN repositories q ON q.id = h.repository JOIN files f "
+            "ON f.content = h.content JOIN repositories r ON r.id = f.repository WHERE q.name = ? AND h.path = ?",
+            (name, own),
+        )
+        return [row[0] for row in rows]
+
+    def forks(self) -> list[str]:
+        """Return the repositories of which at least half of the bytes are files of repositories that came before."""
+        rows = self.read(
+            "SELECT name FROM repositories r WHERE n_bytes > 0 AND 2 * (SELECT coalesce(sum(size), 0) FROM files f "
+            f"WHERE f.repository = r.id AND NOT {_HOME}) >= n_bytes ORDER BY name"
+        )
+        return [row[0] for row in rows]
+
     def home_of(self, path: str) -> str:
         """Return the path under which the content of a file is indexed; the path itself for one that is not here."""
         name, _, own = path.partition("/")

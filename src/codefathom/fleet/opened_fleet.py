@@ -17,7 +17,8 @@ from codefathom.errors import DamagedError, IndexingError, UnwritableError, Usag
 from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, Note
 from codefathom.fleet.fleet_run import WORDS
 from codefathom.fleet.manifest import Manifest
-from codefathom.fleet.reach import FleetReach, current_reach, reaching
+from codefathom.fleet.reach import FleetReach, current_reach, partial_notes, reaching
+from codefathom.fleet.repository_filter import with_forks
 from codefathom.fleet.shard_catalogs import ShardCatalogs
 from codefathom.fleet.shard_vectors import ShardVectors
 from codefathom.fleet.sources import tree_of
@@ -32,7 +33,7 @@ from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.vectors.flat_vectors import VECTORS, FlatVectorStore
-from codefathom.types import Hit, Partial, UnaskedShard
+from codefathom.types import Hit, Partial, UnaskedShard, Where
 
 if TYPE_CHECKING:
     from codefathom.config.settings import StoreSettings
@@ -142,6 +143,13 @@ class FleetIndex(CurrentIndex):
                 self._opened = OpenedFleet(self.place, manifest, self.on_wait, self._wrap_model)
             return cast(OpenedProject, self._opened)
 
+    def condition(self, where: Where) -> Where:
+        """Return a condition with the names of the repositories where it asks for forks."""
+        return with_forks(where, lambda: self._shards().forks())
+
+    def _shards(self) -> ShardCatalogs:
+        return cast(OpenedFleet, self.opened).shards
+
     def in_time(self, ask: Callable[[], _T]) -> _T:
         """Return an answer within the time for a question; what is not reached is named, see `partial`.
 
@@ -151,6 +159,13 @@ class FleetIndex(CurrentIndex):
             with self.looking():
                 try:
                     return ask()
+                except UsageError as error:
+                    if not (notes := self.partial_notes()):
+                        raise
+                    # A name or a path that was not found may be in a shard that was not asked.
+                    raise UsageError(
+                        error.told, hint=". ".join(filter(None, map(str, (error.hint, *notes))))
+                    ) from error
                 except DamagedError:
                     opened = self.opened
                     if not isinstance(opened, OpenedFleet) or not opened.shards.find_broken():
@@ -174,6 +189,10 @@ class FleetIndex(CurrentIndex):
             for slot, reason in sorted(reach.unasked.items())
         )
         return Partial(len(shards.shards), tuple(unasked))
+
+    def partial_notes(self) -> tuple[Note, ...]:
+        """Return the same as a note, or none."""
+        return partial_notes(self.partial())
 
     @property
     def last_opened(self) -> OpenedProject:

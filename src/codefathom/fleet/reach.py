@@ -6,12 +6,15 @@ It belongs to the context of the caller: threads that run in a copy of it ask fo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from codefathom.facts.reasons import SHARD_LATE, Note
+from codefathom.facts.reasons import AND_MORE, PARTIAL, SHARD_LATE, SHARD_NOT_ASKED, Note
+from codefathom.types import Partial
+
+_MOST_SHARDS, _MOST_NAMED = 3, 5  # shards that a sentence names, and repositories of each
 
 _reach: ContextVar[FleetReach | None] = ContextVar("reach", default=None)
 
@@ -57,3 +60,24 @@ def current_reach(root: str) -> FleetReach | None:
     """Return the question that is asked now to the fleet of a folder; None where nobody asks with an end."""
     reach = _reach.get()
     return reach if reach is not None and reach.root == root else None
+
+
+def partial_notes(partial: Partial | None) -> tuple[Note, ...]:
+    """Return the note on what a question did not reach, with the first shards and repositories of each; or none."""
+    if partial is None:
+        return ()
+    shards = tuple(
+        Note(
+            SHARD_NOT_ASKED,
+            {"shard": item.shard, "repositories": _first(item.repositories, _MOST_NAMED), "reason": item.reason},
+        )
+        for item in partial.unasked[:_MOST_SHARDS]
+    )
+    n_more = len(partial.unasked) - len(shards)
+    values = {"count": len(partial.unasked), "total": partial.n_shards, "repositories": partial.n_repositories}
+    more = (Note(AND_MORE, {"count": n_more}),) if n_more else ()
+    return (Note(PARTIAL, values | {"shards": (*shards, *more)}),)
+
+
+def _first(names: Sequence[str], most: int) -> tuple[str, ...]:
+    return (*names[:most], *([str(Note(AND_MORE, {"count": len(names) - most}))] if len(names) > most else []))

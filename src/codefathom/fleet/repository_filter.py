@@ -6,13 +6,13 @@ repository, and `-repo:fork` leaves out only what no other repository has.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from codefathom.stores.conditions import field_named, mentions, normalise
+from codefathom.stores.conditions import FORK, field_named, mentions, normalise
 from codefathom.types import Filter, FilterGroup, Where
 
-_FIELD = "module"  # the first part of a path, which is the repository
+REPOSITORY = "module"  # the first part of a path, which is the repository
 _AT_ONCE = 20_000  # paths in one condition; SQLite takes 32,766 values
 _POSITIVE = ("eq", "in")
 
@@ -36,9 +36,18 @@ class FleetCondition(NamedTuple):
     slots: frozenset[int] | None
 
 
+def with_forks(where: Where, forks: Callable[[], Sequence[str]]) -> Where:
+    """Return a condition that names the repositories where it asks for forks."""
+    if isinstance(where, FilterGroup):
+        return FilterGroup(where.operator, tuple(with_forks(item, forks) for item in where.filters))
+    if where.field != FORK:
+        return where
+    return Filter(REPOSITORY, "in" if where.value else "not_in", tuple(forks()))
+
+
 def for_fleet(where: Where, slots: Mapping[str, int], holders: Holders) -> FleetCondition:
     """Return what a condition means in a fleet; `slots` are the shards of the repositories, by name."""
-    if not mentions(where, _FIELD):
+    if not mentions(where, REPOSITORY):
         return FleetCondition((where,), None)
     normal = normalise(where)
     left_out = sorted({name for name, is_positive in _named(normal, True) if not is_positive})
@@ -65,7 +74,7 @@ def _names(item: Filter) -> tuple[str, ...]:
 
 
 def _is_of_repository(item: Filter) -> bool:
-    return field_named(item.field).name == _FIELD
+    return field_named(item.field).name == REPOSITORY
 
 
 def _named(where: Where, is_positive: bool) -> Iterator[tuple[str, bool]]:

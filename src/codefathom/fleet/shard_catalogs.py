@@ -20,12 +20,13 @@ from codefathom.facts.reasons import PART_DAMAGED, SHARD_FILE_DIFFERS, SHARD_REP
 from codefathom.fleet.manifest import Manifest, Shard
 from codefathom.fleet.name_filter import NameFilter
 from codefathom.fleet.reach import current_reach
-from codefathom.fleet.repository_filter import for_fleet
+from codefathom.fleet.repository_filter import REPOSITORY, for_fleet
 from codefathom.fleet.shard_parts import wrong_ends, wrong_size
 from codefathom.fleet.shards import KEYS_OF_SHARD, SHARDS
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.records import CheckedText, CompilerUses, Counts, DefinitionPlace, StoredDocument
+from codefathom.stores.conditions import matches, mentions, normalise, record_of
 from codefathom.stores.database import is_marked
 from codefathom.stores.folder import Folder
 from codefathom.stores.kept_file import KeptFile
@@ -35,6 +36,7 @@ from codefathom.types import CALLABLE_KINDS, VALUE_KINDS, Chunk, Failure, FoundS
 _T = TypeVar("_T")
 _Made = TypeVar("_Made")
 _MOST_STEMS = 20_000  # in memory
+_MOST_CONDITIONS = 16  # that stay planned
 
 
 class ShardCatalogs:
@@ -56,6 +58,8 @@ class ShardCatalogs:
             for slot in self.shards
             if (problem := wrong_size(self.folder_of(slot), self._parts.get(slot, ()))) is not None
         }
+        # A condition is read several times for a question, and may ask the manifest for each repository.
+        self._planned = lru_cache(maxsize=_MOST_CONDITIONS)(lambda where: for_fleet(where, self._slots, manifest))
         self._kept: dict[Callable[..., object], object] = {}
         self.soundness = ShardSoundness(self)
 
@@ -314,9 +318,19 @@ class ShardCatalogs:
         """See `Chunks`."""
         return sorted((row for catalog in self._all() for row in catalog.chunks_at(name, line)), key=lambda row: row[1])
 
+    def passes(self, where: Where, place: Chunk) -> bool:
+        """See `Chunks`. A file is one of each repository that has its content."""
+        names = self._manifest.holders(place.path) if mentions(where, REPOSITORY) else [place.path.partition("/")[0]]
+        records = [record_of(place, document) for document in self.documents_at([place.path])]
+        return any(matches(where, record | {REPOSITORY: name}) for record in records for name in names)
+
+    def forks(self) -> tuple[str, ...]:
+        """Return the repositories that are forks, see `Manifest.forks`."""
+        return self.kept(_forks)
+
     def matching(self, where: Where, level: Level = "chunk") -> set[int]:
         """See `Chunks`. A repository has also the files whose content is indexed with another one."""
-        planned = for_fleet(where, self._slots, self._manifest)
+        planned = self._planned(normalise(where))
         slots = [slot for slot in self.shards if planned.slots is None or slot in planned.slots]
         wheres = planned.wheres
         return {key for catalog in self._each(slots) for where in wheres for key in catalog.matching(where, level)}
@@ -499,6 +513,10 @@ def _paths(catalogs: ShardCatalogs, _: list[str] | None) -> list[str]:
 
 def _stems(catalogs: ShardCatalogs, _: PathsByStem | None) -> PathsByStem:
     return _Stems(catalogs._manifest)
+
+
+def _forks(catalogs: ShardCatalogs, _: tuple[str, ...] | None) -> tuple[str, ...]:
+    return tuple(catalogs._manifest.forks())
 
 
 def _import_forms(catalogs: ShardCatalogs, _: Collection[ImportForm] | None) -> Collection[ImportForm]:

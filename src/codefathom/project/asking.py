@@ -54,7 +54,6 @@ from codefathom.types import (
     LevelName,
     LineHistory,
     NamedPlace,
-    Partial,
     RelatedResult,
     SearchPlan,
     SearchResult,
@@ -73,7 +72,6 @@ if TYPE_CHECKING:
 
 _COMMIT = re.compile(r"commit/[0-9a-f]{12}(:\d+(-\d+)?)?")
 _MAP_HITS = 50  # that draw files into a map
-_MOST_SHARDS, _MOST_NAMED = 3, 5  # shards that a sentence names, and repositories of each
 
 
 def answer(index: CurrentIndex, question: Question) -> Iterator[Any]:
@@ -126,7 +124,7 @@ def _search_now(index: CurrentIndex, question: Question, on_file: OnFile) -> Sea
             mode=result.mode,
             confidence=result.confidence,
             generation=generation,
-            problems=(*partial_notes(partial), *result.problems, *notes),
+            problems=(*index.partial_notes(), *result.problems, *notes),
             stale=stale,
             advice=result.suggestion,
             milliseconds=(time.perf_counter() - started) * 1000,
@@ -158,27 +156,6 @@ def _as_history(plan: SearchPlan, request: SearchRequest, opened: OpenedProject)
     if not isinstance(opened.place.revision, CommitHistory):
         return plan
     return SearchPlan("answer", Note(say.ABOUT_HISTORY))
-
-
-def partial_notes(partial: Partial | None) -> tuple[Note, ...]:
-    """Return the note on what a question did not reach, with the first shards and repositories of each; or none."""
-    if partial is None:
-        return ()
-    shards = tuple(
-        Note(
-            say.SHARD_NOT_ASKED,
-            {"shard": item.shard, "repositories": _first(item.repositories, _MOST_NAMED), "reason": item.reason},
-        )
-        for item in partial.unasked[:_MOST_SHARDS]
-    )
-    n_more = len(partial.unasked) - len(shards)
-    values = {"count": len(partial.unasked), "total": partial.n_shards, "repositories": partial.n_repositories}
-    more = (Note(say.AND_MORE, {"count": n_more}),) if n_more else ()
-    return (Note(say.PARTIAL, values | {"shards": (*shards, *more)}),)
-
-
-def _first(names: Sequence[str], most: int) -> tuple[str, ...]:
-    return (*names[:most], *([str(Note(say.AND_MORE, {"count": len(names) - most}))] if len(names) > most else []))
 
 
 def kept_to(index: CurrentIndex, files: Sequence[str]) -> Where | None:
@@ -268,7 +245,7 @@ def _search(index: CurrentIndex, question: Question) -> Iterator[SearchResult]:
 
 
 def _symbols(index: CurrentIndex, question: Question) -> Iterator[SomeSymbols]:
-    yield symbols(index, question)
+    yield index.in_time(lambda: symbols(index, question)._replace(limitations=index.partial_notes()))
 
 
 def _files(index: CurrentIndex, question: Question) -> Iterator[tuple[IndexedFile, ...]]:
@@ -320,7 +297,7 @@ def _related(index: CurrentIndex, question: Question) -> Iterator[RelatedResult]
     def ask() -> RelatedResult:
         with reading(index.believed(), whole=True) as opened:
             result = connections(opened.catalog, question, opened.files_with)
-        if not (notes := partial_notes(index.partial())):
+        if not (notes := index.partial_notes()):
             return result
         return replace(result, limitations=(*notes, *result.limitations), rest=replace(result.rest, is_exact=False))
 
@@ -353,7 +330,7 @@ def _history(index: CurrentIndex, question: Question) -> Iterator[LineHistory]:
 
 def _map(index: CurrentIndex, question: Question) -> Iterator[MapParts | ProjectMap]:
     check_offset(question.offset)
-    parts = map_parts(index, question)
+    parts = index.in_time(lambda: map_parts(index, question)._replace(limitations=index.partial_notes()))
     if question.as_parts:
         yield parts if question.limit is None else parts.first(question.limit)
         return
@@ -439,7 +416,7 @@ def _request(question: Question, index: CurrentIndex) -> SearchRequest:
     functions_only = Filter("kind", "in", FUNCTION_KINDS) if unit == "function" else None
     inside = kept_to(index, question.files) if question.files else None
     return SearchRequest(
-        query=parsed,
+        query=replace(parsed, where=parsed.where and index.condition(parsed.where)),
         limit=question.limit or settings.limit,
         offset=question.offset,
         level="symbol" if unit == "function" else unit,

@@ -23,7 +23,7 @@ from codefathom.stores.lock import held_lock
 from codefathom.system.real_paths import refuse_moved
 from codefathom.system.stopping import check_stopped
 from codefathom.text.kept_names import kept_path
-from codefathom.types import ConsultedFile, IndexReport, Partial, PathReport, Progress, RunProgress, ScipReport
+from codefathom.types import ConsultedFile, IndexReport, Partial, PathReport, Progress, RunProgress, ScipReport, Where
 
 if TYPE_CHECKING:
     from codefathom.index.indexing import Stages
@@ -162,6 +162,10 @@ class CurrentIndex:
         refused = [Note(LEFT_OUT, {"path": item.path, "reason": item.why}) for item in report.refused]
         self._notes = tuple(dict.fromkeys((*self._notes, *refused)))
 
+    def condition(self, where: Where) -> Where:
+        """Return a condition that stands in a question as the catalogue reads it."""
+        return where
+
     # ---- how far a question reaches: all of a project, and in a fleet what can be asked in time
 
     def in_time(self, ask: Callable[[], _T]) -> _T:
@@ -175,6 +179,10 @@ class CurrentIndex:
     def partial(self) -> Partial | None:
         """Return what the question of now has not reached; None where that is nothing."""
         return None
+
+    def partial_notes(self) -> tuple[Note, ...]:
+        """Return what the question of now has not reached as a note, or none."""
+        return ()
 
     # ---- what the next search tells
 

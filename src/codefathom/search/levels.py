@@ -12,7 +12,7 @@ from codefathom.search.question.ranking_query import RankingQuery, last_of
 from codefathom.search.ranking.explain import best_line, best_name, matched_names, reasons
 from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.stores.catalog.readers import SearchCatalog
-from codefathom.stores.conditions import matches, mentions, record_of
+from codefathom.stores.conditions import mentions
 from codefathom.stores.lexical.terms import terms
 from codefathom.types import NO_REST, Chunk, Hit, Level, Rest, Symbol, Where
 
@@ -187,9 +187,7 @@ def _with(places: _Places, chunk: Chunk, catalog: SearchCatalog, where: Where | 
 
 def _passes(where: Where | None, place: Chunk, catalog: SearchCatalog) -> bool:
     """Return True if a place as it is shown fulfils a condition."""
-    if where is None:
-        return True
-    return any(matches(where, record_of(place, document)) for document in catalog.documents_at([place.path]))
+    return where is None or catalog.passes(where, place)
 
 
 def _neighbours(one: Chunk, other: Chunk) -> bool:

@@ -112,6 +112,9 @@ FIELDS: Mapping[str, Field] = {
     )
 }
 
+# What a question to a fleet may say of a repository: a fleet makes it a condition on repositories before it is read.
+FORK = "fork"
+
 _OF_CHUNKS = ("path", "language", "kind", "symbol", "names", "start_line", "end_line", "text")
 
 OTHER_NAMES: Mapping[str, str] = {
@@ -199,6 +202,12 @@ def field_named(name: str) -> Field:
     """Return the field with this name, in camelCase or snake_case, or raise UsageError."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip()).lower().replace("-", "_")
     field = FIELDS.get(OTHER_NAMES.get(snake, snake))
+    if snake == FORK:
+        raise UsageError(
+            "only a fleet knows which repositories are forks",
+            hint='leave out fork:, or write "fork:no" in quotes to search for these words; in a fleet fork: is a part '
+            "of the question, not of a filter",
+        )
     if field is None:
         raise UsageError(f"no field is called {name!r}", hint=f"known fields: {', '.join(FIELDS)}")
     return field
@@ -278,7 +287,7 @@ def _value(field: Field, value: Scalar) -> Scalar:
     if field.kind == "number":
         return _number(field, value)
     if field.kind == "flag":
-        return _flag(field, value)
+        return flag_named(field.name, value)
     if field.kind == "time":
         return _time(value)
     text = str(value)
@@ -299,10 +308,11 @@ def _number(field: Field, value: Scalar) -> Scalar:
     return number
 
 
-def _flag(field: Field, value: Scalar) -> int:
+def flag_named(name: str, value: Scalar) -> int:
+    """Return 1 or 0 for the value of a field that is true or false. Raises UsageError for another one."""
     word = str(value).lower()
     if word not in ("true", "yes", "1", "false", "no", "0"):
-        raise UsageError(f"{field.name} must be true or false, not {value!r}", hint=f"write {field.name} = true")
+        raise UsageError(f"{name} must be true or false, not {value!r}", hint=f"write {name} = true")
     return int(word in ("true", "yes", "1"))
 
 

@@ -2738,6 +2738,27 @@ export interface components {
              */
             symbols: components["schemas"]["ProjectSymbolOut"][];
             /**
+             * Completeness
+             * @description what was not listed; empty: nothing
+             * @default
+             * @example
+             */
+            completeness: string;
+            /**
+             * Completeness Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            completeness_parts: components["schemas"]["NoteOut"][];
+            /**
              * Failed
              * @description errors, by project
              * @default {}
@@ -6541,6 +6562,27 @@ export interface components {
              * @example 97
              */
             n_symbols: number;
+            /**
+             * Completeness
+             * @description what was not listed; empty: nothing
+             * @default
+             * @example
+             */
+            completeness: string;
+            /**
+             * Completeness Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            completeness_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * TokenIn

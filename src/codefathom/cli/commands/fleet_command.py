@@ -157,6 +157,7 @@ def _status_lines(status: FleetStatus, *, is_whole: bool) -> list[str]:
     if is_whole:
         lines += [
             f"{item.name}: {_several(item.n_files, 'file')}, shard {item.slot}, {item.place}"
+            + (", a fork" if item.name in status.forks else "")
             for item in status.repositories
         ]
         lines += [
@@ -174,6 +175,7 @@ def _status_shape(status: FleetStatus) -> dict[str, object]:
         "repositories": len(status.repositories),
         "shards": len(status.shards),
         "lines": status.n_lines,
+        "forks": list(status.forks),
         "bytes_text": status.n_bytes_text,
         "bytes_distinct": status.n_bytes_distinct,
         "bytes_index": status.n_bytes,

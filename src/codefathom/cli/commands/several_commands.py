@@ -37,7 +37,7 @@ from codefathom.shapes import (
     symbols_shape,
     to_json,
 )
-from codefathom.types import RelatedResult, SearchResult, Skipped
+from codefathom.types import RelatedResult, SearchResult, Skipped, SomeSymbols
 
 
 def search_several(options: SearchOptions, face: Face) -> int:
@@ -82,6 +82,7 @@ def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
         result: FederatedSymbols = projects.of_each(symbols_question(options))
         roots, left_out = projects.roots, projects.left_out
     face.notes([*failure_notes(result.failed), *left_out_notes(left_out)])
+    face.notes(result.limitations)
     of_paths = _of_paths(options.paths, roots, left_out)
     n_symbols = sum(result.n_symbols.values())
 
@@ -91,8 +92,8 @@ def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
             return symbols_text(
                 (replace(item, path=projects.shown_path(name, item.path)) for name, item in listed), style
             )
-        named = [replace(item, path=f"{name}/{item.path}") for name, item in listed]
-        shape = symbols_shape(options.query, named, n_symbols)
+        named = tuple(replace(item, path=f"{name}/{item.path}") for name, item in listed)
+        shape = symbols_shape(options.query, SomeSymbols(named, n_symbols, result.limitations))
         rest = rest_shape(result.rest.plus(len(result.symbols) - len(listed)), options.offset, n)
         return to_json({**shape, **rest, **failed_shape(result.failed), **of_paths})
 

@@ -38,7 +38,7 @@ from codefathom.question.asker import result_of
 from codefathom.question.question import Question
 from codefathom.search.verdict import note_of
 from codefathom.text.printable import show_name
-from codefathom.types import Check, RelatedResult, Rest, SearchResult
+from codefathom.types import Check, RelatedResult, Rest, SearchResult, SomeSymbols
 
 if TYPE_CHECKING:
     from codefathom.engine import Engine
@@ -111,15 +111,17 @@ def symbols(options: SymbolsOptions, face: Face) -> int:
         return symbols_of_several(options, face)
     with face.open() as engine:
         path = inside_project(options.path, engine.folder) if options.path else ""
-        symbols, n_symbols = result_of(engine, symbols_question(options._replace(path=path)))
+        result: SomeSymbols = result_of(engine, symbols_question(options._replace(path=path)))
+    symbols, n_symbols, limitations = result
     face.note_indexing()
+    face.notes(limitations)
 
     def text(n: int, style: Style) -> str:
         if not face.common.json:
             return symbols_text(symbols[:n], style)
         from codefathom.shapes import symbols_shape, to_json
 
-        return to_json(symbols_shape(options.query, symbols[:n], n_symbols, options.offset))
+        return to_json(symbols_shape(options.query, result._replace(symbols=symbols[:n]), options.offset))
 
     rest = Rest(max(n_symbols - options.offset - len(symbols), 0))
     write_items(ItemList(len(symbols), text, "symbols", offset=options.offset, rest=rest), options.max_tokens, face)

@@ -109,6 +109,7 @@ class MapParts(NamedTuple):
     verdict: Verdict | None = None  # on the question, where there is one
     offset: int = 0  # parts that earlier pages have shown
     n_behind: tuple[int, int] = (0, 0)  # files and symbols behind these parts
+    limitations: tuple[Note, ...] = ()  # what was not looked at
 
     def first(self, most: int) -> MapParts:
         """Return at most so many parts; those behind them are counted."""
@@ -199,7 +200,7 @@ def first_parts(query: str, content: MapParts, n: int, count: Callable[[str], in
         files,
         content.n_files,
         count(map_text(files)),
-        _LIMITATIONS,
+        (*content.limitations, *_LIMITATIONS),
         *n_behind,
         content.offset + n if n and any(n_behind) else None,
         content.verdict,
@@ -221,7 +222,13 @@ def joined(projects: Mapping[str, MapParts]) -> MapParts:
     n_files = sum(content.n_files for content in projects.values())
     verdicts = [content.verdict for content in projects.values() if content.verdict]
     n_behind = tuple(map(sum, zip(*(content.n_behind for content in projects.values()), strict=True))) or (0, 0)
-    return MapParts(ordered, n_files, of_several(verdicts) if verdicts else None, n_behind=(n_behind[0], n_behind[1]))
+    return MapParts(
+        ordered,
+        n_files,
+        of_several(verdicts) if verdicts else None,
+        n_behind=(n_behind[0], n_behind[1]),
+        limitations=tuple(dict.fromkeys(note for content in projects.values() for note in content.limitations)),
+    )
 
 
 def _trust(content: MapParts) -> float:

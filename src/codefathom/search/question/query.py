@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -17,7 +17,7 @@ from codefathom.errors import UsageError
 from codefathom.facts.languages import FILE_ENDINGS
 from codefathom.facts.paths import FILE_NAMES, is_named_as_file
 from codefathom.search.filter.filter_options import MAX_PATH, is_glob, one_of, split_values
-from codefathom.stores.conditions import combine, normalise
+from codefathom.stores.conditions import FORK, combine, flag_named, normalise
 from codefathom.text.kept_names import is_kept_text
 from codefathom.text.written_place import place_of
 from codefathom.types import Filter, FilterGroup, Where
@@ -45,6 +45,7 @@ INLINE_FIELDS = {
     "size": "size",
     "test": "is_test",
     "is_test": "is_test",
+    "fork": FORK,
 }
 
 
@@ -108,6 +109,9 @@ def parse_query(text: str) -> Query:
     remaining = _without_gaps(pieces)
     symbols = tuple(dict.fromkeys(mark.value for mark in marks if mark.kind == "symbol"))
     paths = tuple(dict.fromkeys(mark.value for mark in marks if mark.kind == "path"))
+    if paths:  # a pattern beside a path is one more of them
+        paths = tuple(dict.fromkeys(mark.value for mark in marks if mark.kind in ("path", "pattern")))
+        marks = [mark for mark in marks if mark.kind != "pattern"]
     members = [mark.value for mark in marks if mark.kind == "members"]
     if not members and len(symbols) == 1 and remaining:
         members = list(symbols)
@@ -117,7 +121,7 @@ def parse_query(text: str) -> Query:
         paths=paths,
         symbols=symbols,
         members_of=members[0] if members else None,
-        where=combine(*dict.fromkeys(mark.where for mark in marks)),
+        where=_where(marks),
         intent=_intent(remaining) if remaining else "symbol" if symbols else "path" if paths else "keywords",
     )
 
@@ -153,8 +157,8 @@ _FIELD = re.compile(r"(-?)([A-Za-z_]+):(.+)", re.DOTALL)
 
 
 class _Mark(NamedTuple):
-    kind: Literal["path", "symbol", "members", "where"]
-    value: str
+    kind: Literal["path", "pattern", "symbol", "members", "where"]
+    value: str  # of a condition that has to hold, its field; "" of one that must not
     where: Where | None = None
     text_after: str = ""  # text after the mark, which stays in the query
 
@@ -185,7 +189,9 @@ def _path_mark(word: str) -> _Mark | None:
     if not is_path(path):
         return None
     if is_glob(path) and ("*" in path or "?" in path):  # brackets alone may be the name of a file
-        return _Mark("where", "", one_of("path", (path,)), text_after.strip(_PAUSES)) if len(path) <= MAX_PATH else None
+        if len(path) > MAX_PATH:
+            return None
+        return _Mark("pattern", path, one_of("path", (path,)), text_after.strip(_PAUSES))
     return _Mark("path", path, text_after=text_after.strip(_PAUSES))
 
 
@@ -208,11 +214,28 @@ def _field_mark(minus: str, name: str, value: str) -> _Mark | None:
         return None
     if where is None:
         return None
-    return _Mark("where", "", FilterGroup("NOT", (where,)) if minus else where)
+    return _Mark("where", "", FilterGroup("NOT", (where,))) if minus else _Mark("where", field, where)
+
+
+def _where(marks: Sequence[_Mark]) -> Where | None:
+    """Return the condition of all marks: marks of one field are alternatives, as are patterns; all else must hold."""
+    groups: dict[object, dict[Where, None]] = {}
+    for mark in marks:
+        if mark.where is not None:
+            of_field = mark.kind if mark.kind == "pattern" else mark.value or mark.where
+            groups.setdefault(of_field, {})[mark.where] = None
+    return combine(*(_either(tuple(same)) for same in groups.values()))
+
+
+def _either(wheres: tuple[Where, ...]) -> Where:
+    return wheres[0] if len(wheres) == 1 else FilterGroup("OR", wheres)
 
 
 def _condition(field: str, values: tuple[str, ...]) -> Where | None:
-    where = Filter(field, "eq", values[0]) if field == "is_test" else one_of(field, values)
+    if field in (FORK, "is_test"):
+        flags = dict.fromkeys(flag_named(field, "yes" if value.lower() == "only" else value) for value in values)
+        return _either(tuple(Filter(field, "eq", flag) for flag in flags))
+    where = one_of(field, values)
     return where and normalise(where)
 
 

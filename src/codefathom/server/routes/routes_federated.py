@@ -117,7 +117,14 @@ def router(state: ServerState) -> APIRouter:
         def ask(projects: JoinedProjects) -> FederatedSymbolsOut:
             result = projects.symbols(name.query, path=path, kind=name.kind, limit=limit, offset=page.offset)
             where, failed = _where(places, projects), _failures(result.failed)
-            answer = FederatedSymbolsOut(query=name.query, symbols=[], **failed, **where._asdict())
+            answer = FederatedSymbolsOut(
+                query=name.query,
+                symbols=[],
+                completeness=" ".join(map(str, result.limitations)),
+                completeness_parts=notes_out(result.limitations),
+                **failed,
+                **where._asdict(),
+            )
 
             def first(n: int) -> FederatedSymbolsOut:
                 listed = [

@@ -270,9 +270,16 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         def look(lease: SearchLease) -> SymbolsOut:
             project = project_id or _only_project(state, client.caller)
             with asker_for(state, project, client.caller, lease) as asker:
-                symbols, n_symbols = _symbols(asker, name, _inside(path, asker), page.offset, limit)
-            listed = list(map(symbol_out, symbols))
-            answer = SymbolsOut(project_id=project, query=name.query, symbols=listed, n_symbols=n_symbols)
+                result = _symbols(asker, name, _inside(path, asker), page.offset, limit)
+            listed, n_symbols = list(map(symbol_out, result.symbols)), result.n_symbols
+            answer = SymbolsOut(
+                project_id=project,
+                query=name.query,
+                symbols=listed,
+                n_symbols=n_symbols,
+                completeness=result.completeness,
+                completeness_parts=notes_out(result.limitations),
+            )
 
             def first(n: int) -> SymbolsOut:
                 end = rest_shape(Rest(max(n_symbols - page.offset - n, 0)), page.offset, n)

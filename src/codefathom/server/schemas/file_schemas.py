@@ -92,6 +92,8 @@ class SymbolsOut(PageOut):
     query: str = Field(examples=["price"])
     symbols: list[SymbolOut]
     n_symbols: int = Field(examples=[97], description="all that fit, also those of other pages")
+    completeness: str = Field(default="", examples=[""], description="what was not listed; empty: nothing")
+    completeness_parts: Parts = Field(default=[])
 
 
 class EdgeOut(Out):
@@ -236,6 +238,8 @@ class FederatedSymbolsOut(PageOut):
 
     query: str = Field(examples=["price"])
     symbols: list[ProjectSymbolOut]
+    completeness: str = Field(default="", examples=[""], description="what was not listed; empty: nothing")
+    completeness_parts: Parts = Field(default=[])
     failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
     indexing: BeingIndexed = Field(default=[])
     roots: Roots = Field(default={})

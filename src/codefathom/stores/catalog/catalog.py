@@ -58,6 +58,7 @@ from codefathom.stores.catalog.writing import (
     put_meta,
     put_vectors,
 )
+from codefathom.stores.conditions import matches, record_of
 from codefathom.stores.database import Database, is_marked, set_aside
 from codefathom.stores.folder import File, file_at
 from codefathom.stores.kept_file import KeptFile
@@ -392,6 +393,10 @@ class Catalog:
         lines = "".join(row[soundness.TEXT] for row in rows).split("\n")
         text = "\n".join(lines[max(start_line - first, 0) : end_line - first + 1])
         return text + "\n" if end_line - first + 1 < len(lines) else text
+
+    def passes(self, where: Where, place: Chunk) -> bool:
+        """Return True if lines of a document, as they are shown, fulfil a condition."""
+        return any(matches(where, record_of(place, document)) for document in self.documents_at([place.path]))
 
     def matching(self, where: Where, level: Level = "chunk") -> set[int]:
         """Return the keys of the chunks for which a condition holds, or for a place of a level in which they lie.

@@ -116,6 +116,10 @@ class Chunks(Protocol):
         """Return (key, path) of the chunks that hold this line of a file of this name, in the order of paths."""
         ...
 
+    def passes(self, where: Where, place: Chunk) -> bool:
+        """Return True if lines of a document, as they are shown, fulfil a condition."""
+        ...
+
     def matching(self, where: Where, level: Level = "chunk") -> set[int]:
         """Return the keys of the chunks for which a condition holds, or for a place of a level in which they lie.
 

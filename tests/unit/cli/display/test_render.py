@@ -41,6 +41,7 @@ from codefathom.types import (
     RelatedResult,
     SearchResult,
     Skipped,
+    SomeSymbols,
     Status,
     Symbol,
 )
@@ -371,7 +372,10 @@ def test_the_kind_is_that_of_the_symbol_that_is_shown() -> None:
 
 def test_other_results_are_json_by_their_fields() -> None:
     symbol = Symbol("class", "A", "A", 1, 2, 1)
-    assert symbols_shape("a", [FoundSymbol("a.py", "python", symbol)], 1)["symbols"][0]["qualified_name"] == "A"
+    assert (
+        symbols_shape("a", SomeSymbols((FoundSymbol("a.py", "python", symbol),), 1))["symbols"][0]["qualified_name"]
+        == "A"
+    )
     said = {"damages": "damage", "first_run": "incomplete", "unloaded": "missing_grammars"}
     for value in (REPORT, STATUS):
         names = {said.get(name, name) for name in value.__slots__}

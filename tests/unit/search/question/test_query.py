@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from codefathom.search.question.query import Query, UnwrappedQuery, parse_query, unwrap
 from codefathom.stores.conditions import matches
-from codefathom.types import Filter, FilterGroup
+from codefathom.types import Filter, FilterGroup, Where
 
 
 @pytest.mark.parametrize(
@@ -166,6 +166,51 @@ def test_several_filters_hold_together() -> None:
     assert where == FilterGroup(
         "AND", (Filter("language", "eq", "go"), FilterGroup("NOT", (Filter("kind", "eq", "class"),)))
     )
+
+
+@pytest.mark.parametrize(
+    ("marks", "holds"),
+    [
+        ("lang:go lang:py", True),
+        ("lang:rs language:py", False),
+        ("repo:internal repo:other", True),
+        ("repo:other module:internal", True),
+        ("repo:a repo:b", False),
+        ("path:internal/ path:nowhere", True),
+        ("kind:function kind:method", True),
+        ("@*.go @*.py", True),
+        ("ext:py ext:go lines:20 lines:30", True),
+        ("ext:py ext:go lines:30", False),
+        ("-lang:py -lang:go", False),
+        ("-lang:py -lang:rs", True),
+        ("lang:go lang:py -path:net", False),
+        ("lines:10..12 lines:15..30", True),
+    ],
+)
+def test_two_of_one_word_mean_either(marks: str, holds: bool) -> None:
+    where = parse_query(f"send {marks}").where
+    assert where is not None
+    assert matches(where, RECORD) == holds
+
+
+def test_a_pattern_beside_a_path_means_either() -> None:
+    query = parse_query("@src/app.py @lib/*.go retry")
+    assert (query.paths, query.where) == (("src/app.py", "lib/*.go"), None)
+
+
+@pytest.mark.parametrize(
+    ("mark", "where"),
+    [
+        ("fork:no", Filter("fork", "eq", 0)),
+        ("fork:yes", Filter("fork", "eq", 1)),
+        ("fork:only", Filter("fork", "eq", 1)),
+        ("-fork:true", FilterGroup("NOT", (Filter("fork", "eq", 1),))),
+        ("fork:perhaps", None),
+    ],
+)
+def test_forks(mark: str, where: Where | None) -> None:
+    query = parse_query(f"send {mark}")
+    assert (query.where, query.text) == (where, "send" if where else f"send {mark}")
 
 
 def test_phrases_stay_in_the_text() -> None:
