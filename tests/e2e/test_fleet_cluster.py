@@ -23,7 +23,7 @@ from codefathom.cli import main
 from codefathom.errors import SettingsError
 from codefathom.fleet import fleet_run
 from codefathom.fleet.cluster import ray_cluster
-from codefathom.fleet.cluster.ray_cluster import NAMESPACE, RayCluster
+from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.fleet import Fleet
 from codefathom.types import SearchResult
 
@@ -133,16 +133,20 @@ def answers(actor: Any) -> bool:
         return False
 
 
+def actors_of(served: Served) -> list[Any]:
+    """Return the actors of the three machines, that which is asked first for the first shard before the others."""
+    cluster = RayCluster.connect(served.address)
+    shard = next(iter(served.there.opened.catalog.shards.values()))  # type: ignore[attr-defined]
+    first = cluster._holders(shard.folder)[0]
+    machines = sorted(cluster._machines(), key=lambda machine: machine != first)
+    assert len(machines) == 3
+    return [cluster._actor(machine) for machine in machines]
+
+
 def kill_while_asked(served: Served, n_kills: int) -> None:
     """Kill actors, one after the other, while questions run; each has the right answer."""
-    import ray
-
     expected = {question: seen(served.here.search(question, limit=10)) for question in QUESTIONS}
-    for question in QUESTIONS:
-        served.there.search(question)
-    names = sorted(item["name"] for item in ray.util.list_named_actors(all_namespaces=True))
-    actors = [ray.get_actor(name, namespace=NAMESPACE) for name in names]
-    assert len(actors) == 3
+    actors = actors_of(served)
     wrong: list[str] = []
     n_asked, is_over = [0], Event()
 
@@ -182,6 +186,19 @@ def test_a_killed_actor_costs_no_answer(served: Served) -> None:
 @pytest.mark.long
 def test_many_killed_actors_cost_no_answer(served: Served) -> None:
     kill_while_asked(served, 60)
+
+
+@needs_ray
+def test_where_a_machine_does_not_answer_the_other_one_is_asked(served: Served) -> None:
+    question = QUESTIONS[0]
+    expected = seen(served.here.search(question, limit=10))
+    for actor in actors_of(served):
+        process = process_of(actor)
+        os.kill(process, signal.SIGSTOP)  # it is neither dead nor does it answer
+        try:
+            assert seen(served.there.search(question, limit=10)) == expected
+        finally:
+            os.kill(process, signal.SIGCONT)
 
 
 @needs_ray

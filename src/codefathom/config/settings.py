@@ -342,8 +342,8 @@ class SearchSettings(NamedTuple):
     fleet_cluster: Annotated[
         str,
         SettingRule(
-            "Address HOST:PORT of a Ray cluster whose machines read the shards of fleets, see docs/scale.md; empty: this "
-            "machine reads them.",
+            "Address HOST:PORT of a Ray cluster whose machines read the shards of fleets, see docs/scale.md; empty: "
+            "this machine reads them.",
             remote=True,
         ),
     ] = ""

@@ -35,7 +35,7 @@ from codefathom.types import CALLABLE_KINDS, VALUE_KINDS, Chunk, Failure, FoundS
 _T = TypeVar("_T")
 _Made = TypeVar("_Made")
 _Item = TypeVar("_Item")
-_Given = ParamSpec("_Given")
+_Arguments = ParamSpec("_Arguments")
 _MOST_STEMS = 20_000  # in memory
 
 
@@ -160,21 +160,21 @@ class ShardCatalogs:
     def _each(
         self,
         slots: Iterable[int],
-        read: Callable[Concatenate[Catalog, _Given], _T],
-        *values: _Given.args,
-        **named: _Given.kwargs,
+        read: Callable[Concatenate[Catalog, _Arguments], _T],
+        *values: _Arguments.args,
+        **named: _Arguments.kwargs,
     ) -> Iterator[_T]:
         """Yield what a method of the catalogue gives in each of these shards that may be asked."""
         return (read(self.catalog(slot), *values, **named) for slot in slots if self.reached(slot))
 
     def _all(
-        self, read: Callable[Concatenate[Catalog, _Given], _T], *values: _Given.args, **named: _Given.kwargs
+        self, read: Callable[Concatenate[Catalog, _Arguments], _T], *values: _Arguments.args, **named: _Arguments.kwargs
     ) -> Iterator[_T]:
         return self._each(self.shards, read, *values, **named)
 
-    def _own(self, asked: Mapping[int, list[_Item]], read: Callable[[Catalog, list[_Item]], _T]) -> Iterator[_T]:
+    def _own(self, own_values: Mapping[int, list[_Item]], read: Callable[[Catalog, list[_Item]], _T]) -> Iterator[_T]:
         """Yield what a method of the catalogue gives of what belongs to each shard, which was asked before."""
-        return (read(self.catalog(slot), own) for slot, own in asked.items() if self._named(slot))
+        return (read(self.catalog(slot), own) for slot, own in own_values.items() if self._named(slot))
 
     def _with(self, name: str) -> Iterable[int]:
         """Yield the shards in which a name may be defined or used."""

@@ -13,7 +13,7 @@ from codefathom.stores.base import Row
 from codefathom.stores.vectors.flat_vectors import VECTORS, FlatVectorStore
 from codefathom.types import Where
 
-_Asked: TypeAlias = tuple[bytes, int, Collection[int] | None]  # vector, k, allowed
+_Arguments: TypeAlias = tuple[bytes, int, Collection[int] | None]  # vector, k, allowed
 
 
 class ShardVectors:
@@ -40,14 +40,14 @@ class ShardVectors:
         """See `VectorStore`."""
         by_slot = _by_slot(allowed)
         slots = self._slots if by_slot is None else [slot for slot in self._slots if slot in by_slot]
-        asked = {slot: (vector, k, None if by_slot is None else by_slot[slot]) for slot in slots}
-        nearest = [item for items in self._each_nearest(asked) for item in items]
+        arguments = {slot: (vector, k, None if by_slot is None else by_slot[slot]) for slot in slots}
+        nearest = [item for items in self._each_nearest(arguments) for item in items]
         return sorted(nearest, key=lambda item: (-item[1], item[0]))[:k]
 
-    def _each_nearest(self, asked: Mapping[int, _Asked]) -> Iterator[list[tuple[int, float]]]:
+    def _each_nearest(self, arguments: Mapping[int, _Arguments]) -> Iterator[list[tuple[int, float]]]:
         """Yield the nearest of each shard that may be asked."""
-        slots = (slot for slot in asked if self._shards.reached(slot, open_part=self._store))
-        return (self._store(slot).nearest(*asked[slot]) for slot in slots)
+        slots = (slot for slot in arguments if self._shards.reached(slot, open_part=self._store))
+        return (self._store(slot).nearest(*arguments[slot]) for slot in slots)
 
     def damage(self) -> str:
         """See `VectorStore`."""

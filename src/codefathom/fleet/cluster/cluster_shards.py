@@ -21,7 +21,7 @@ from codefathom.stores.catalog.records import CheckedText
 
 _T = TypeVar("_T")
 _Item = TypeVar("_Item")
-_Given = ParamSpec("_Given")
+_Arguments = ParamSpec("_Arguments")
 _MOST_TEXTS = 200  # files whose texts travel in one message
 
 
@@ -96,16 +96,16 @@ class ClusterCatalogs(ShardCatalogs):
     def _each(
         self,
         slots: Iterable[int],
-        read: Callable[Concatenate[Catalog, _Given], _T],
-        *values: _Given.args,
-        **named: _Given.kwargs,
+        read: Callable[Concatenate[Catalog, _Arguments], _T],
+        *values: _Arguments.args,
+        **named: _Arguments.kwargs,
     ) -> Iterator[_T]:
-        sent = tuple(map(plain, values))
-        calls = [ShardCall(slot, read.__name__, sent, named) for slot in slots if self.reached(slot)]
+        arguments = tuple(map(plain, values))
+        calls = [ShardCall(slot, read.__name__, arguments, named) for slot in slots if self.reached(slot)]
         return iter(self.values(calls).values())
 
-    def _own(self, asked: Mapping[int, list[_Item]], read: Callable[[Catalog, list[_Item]], _T]) -> Iterator[_T]:
-        calls = [ShardCall(slot, read.__name__, (own,)) for slot, own in asked.items() if self._named(slot)]
+    def _own(self, own_values: Mapping[int, list[_Item]], read: Callable[[Catalog, list[_Item]], _T]) -> Iterator[_T]:
+        calls = [ShardCall(slot, read.__name__, (own,)) for slot, own in own_values.items() if self._named(slot)]
         return iter(self.values(calls).values())
 
     def _is_home(self, slot: int, path: str) -> bool:
@@ -142,7 +142,7 @@ class ClusterVectors(ShardVectors):
         super().__init__(shards, lambda slot: open_vectors(shards, slot, *part))
         self._cluster_shards, self._part = shards, part
 
-    def _each_nearest(self, asked: Mapping[int, tuple[Any, ...]]) -> Iterator[list[tuple[int, float]]]:
-        slots = (slot for slot in asked if self._shards.reached(slot))
-        calls = [ShardCall(slot, "nearest", asked[slot], vectors=self._part) for slot in slots]
+    def _each_nearest(self, arguments: Mapping[int, tuple[Any, ...]]) -> Iterator[list[tuple[int, float]]]:
+        slots = (slot for slot in arguments if self._shards.reached(slot))
+        calls = [ShardCall(slot, "nearest", arguments[slot], vectors=self._part) for slot in slots]
         return iter(self._cluster_shards.values(calls).values())

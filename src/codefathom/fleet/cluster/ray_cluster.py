@@ -7,7 +7,6 @@ of two machines for a shard, and the second question where the first machine is 
 from __future__ import annotations
 
 import logging
-import os
 import pickle
 import socket
 import time
@@ -23,7 +22,7 @@ from typing import Any
 from codefathom import __version__
 from codefathom.errors import SettingsError
 from codefathom.fleet.cluster.shard_actor import ShardActor
-from codefathom.fleet.cluster.shard_calls import Asked, ListNeeded, ShardCall, ShardList, ShardReply, packed
+from codefathom.fleet.cluster.shard_calls import ListNeeded, ShardCall, ShardList, ShardMessage, ShardReply, packed
 from codefathom.system.extras import install_line
 
 SETTING = "search.fleet_cluster"
@@ -106,8 +105,8 @@ class RayCluster:
         return [_Bundle(nodes, tuple(own)) for nodes, own in bundles.items()]
 
     def _send(self, shards: ShardList, bundle: _Bundle, node: str, sent: dict[Any, tuple[_Bundle, str]]) -> None:
-        asked = Asked(shards.key, bundle.calls, shards if node in bundle.with_list else None)
-        sent[self._actor(node).ask.remote(__version__, packed(asked))] = bundle, node
+        message = ShardMessage(shards.key, bundle.calls, shards if node in bundle.with_list else None)
+        sent[self._actor(node).ask.remote(__version__, packed(message))] = bundle, node
 
     def _arrived(self, references: list[Any], bundles: Sequence[_Bundle], until: float) -> list[Any]:
         """Return references whose answers are there, after waiting for one until something is to be sent."""
@@ -197,7 +196,6 @@ _LONGEST_VERSION = 100
 
 @cache
 def _connected(address: str) -> RayCluster:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody
     try:
         import ray
         import ray.util.scheduling_strategies

@@ -13,7 +13,15 @@ from typing import Any, cast
 
 from codefathom import __version__
 from codefathom.errors import FathomError
-from codefathom.fleet.cluster.shard_calls import Asked, ListNeeded, ShardCall, ShardList, ShardReply, packed, plain
+from codefathom.fleet.cluster.shard_calls import (
+    ListNeeded,
+    ShardCall,
+    ShardList,
+    ShardMessage,
+    ShardReply,
+    packed,
+    plain,
+)
 from codefathom.fleet.manifest import Manifest
 from codefathom.fleet.shard_catalogs import ShardCatalogs
 from codefathom.fleet.shard_vectors import open_vectors
@@ -42,20 +50,20 @@ class ShardActor:
         """Return the replies to the calls of a message, in their order, packed; or why there are none."""
         if version != __version__:
             return __version__.encode()  # plain: what is packed may have another form in another version
-        asked: Asked = pickle.loads(message)
-        fleet = self._fleet(asked)
-        return packed(ListNeeded() if fleet is None else [fleet.reply(call) for call in asked.calls])
+        question: ShardMessage = pickle.loads(message)
+        fleet = self._fleet(question)
+        return packed(ListNeeded() if fleet is None else [fleet.reply(call) for call in question.calls])
 
-    def _fleet(self, asked: Asked) -> _OpenFleet | None:
+    def _fleet(self, question: ShardMessage) -> _OpenFleet | None:
         with self._lock:
-            if asked.fleet not in self._fleets:
-                if asked.shards is None:
+            if question.fleet not in self._fleets:
+                if question.shards is None:
                     return None
-                self._fleets[asked.fleet] = _OpenFleet(asked.shards)
-            self._fleets.move_to_end(asked.fleet)
+                self._fleets[question.fleet] = _OpenFleet(question.shards)
+            self._fleets.move_to_end(question.fleet)
             while len(self._fleets) > _MOST_FLEETS:
                 self._fleets.popitem(last=False)  # closed when the last thread that reads it has ended
-            return self._fleets[asked.fleet]
+            return self._fleets[question.fleet]
 
 
 class _OpenFleet:

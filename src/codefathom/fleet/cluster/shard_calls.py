@@ -80,7 +80,7 @@ class ShardList(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ShardMessage:
     """Calls of one question to one actor."""
 
     fleet: tuple[str, str, int]  # the key of its list
