@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+WITH_RAY := $(VENV)/.with-ray
 BENCH_VENV := .bench-venv
 PEERS := $(BENCH_VENV)/.installed
 PAGE := src/codefathom/server/static/index.html
@@ -10,7 +11,7 @@ EXTENSION := editors/vscode/dist/extension.js
 EXTENSION_SOURCES := $(wildcard editors/vscode/src/*.ts editors/vscode/*.json editors/vscode/media/*)
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
-.PHONY: editors/vscode test test-long test-page-slowly test-llm test-trust mutants check format docs demo web screenshots model
+.PHONY: editors/vscode test test-long test-cluster test-page-slowly test-llm test-trust mutants check format docs demo web screenshots model
 .PHONY: dist recording plot try-container test-qdrant test-mcp
 .PHONY: bench bench-agents bench-changes bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team bench-graph bench-fleet
 
@@ -18,11 +19,15 @@ PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print
 export PYTHONDONTWRITEBYTECODE :=
 
 # Three workers on two cores: a test often waits for a process or a server of its own. Neighbours in a file stay together.
-test: check $(PAGE) $(EXTENSION) $(CONFORMANCE)
+test: check $(PAGE) $(EXTENSION) $(CONFORMANCE) $(if $(CI),$(WITH_RAY))
 	$(BIN)/pytest -n 3 --dist worksteal -m "not long and not llm"
 
 test-long: $(INSTALLED)
 	$(BIN)/pytest -m long -o timeout=14400 -o faulthandler_timeout=15000
+
+# A fleet on three nodes of Ray on this machine, of which 60 actors are killed one after the other. Some minutes.
+test-cluster: $(WITH_RAY)
+	$(BIN)/pytest tests/e2e/test_fleet_cluster.py
 
 # The page in a browser that is slower, with answers that come late: finds what depends on timing. A quarter of an hour.
 test-page-slowly: $(PAGE)
@@ -181,6 +186,11 @@ $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet -e . --group dev
+	touch $@
+
+# 285 MB. PyPI has no wheel of Ray for each Python; without it its tests are skipped.
+$(WITH_RAY): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --only-binary ray -e ".[cluster]" || echo "Ray cannot be installed for this Python"
 	touch $@
 
 $(PAGE): web/node_modules/.package-lock.json $(PAGE_SOURCES)

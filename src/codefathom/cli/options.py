@@ -457,6 +457,12 @@ _REFRESH = Option(
     setting="search.refresh",
     choices=("auto", "always", "never"),
 )
+_CLUSTER = Option(
+    ("--cluster",),
+    "the machines of this Ray cluster read the shards of fleets; see docs/scale.md",
+    "HOST:PORT",
+    setting="search.fleet_cluster",
+)
 _MODEL = Option(
     ("--model",), "use this language model, such as ollama:qwen2.5-coder:14b", "PROVIDER:NAME", setting="llm.model"
 )
@@ -593,6 +599,7 @@ COMMANDS = (
             Option(("--explain",), "show how the score of each result was computed"),
             _REVISION,
             _REFRESH,
+            _CLUSTER,
         ),
         SearchOptions,
         (
@@ -1028,6 +1035,7 @@ COMMANDS = (
         (
             Option(("--host",), "address to listen on", "ADDRESS", setting="server.host"),
             Option(("--port",), "port to listen on; 0: any free port", "N", setting="server.port"),
+            _CLUSTER,
             Option(
                 ("--root-path",),
                 "path below which a proxy serves it, such as /code",

@@ -339,6 +339,14 @@ class SearchSettings(NamedTuple):
             high=3600.0,
         ),
     ] = 30.0
+    fleet_cluster: Annotated[
+        str,
+        SettingRule(
+            "Address HOST:PORT of a Ray cluster whose machines read the shards of fleets, see docs/scale.md; empty: "
+            "this machine reads them.",
+            remote=True,
+        ),
+    ] = ""
     refresh: Annotated[
         str,
         SettingRule(

@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from codefathom.errors import DamagedError, IndexingError, UnwritableError, UsageError
 from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, Note
+from codefathom.fleet.cluster.cluster_shards import ClusterCatalogs, ClusterVectors
+from codefathom.fleet.cluster.ray_cluster import RayCluster
+from codefathom.fleet.cluster.shard_calls import VectorsPart
 from codefathom.fleet.fleet_run import WORDS
 from codefathom.fleet.manifest import Manifest
 from codefathom.fleet.reach import FleetReach, current_reach, partial_notes, reaching
 from codefathom.fleet.repository_filter import with_forks
 from codefathom.fleet.shard_catalogs import ShardCatalogs
-from codefathom.fleet.shard_vectors import ShardVectors
+from codefathom.fleet.shard_vectors import ShardVectors, open_vectors
 from codefathom.fleet.sources import tree_of
 from codefathom.fleet.trees import FleetFiles, ShardTree
 from codefathom.project.current_index import CurrentIndex, Run
@@ -32,7 +35,6 @@ from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
-from codefathom.stores.vectors.flat_vectors import VECTORS, FlatVectorStore
 from codefathom.types import Hit, Partial, UnaskedShard, Where
 
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ class OpenedFleet(OpenedProject):
     ) -> None:
         """Open a fleet that a run has made. Raises IndexingError for one that is empty."""
         self._manifest = manifest
-        self.shards = ShardCatalogs(manifest)
+        self.shards = _shards_of(manifest, place)
         if not self.shards.shards:
             raise IndexingError(
                 f"the fleet {place.name!r} has no text yet",
@@ -102,15 +104,11 @@ class OpenedFleet(OpenedProject):
 
     def vector_store(self, store: StoreSettings, embedder: Embedder | None = None) -> VectorStore:
         """Return the vectors of a model in all shards."""
-        model, shards = embedder or self.embedder, self.shards.shards
-        name = vector_folder(model)
-
-        def opened(slot: int) -> FlatVectorStore:
-            self.shards.check_part(slot, f"{name}/{VECTORS}")
-            folder = self.shards.folder_of(slot).below(name)
-            return FlatVectorStore(folder, model.dimensions, f"{shards[slot].identity} {name}")
-
-        return ShardVectors(self.shards, opened)
+        model, shards = embedder or self.embedder, self.shards
+        name, dimensions = vector_folder(model), model.dimensions
+        if isinstance(shards, ClusterCatalogs):
+            return ClusterVectors(shards, VectorsPart(name, dimensions))
+        return ShardVectors(shards, lambda slot: open_vectors(shards, slot, name, dimensions))
 
     def marked(self, hits: tuple[Hit, ...], generation: int) -> tuple[Hit, ...]:
         """Say of each hit where else its file is. Its lines are those that were indexed: no generation changes."""
@@ -124,6 +122,14 @@ class OpenedFleet(OpenedProject):
         if n_paths > 1:
             note = Note(ALSO_IN, {"count": n_paths, "paths": tuple(paths)})
         return replace(hit, reasons=(*hit.reasons, note))
+
+
+def _shards_of(manifest: Manifest, place: Location) -> ShardCatalogs:
+    """Return the shards where they are asked: in this process, or on the machines of a cluster."""
+    search = place.settings.search
+    if not search.fleet_cluster:
+        return ShardCatalogs(manifest)
+    return ClusterCatalogs(manifest, RayCluster.connect(search.fleet_cluster), search.fleet_timeout_s)
 
 
 class FleetIndex(CurrentIndex):

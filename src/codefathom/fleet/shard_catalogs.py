@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from functools import lru_cache
 from heapq import merge
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from threading import RLock
-from typing import Any, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from codefathom.errors import DamagedError, IndexingError
 from codefathom.facts.reasons import PART_DAMAGED, SHARD_FILE_DIFFERS, SHARD_REPAIR, Note, Told, verbatim
@@ -35,6 +35,8 @@ from codefathom.types import CALLABLE_KINDS, VALUE_KINDS, Chunk, Failure, FoundS
 
 _T = TypeVar("_T")
 _Made = TypeVar("_Made")
+_Item = TypeVar("_Item")
+_Arguments = ParamSpec("_Arguments")
 _MOST_STEMS = 20_000  # in memory
 _MOST_CONDITIONS = 16  # that stay planned
 
@@ -66,7 +68,11 @@ class ShardCatalogs:
     # ---- shards
 
     def catalog(self, slot: int) -> Catalog:
-        """Return the catalogue of a shard, which is opened once. Raises IndexingError, DamagedError."""
+        """Return the catalogue of a shard. Raises IndexingError, DamagedError."""
+        return self.local_catalog(slot)
+
+    def local_catalog(self, slot: int) -> Catalog:
+        """Return the catalogue of a shard, which this process opens once. Raises IndexingError, DamagedError."""
         with self._lock:
             if slot in self.broken:
                 raise self._broken(slot)
@@ -155,15 +161,28 @@ class ShardCatalogs:
         with self._lock:
             return list(self._open.values())
 
-    def _each(self, slots: Iterable[int]) -> Iterator[Catalog]:
-        return (self.catalog(slot) for slot in slots if self.reached(slot))
+    def _each(
+        self,
+        slots: Iterable[int],
+        read: Callable[Concatenate[Catalog, _Arguments], _T],
+        *values: _Arguments.args,
+        **named: _Arguments.kwargs,
+    ) -> Iterator[_T]:
+        """Yield what a method of the catalogue gives in each of these shards that may be asked."""
+        return (read(self.catalog(slot), *values, **named) for slot in slots if self.reached(slot))
 
-    def _all(self) -> Iterator[Catalog]:
-        return self._each(self.shards)
+    def _all(
+        self, read: Callable[Concatenate[Catalog, _Arguments], _T], *values: _Arguments.args, **named: _Arguments.kwargs
+    ) -> Iterator[_T]:
+        return self._each(self.shards, read, *values, **named)
 
-    def _with(self, name: str) -> Iterator[Catalog]:
-        """Yield the catalogues in which a name may be defined or used."""
-        return self._each(slot for slot in self.shards if self._may_have(slot, name))
+    def _own(self, own_values: Mapping[int, list[_Item]], read: Callable[[Catalog, list[_Item]], _T]) -> Iterator[_T]:
+        """Yield what a method of the catalogue gives of what belongs to each shard, which was asked before."""
+        return (read(self.catalog(slot), own) for slot, own in own_values.items() if self._named(slot))
+
+    def _with(self, name: str) -> Iterable[int]:
+        """Yield the shards in which a name may be defined or used."""
+        return (slot for slot in self.shards if self._may_have(slot, name))
 
     def _may_have(self, slot: int, name: str) -> bool:
         if slot not in self._filters:
@@ -184,17 +203,17 @@ class ShardCatalogs:
     def _named(self, slot: int) -> bool:
         return slot in self.shards and self.reached(slot, is_named=True)
 
-    def _by_slot(self, paths: Iterable[str]) -> Iterator[tuple[Catalog, list[str]]]:
+    def _by_slot(self, paths: Iterable[str]) -> Mapping[int, list[str]]:
         slots = defaultdict[int, list[str]](list)
         for path in paths:
             slots[self._slots.get(path.partition("/")[0], 0)].append(path)
-        return ((self.catalog(slot), own) for slot, own in slots.items() if self._named(slot))
+        return slots
 
-    def _by_key(self, keys: Iterable[int]) -> Iterator[tuple[Catalog, list[int]]]:
+    def _by_key(self, keys: Iterable[int]) -> Mapping[int, list[int]]:
         slots = defaultdict[int, list[int]](list)
         for key in keys:
             slots[key >> KEYS_OF_SHARD].append(key)
-        return ((self.catalog(slot), own) for slot, own in slots.items() if self._named(slot))
+        return slots
 
     # ---- small values
 
@@ -228,7 +247,7 @@ class ShardCatalogs:
 
     def documents(self) -> list[StoredDocument]:
         """See `Documents`."""
-        return sorted((item for catalog in self._all() for item in catalog.documents()), key=lambda item: item.path)
+        return sorted(chain.from_iterable(self._all(Catalog.documents)), key=lambda item: item.path)
 
     def paths(self) -> list[str]:
         """See `Documents`."""
@@ -236,7 +255,7 @@ class ShardCatalogs:
 
     def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
         """See `Documents`."""
-        return [item for catalog, own in self._by_slot(paths) for item in catalog.documents_at(own)]
+        return [item for items in self._own(self._by_slot(paths), Catalog.documents_at) for item in items]
 
     def paths_by_stem(self) -> PathsByStem:
         """See `Documents`; a stem is looked up when it is asked for."""
@@ -244,7 +263,7 @@ class ShardCatalogs:
 
     def languages(self) -> dict[str, str]:
         """See `Documents`."""
-        return dict(sorted(pair for catalog in self._all() for pair in catalog.languages().items()))
+        return dict(sorted(pair for languages in self._all(Catalog.languages) for pair in languages.items()))
 
     def paths_since(self, generation: int) -> list[str]:
         """Return nothing: a generation is never written."""
@@ -278,8 +297,8 @@ class ShardCatalogs:
     def placed(self, keys: Collection[int]) -> dict[int, tuple[Chunk, int]]:
         """See `Chunks`."""
         placed: dict[int, tuple[Chunk, int]] = {}
-        for catalog, own in self._by_key(keys):
-            placed |= catalog.placed(own)
+        for part in self._own(self._by_key(keys), Catalog.placed):
+            placed |= part
         return {key: placed[key] for key in keys if key in placed}
 
     def chunks_of(self, path: str) -> list[tuple[int, Chunk]]:
@@ -298,13 +317,15 @@ class ShardCatalogs:
 
     def keys_of(self, paths: Collection[str]) -> dict[int, str]:
         """See `Chunks`."""
-        pairs = (pair for catalog, own in self._by_slot(paths) for pair in catalog.keys_of(own).items())
+        parts = self._own(self._by_slot(paths), Catalog.keys_of)
+        pairs = (pair for part in parts for pair in part.items())
         return dict(sorted(pairs, key=lambda pair: pair[1]))
 
     def chunks_defining(self, name: str, *, partial: bool, limit: int) -> list[int]:
         """See `Chunks`."""
-        catalogs = self._all() if partial else self._with(name)
-        keys = [key for catalog in catalogs for key in catalog.chunks_defining(name, partial=partial, limit=limit)]
+        slots = self.shards if partial else self._with(name)
+        parts = self._each(slots, Catalog.chunks_defining, name, partial=partial, limit=limit)
+        keys = list(chain.from_iterable(parts))
         chunks = self.chunks(keys)
         placed = [key for key in keys if key in chunks]
         placed.sort(key=lambda key: (chunks[key].path, chunks[key].start_line, chunks[key].column))
@@ -316,7 +337,7 @@ class ShardCatalogs:
 
     def chunks_at(self, name: str, line: int) -> list[tuple[int, str]]:
         """See `Chunks`."""
-        return sorted((row for catalog in self._all() for row in catalog.chunks_at(name, line)), key=lambda row: row[1])
+        return sorted(chain.from_iterable(self._all(Catalog.chunks_at, name, line)), key=lambda row: row[1])
 
     def passes(self, where: Where, place: Chunk) -> bool:
         """See `Chunks`. A file is one of each repository that has its content."""
@@ -332,8 +353,8 @@ class ShardCatalogs:
         """See `Chunks`. A repository has also the files whose content is indexed with another one."""
         planned = self._planned(normalise(where))
         slots = [slot for slot in self.shards if planned.slots is None or slot in planned.slots]
-        wheres = planned.wheres
-        return {key for catalog in self._each(slots) for where in wheres for key in catalog.matching(where, level)}
+        parts = (self._each(slots, Catalog.matching, where, level) for where in planned.wheres)
+        return set().union(*chain.from_iterable(parts))
 
     # ---- symbols and references
 
@@ -347,26 +368,28 @@ class ShardCatalogs:
             name, symbol = item.symbol.name.lower(), item.symbol
             return name != last, not name.startswith(last), item.path, symbol.start_line, -symbol.end_line
 
-        lists = [catalog.symbols(query, path=path, kind=kind, limit=offset + limit) for catalog in self._below(path)]
+        lists = self._each(self._below(path), Catalog.symbols, query, path=path, kind=kind, limit=offset + limit)
         return list(islice(merge(*lists, key=place), offset, offset + limit))
 
     def n_symbols(self, query: str = "", *, path: str = "", kind: str = "") -> int:
         """Count the symbols that `symbols` returns without a limit."""
-        return sum(catalog.n_symbols(query, path=path, kind=kind) for catalog in self._below(path))
+        return sum(self._each(self._below(path), Catalog.n_symbols, query, path=path, kind=kind))
 
-    def _below(self, path: str) -> Iterator[Catalog]:
+    def _below(self, path: str) -> Iterable[int]:
         slot = self._slots.get(path.partition("/")[0])
-        return self._all() if not path else self._each([slot] if slot in self.shards else [])
+        return self.shards if not path else [slot] if slot in self.shards else []
 
     def symbols_named(self, name: str, *, kinds: Collection[str] = ()) -> list[FoundSymbol]:
         """See `Symbols`."""
-        catalogs = self._with(name.rpartition(".")[2])
-        items = [item for catalog in catalogs for item in catalog.symbols_named(name, kinds=kinds)]
-        return sorted(items, key=lambda item: (item.path, item.symbol.start_line, -item.symbol.end_line))
+        slots = self._with(name.rpartition(".")[2])
+        items = self._each(slots, Catalog.symbols_named, name, kinds=kinds)
+        return sorted(
+            chain.from_iterable(items), key=lambda item: (item.path, item.symbol.start_line, -item.symbol.end_line)
+        )
 
     def definitions(self, name: str, *, limit: int) -> list[DefinitionPlace]:
         """See `Symbols`."""
-        places = [item for catalog in self._with(name) for item in catalog.definitions(name, limit=limit)]
+        places = list(chain.from_iterable(self._each(self._with(name), Catalog.definitions, name, limit=limit)))
         minor = CALLABLE_KINDS | VALUE_KINDS
         places.sort(key=lambda item: (item.name != name, item.kind in minor, item.path, item.line))
         return places[:limit]
@@ -383,13 +406,13 @@ class ShardCatalogs:
 
     def similar_names(self, word: str, *, limit: int) -> list[str]:
         """See `Symbols`."""
-        names = {name for catalog in self._all() for name in catalog.similar_names(word, limit=limit)}
+        names = set(chain.from_iterable(self._all(Catalog.similar_names, word, limit=limit)))
         return sorted(names, key=lambda name: (len(name), name))[:limit]
 
     def references(self, name: str) -> list[tuple[str, Reference]]:
         """See `References`."""
-        rows = [row for catalog in self._with(name) for row in catalog.references(name)]
-        return sorted(rows, key=lambda row: (row[0], row[1].line))
+        rows = self._each(self._with(name), Catalog.references, name)
+        return sorted(chain.from_iterable(rows), key=lambda row: (row[0], row[1].line))
 
     def references_of(self, path: str) -> list[Reference]:
         """See `References`."""
@@ -403,8 +426,7 @@ class ShardCatalogs:
 
     def imports(self, forms: Collection[ImportForm] | None = None) -> Iterator[tuple[str, Reference]]:
         """See `References`."""
-        rows = (catalog.imports(forms) for catalog in self._all())
-        return merge(*rows, key=lambda row: (row[0], row[1].line))
+        return merge(*self._all(Catalog.imports, forms), key=lambda row: (row[0], row[1].line))
 
     def import_forms(self) -> Collection[ImportForm]:
         """See `References`."""
@@ -412,8 +434,7 @@ class ShardCatalogs:
 
     def languages_with_uses(self, languages: Iterable[str]) -> set[str]:
         """See `References`."""
-        listed = list(languages)
-        return {language for catalog in self._all() for language in catalog.languages_with_uses(listed)}
+        return set(chain.from_iterable(self._all(Catalog.languages_with_uses, list(languages))))
 
     # ---- uses that compilers have written: fleets have none
 
@@ -453,7 +474,7 @@ class ShardCatalogs:
     def counts(self) -> Counts:
         """Count the documents, chunks and symbols."""
         languages, kinds, n_symbols = Counter[str](), Counter[str](), 0
-        for counts in (catalog.counts() for catalog in self._all()):
+        for counts in self._all(Catalog.counts):
             languages.update(counts.languages)
             kinds.update(counts.kinds)
             n_symbols += counts.symbols
@@ -461,7 +482,7 @@ class ShardCatalogs:
 
     def failures(self) -> list[Failure]:
         """Return the files that could not be indexed."""
-        return [item for catalog in self._all() for item in catalog.failures()]
+        return list(chain.from_iterable(self._all(Catalog.failures)))
 
 
 class ShardSoundness:
@@ -478,7 +499,7 @@ class ShardSoundness:
     def damage(self) -> str:
         """Return the first difference between a shard and its seal, or nothing; reads all of them."""
         for slot, shard in self._catalogs.shards.items():
-            if problem := self._catalogs.catalog(slot).soundness.damage():
+            if problem := self._catalogs.local_catalog(slot).soundness.damage():
                 return f"{shard.folder}: {problem}"
         return ""
 
@@ -508,7 +529,7 @@ class _Stems(Mapping[str, Sequence[str]]):
 
 
 def _paths(catalogs: ShardCatalogs, _: list[str] | None) -> list[str]:
-    return sorted(path for catalog in catalogs._all() for path in catalog.paths())
+    return sorted(chain.from_iterable(catalogs._all(Catalog.paths)))
 
 
 def _stems(catalogs: ShardCatalogs, _: PathsByStem | None) -> PathsByStem:
@@ -520,4 +541,4 @@ def _forks(catalogs: ShardCatalogs, _: tuple[str, ...] | None) -> tuple[str, ...
 
 
 def _import_forms(catalogs: ShardCatalogs, _: Collection[ImportForm] | None) -> Collection[ImportForm]:
-    return {form for catalog in catalogs._all() for form in catalog.import_forms()}
+    return set(chain.from_iterable(catalogs._all(Catalog.import_forms)))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import TypeAlias
 
 from codefathom.errors import IndexingError
 from codefathom.fleet.shard_catalogs import ShardCatalogs
 from codefathom.fleet.shards import KEYS_OF_SHARD
 from codefathom.stores.base import Row
-from codefathom.stores.vectors.flat_vectors import FlatVectorStore
+from codefathom.stores.vectors.flat_vectors import VECTORS, FlatVectorStore
 from codefathom.types import Where
+
+_Arguments: TypeAlias = tuple[bytes, int, Collection[int] | None]  # vector, k, allowed
 
 
 class ShardVectors:
@@ -37,13 +40,14 @@ class ShardVectors:
         """See `VectorStore`."""
         by_slot = _by_slot(allowed)
         slots = self._slots if by_slot is None else [slot for slot in self._slots if slot in by_slot]
-        nearest = [
-            item
-            for slot in slots
-            if self._shards.reached(slot, open_part=self._store)
-            for item in self._store(slot).nearest(vector, k, None if by_slot is None else by_slot[slot])
-        ]
+        arguments = {slot: (vector, k, None if by_slot is None else by_slot[slot]) for slot in slots}
+        nearest = [item for items in self._each_nearest(arguments) for item in items]
         return sorted(nearest, key=lambda item: (-item[1], item[0]))[:k]
+
+    def _each_nearest(self, arguments: Mapping[int, _Arguments]) -> Iterator[list[tuple[int, float]]]:
+        """Yield the nearest of each shard that may be asked."""
+        slots = (slot for slot in arguments if self._shards.reached(slot, open_part=self._store))
+        return (self._store(slot).nearest(*arguments[slot]) for slot in slots)
 
     def damage(self) -> str:
         """See `VectorStore`."""
@@ -82,6 +86,13 @@ class ShardVectors:
     def drop(self) -> None:
         """Refuse. Raises IndexingError."""
         raise _read_only()
+
+
+def open_vectors(shards: ShardCatalogs, slot: int, name: str, dimensions: int) -> FlatVectorStore:
+    """Open the vectors of a shard in its folder `name`. Raises IndexingError, DamagedError."""
+    shards.check_part(slot, f"{name}/{VECTORS}")
+    owner = f"{shards.shards[slot].identity} {name}"
+    return FlatVectorStore(shards.folder_of(slot).below(name), dimensions, owner)
 
 
 def _read_only() -> IndexingError:

@@ -41,6 +41,7 @@ EXTRAS = {
     "server": Extra("the web page and the HTTP API (`fathom serve`)", ("fastapi", "h11", "uvicorn")),
     "mcp": Extra("tools for coding agents over HTTP (`fathom serve` at /mcp)", ("mcp", "mcp_types")),
     "lsp": Extra("answers for editors (`fathom lsp`)", ("lsprotocol", "pygls")),
+    "cluster": Extra("shards of fleets on the machines of a Ray cluster (`--cluster`)", ("ray",)),
     "telemetry": Extra("spans of the server for OpenTelemetry", ("opentelemetry",)),
 }
 

@@ -1,0 +1,102 @@
+"""The actor of one node: it opens shards from the shared folder of a fleet, and answers calls about them.
+
+It is a plain class, so that it can be tried without Ray; `ray_cluster` makes an actor of it.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import OrderedDict
+from contextlib import closing
+from threading import Lock
+from typing import Any, cast
+
+from codefathom import __version__
+from codefathom.errors import FathomError
+from codefathom.fleet.cluster.shard_calls import (
+    ListNeeded,
+    ShardCall,
+    ShardList,
+    ShardMessage,
+    ShardReply,
+    packed,
+    plain,
+)
+from codefathom.fleet.manifest import Manifest
+from codefathom.fleet.shard_catalogs import ShardCatalogs
+from codefathom.fleet.shard_vectors import open_vectors
+from codefathom.stores.vectors.flat_vectors import FlatVectorStore
+
+_MOST_FLEETS = 8  # generations of fleets that are open at a time
+# The methods of a catalogue that `ShardCatalogs` asks; whoever calls another one has made a mistake.
+_METHODS = frozenset(
+    (
+        *("chunks_at", "chunks_defining", "chunks_of", "counts", "definitions", "document", "documents"),
+        *("documents_at", "failures", "get_meta", "import_forms", "imports", "imports_of", "keys_of", "kinds_at"),
+        *("languages", "languages_with_uses", "lines", "matching", "n_symbols", "paths", "placed", "references"),
+        *("references_of", "similar_names", "symbols", "symbols_named", "symbols_of", "text", "texts"),
+    )
+)
+
+
+class ShardActor:
+    """Shards that are opened when they are first asked. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._fleets: OrderedDict[tuple[str, str, int], _OpenFleet] = OrderedDict()
+        self._lock = Lock()
+
+    def ask(self, version: str, message: bytes) -> bytes:
+        """Return the replies to the calls of a message, in their order, packed; or why there are none."""
+        if version != __version__:
+            return __version__.encode()  # plain: what is packed may have another form in another version
+        question: ShardMessage = pickle.loads(message)
+        fleet = self._fleet(question)
+        return packed(ListNeeded() if fleet is None else [fleet.reply(call) for call in question.calls])
+
+    def _fleet(self, question: ShardMessage) -> _OpenFleet | None:
+        with self._lock:
+            if question.fleet not in self._fleets:
+                if question.shards is None:
+                    return None
+                self._fleets[question.fleet] = _OpenFleet(question.shards)
+            self._fleets.move_to_end(question.fleet)
+            while len(self._fleets) > _MOST_FLEETS:
+                self._fleets.popitem(last=False)  # closed when the last thread that reads it has ended
+            return self._fleets[question.fleet]
+
+
+class _OpenFleet:
+    """The shards of one generation that were asked so far."""
+
+    def __init__(self, shards: ShardList) -> None:
+        self._catalogs = ShardCatalogs(cast(Manifest, shards))  # the list has all of it that opening shards needs
+        self._vectors: dict[tuple[int, str], FlatVectorStore] = {}
+
+    def reply(self, call: ShardCall) -> ShardReply:
+        """Return what came of a call."""
+        try:
+            return ShardReply(self._value(call))
+        except FathomError as error:
+            return ShardReply(error=error, problem=self._catalogs.broken.get(call.slot))
+
+    def _value(self, call: ShardCall) -> Any:
+        if call.vectors is not None:
+            return self._opened_vectors(call).nearest(*call.arguments)
+        if call.method not in _METHODS:
+            raise ValueError(f"a shard is not asked for {call.method!r}")
+        return plain(getattr(self._catalogs.catalog(call.slot), call.method)(*call.arguments, **call.named))
+
+    def _opened_vectors(self, call: ShardCall) -> FlatVectorStore:
+        assert call.vectors is not None
+        key = (call.slot, call.vectors.folder)
+        store = self._vectors.get(key)
+        if store is None:
+            store = open_vectors(self._catalogs, call.slot, call.vectors.folder, call.vectors.dimensions)
+            store = self._vectors.setdefault(key, store)
+        return store
+
+    def __del__(self) -> None:
+        with closing(self._catalogs):
+            for store in self._vectors.values():
+                store.close()

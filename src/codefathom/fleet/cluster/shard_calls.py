@@ -1,0 +1,102 @@
+"""What the gateway of a fleet and the actors of a cluster send each other. Both are this program, of one version."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Mapping, MappingView, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from codefathom.errors import FathomError
+from codefathom.facts.reasons import Note
+from codefathom.fleet.manifest import Repository, Shard
+from codefathom.fleet.shard_parts import ShardPart
+
+
+class VectorsPart(NamedTuple):
+    """The vectors of one model in a shard."""
+
+    folder: str  # below that of the shard
+    dimensions: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShardCall:
+    """One look into one shard: a method of its catalogue, or of its vectors, with its arguments."""
+
+    slot: int
+    method: str
+    arguments: tuple[Any, ...] = ()
+    named: Mapping[str, Any] = field(default_factory=dict)
+    vectors: VectorsPart | None = None  # None: the catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class ShardReply:
+    """What came of a call."""
+
+    value: Any = None
+    error: FathomError | None = None
+    problem: Note | None = None  # why the shard cannot be asked at all
+
+
+class ShardList(NamedTuple):
+    """The shards of one generation of a fleet, as its manifest lists them: all that opening them needs."""
+
+    root: str  # of the fleet
+    identity: str
+    generation: int
+    listed: tuple[Shard, ...]
+    files: Mapping[int, Sequence[ShardPart]]  # by slot
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What tells this list from others."""
+        return self.root, self.identity, self.generation
+
+    def folder_of(self, slot: int) -> str:
+        """Return the name of the folder of a shard, which says what it holds."""
+        return next(shard.folder for shard in self.listed if shard.slot == slot)
+
+    def meta(self, key: str) -> str:
+        """Return the identity of the fleet, and nothing else."""
+        return self.identity if key == "identity" else ""
+
+    def shards(self) -> list[Shard]:
+        """Return the shards, by slot."""
+        return list(self.listed)
+
+    def parts(self) -> Mapping[int, Sequence[ShardPart]]:
+        """Return the files of the shards by slot, as they were written."""
+        return self.files
+
+    def repositories(self) -> list[Repository]:
+        """Return nothing: whoever opens shards need not know what is in them."""
+        return []
+
+    def names_of(self, slot: int) -> bytes:
+        """Return nothing: names are looked up by the gateway."""
+        return b""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardMessage:
+    """Calls of one question to one actor."""
+
+    fleet: tuple[str, str, int]  # the key of its list
+    calls: tuple[ShardCall, ...]
+    shards: ShardList | None = None  # where the actor has said that it does not know the list
+
+
+class ListNeeded(NamedTuple):
+    """An actor that has just begun, or a fleet that has just been switched: the list of shards has to be sent."""
+
+
+def plain(value: Any) -> Any:
+    """Return a value that can be sent: what can only be walked through becomes a list."""
+    return list(value) if isinstance(value, Iterator | MappingView) else value
+
+
+def packed(value: object) -> bytes:
+    """Return a value as it is sent."""
+    return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
