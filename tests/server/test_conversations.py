@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
+from html import escape, unescape
 from itertools import count
 from pathlib import Path
 
 import pytest
 
 from codefathom.providers.base import Message
-from codefathom.server.answers.conversations import Conversations, ConversationTurn, history, markdown
+from codefathom.server.answers.conversation_export import html, markdown
+from codefathom.server.answers.conversations import Conversations, ConversationTurn, history
 from codefathom.server.http.problem_json import NotFoundError, RequestError
 
 SOURCE = {"number": 1, "path": "shop/cart.py", "start_line": 3, "end_line": 9, "symbol": "Cart.total"}
@@ -122,6 +125,47 @@ def test_a_conversation_can_be_exported(kept: Conversations) -> None:
         "Sources:\n\n1. `shop/cart.py:3-9` Cart.total\n\n## why?\n\n(no answer)\n\n(stopped)\n\n"
         "Asked: 1970-01-01 00:00 UTC\n"
     )
+
+
+TAG = re.compile(r"!doctype html|html|head|meta|title|style|body|h[123]|p|div|b|code|pre|d[ltd]|[uo]l|li")
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)> ` ** & \" ' </title></style>"
+
+
+def test_an_export_as_html_has_the_same_content_and_nothing_that_runs(kept: Conversations) -> None:
+    made = kept.begin([HOSTILE], title=HOSTILE)
+    details = {
+        "sources": [{"number": 1, "path": HOSTILE, "start_line": 3, "end_line": 9, "symbol": HOSTILE}],
+        "dropped_citations": [{"text": HOSTILE, "reason": HOSTILE}],
+        "degraded": [HOSTILE],
+        "model": HOSTILE.replace("@", ""),
+        "label": HOSTILE,
+        "confidence": 0.7,
+        "usage": {"prompt_tokens": 2_100, "completion_tokens": 180},
+        "cost": 0.0123,
+        "commits": {HOSTILE: HOSTILE},
+        "weak": True,
+    }
+    answer = f"# {HOSTILE}\n\n`a < b` and **bold**\n\n```html\n{HOSTILE}\n```\n\n{HOSTILE}"
+    kept.add(made.id, ConversationTurn(HOSTILE, answer, "stopped", 0.0, details))
+    kept.add(made.id, ConversationTurn("open fence?", f"```\n{HOSTILE}", "done", 0.0))
+    conversation = kept.get(made.id)
+    page = html(conversation)
+    names = re.findall(r"<(?:(!doctype html)|/?(\w+)[^>]*)>", page)
+    assert all(TAG.fullmatch("".join(name)) for name in names)
+    assert "<script" not in page.lower()
+    assert "onerror=alert" not in re.sub(r"&lt;.*?&gt;", "", page)
+    assert "default-src 'none'" in page
+    assert "<code>a &lt; b</code> and <b>bold</b>" in page
+    assert f"<pre><code>{escape(HOSTILE)}</code></pre>" in page
+    seen = set(re.findall(r"\w+", unescape(re.sub(r"<[^>]*>", " ", page))))
+    assert set(re.findall(r"\w+", markdown(conversation))) - {"html"} <= seen
+
+
+def test_a_commit_and_a_cost_are_in_an_export(kept: Conversations) -> None:
+    made = kept.begin(["shop"])
+    details = {"commits": {"shop": "ab" * 20}, "cost": 0.5, "usage": {"prompt_tokens": 2_000, "completion_tokens": 1}}
+    kept.add(made.id, ConversationTurn("where?", "There.", "done", 0.0, details))
+    assert f"Commit: {'ab' * 20}  \nTokens: 2,001  \nCost: 0.5000\n" in markdown(kept.get(made.id))
 
 
 def test_what_is_too_old_is_forgotten_at_each_use(tmp_path: Path) -> None:

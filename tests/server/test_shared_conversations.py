@@ -12,9 +12,11 @@ from typing import Any
 import httpx
 import pytest
 from tests.server.conftest import Serve
+from tests.server.test_git import git
 from tests.server.test_projects import index
 
-from codefathom.server.answers.conversations import Conversations, ConversationTurn, markdown
+from codefathom.server.answers.conversation_export import markdown
+from codefathom.server.answers.conversations import Conversations, ConversationTurn
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.user_roles import Role
@@ -81,6 +83,39 @@ def test_a_shared_conversation_is_read_by_those_who_may_see_its_projects(team: h
     assert listed(team, "ben", "shared=false") == []
 
 
+def cited(client: httpx.Client, name: str, address: str) -> set[tuple[str, int, str]]:
+    answer = said(client, name, "GET", f"{address}/cited").raise_for_status().json()
+    assert answer["n_left_out"] == 0
+    return {(lines["path"], lines["start_line"], lines["state"]) for lines in answer["lines"]}
+
+
+def test_readers_are_told_which_cited_lines_have_changed_since(team: httpx.Client, tmp_path: Path) -> None:
+    git(tmp_path / "mine", "init", "-b", "main")
+    git(tmp_path / "mine", "add", "-A")
+    git(tmp_path / "mine", "commit", "-m", "Prices")
+    address = begun(team, "mine", asks="")
+    said(team, "ann", "PATCH", address, {"shared": True}).raise_for_status()
+    turn = said(team, "ben", "GET", address).json()["turns"][0]
+    place = turn["details"]["citations"][0]
+    assert "cited" not in turn["details"]
+    assert turn["details"]["commits"] == {"mine": (tmp_path / "mine/.git/refs/heads/main").read_text().strip()}
+    assert place["path"] == "mine_prices.py"
+    where = (place["path"], place["start_line"])
+    assert (*where, "same") in cited(team, "ben", address)
+    file = tmp_path / "mine" / "mine_prices.py"
+    before = file.read_text()
+    file.write_text(before.replace("return 1", "return 2"))
+    assert (*where, "changed") in cited(team, "ben", address)
+    file.write_text(before)
+    assert (*where, "same") in cited(team, "ben", address)
+    file.unlink()
+    index(tmp_path / "mine")
+    assert (*where, "gone") in cited(team, "ben", address)
+    assert said(team, "dan", "GET", f"{address}/cited").status_code == 404
+    said(team, "root", "DELETE", "/projects/mine").raise_for_status()
+    assert (*where, "unknown") in cited(team, "ann", address)
+
+
 def test_readers_can_only_read(team: httpx.Client) -> None:
     address = begun(team, "mine")
     said(team, "ann", "PATCH", address, {"shared": True}).raise_for_status()
@@ -116,7 +151,7 @@ def test_nothing_of_it_reaches_who_may_not_see_one_of_its_projects(
     absent = "/conversations/0123456789abcdef"
     for name in ("ann", "eve", "ben", "dan", "root"):
         assert (address in listed(team, name)) == (name in readers)
-        for path in (address, f"{address}/export"):
+        for path in (address, f"{address}/export", f"{address}/cited"):
             answer = said(team, name, "GET", path)
             assert (answer.status_code == 200) == (name in readers)
             if name not in readers:

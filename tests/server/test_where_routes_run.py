@@ -26,6 +26,7 @@ from tests.server.test_git import git
 from tests.server.test_projects import add, index
 from tests.waiting import LONG_S, comes
 
+from codefathom.server.answers.conversations import ConversationTurn
 from codefathom.server.app import _THREADS, ROUTERS, create_app
 from codefathom.server.http import page
 from codefathom.server.searches.search_pool import SearchPool, _Process
@@ -113,6 +114,10 @@ TABLE = {
     "PATCH /conversations/{conversation_id}": "own",
     "DELETE /conversations/{conversation_id}": "own",
     "GET /conversations/{conversation_id}/export": "own",
+    "GET /conversations/{conversation_id}/cited": "search",
+    "PUT /conversations/{conversation_id}/ratings/{answer_id}": "own",
+    "DELETE /conversations/{conversation_id}/ratings/{answer_id}": "own",
+    "GET /ratings": "own",
     "GET /v1/models": "own",
     "POST /v1/chat/completions": "answer",
     "POST /mcp": "search",  # each call of a tool but `ask`; see test_mcp_calls.py
@@ -136,6 +141,7 @@ ASKED: dict[str, dict[str, object]] = {
     "GET /federated/symbols": {"query": "price"},
     "GET /federated/related": {"target": "shop/pricing.py"},
     "GET /federated/map": {},
+    "GET /conversations/{conversation_id}/cited": {},
     "GET /monitoring/services": {"project_id": "shop"},
     "GET /monitoring/stats": {},
     "GET /monitoring/store": {},
@@ -166,10 +172,11 @@ def test_every_route_that_searches_is_tried() -> None:
 
 
 @contextmanager
-def leaving(address: str, route: str) -> Iterator[None]:
+def leaving(address: str, route: str, conversation_id: str = "") -> Iterator[None]:
     """Send a request, and close its connection after the block without an answer."""
     method, _, path = route.partition(" ")
-    path, asked = path.replace("{project_id}", "shop"), {**ASKED, **ANSWERED}[route]
+    path = path.replace("{project_id}", "shop").replace("{conversation_id}", conversation_id)
+    asked = {**ASKED, **ANSWERED}[route]
     with socket.create_connection((urlsplit(address).hostname, urlsplit(address).port)) as connection:
         if method == "GET":
             request = httpx.Request("GET", f"{address}{path}?{urlencode(asked)}")
@@ -191,6 +198,15 @@ def stopped(pool: SearchPool, n: int) -> list[_Process]:
     return processes
 
 
+def cited(state: ServerState) -> str:
+    """Keep a conversation whose answer cites lines of the shop, and return its id."""
+    lines = {"project_id": "shop", "path": "shop/pricing.py", "start_line": 1, "end_line": 2, "digest": "0"}
+    details = {"answer_id": "one", "projects": ["shop"], "cited": [lines]}
+    conversation_id = state.conversations.begin(["shop"]).id
+    state.conversations.add(conversation_id, ConversationTurn("where?", "There.", "done", 0.0, details))
+    return conversation_id
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no signal that stops a process")
 def test_the_work_of_a_client_that_leaves_ends_and_health_answers_meanwhile(config: ServerConfig, shop: Path) -> None:
     config = replace(config, search_processes=len(ASKED), search_timeout_s=LONG_S)
@@ -200,10 +216,11 @@ def test_the_work_of_a_client_that_leaves_ends_and_health_answers_meanwhile(conf
         git(shop, "init")  # `/history` refuses what is no repository before it takes a process
         add(client, shop)
         index(shop)
+        conversation_id = cited(app.state.server)
         processes = stopped(pool, len(ASKED))
         with ExitStack() as clients:
             for route in ASKED:
-                clients.enter_context(leaving(address, route))
+                clients.enter_context(leaving(address, route, conversation_id))
             assert comes(lambda: not pool._idle), "each works in a process of its own"
             assert client.get("/health").json()["status"] == "ok"
         assert comes(lambda: not pool._all), "all have ended"

@@ -17,6 +17,7 @@ from codefathom.server.access.route_table import check_complete
 from codefathom.server.access.token_table import TokenTable
 from codefathom.server.answers.answer_runs import AnswerTasks
 from codefathom.server.answers.conversations import Conversations
+from codefathom.server.answers.ratings import Ratings
 from codefathom.server.guard import Guard, UnderApi
 from codefathom.server.http import error_responses, page
 from codefathom.server.http.behind_proxy import BehindProxy
@@ -46,6 +47,7 @@ from codefathom.server.routes import (
     routes_monitoring,
     routes_openai,
     routes_projects,
+    routes_ratings,
     routes_search,
     routes_service,
     routes_stores,
@@ -72,6 +74,7 @@ ROUTERS = (
     routes_watch.router,
     routes_ask.router,
     routes_conversations.router,
+    routes_ratings.router,
     routes_openai.router,
     routes_access.router,
 )
@@ -102,6 +105,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         state.search_pool.close()
         state.search_queue.close()
         state.jobs.close()
+        state.ratings.close()
         state.conversations.close()
         state.history.close()
         state.tokens.close()
@@ -167,9 +171,8 @@ def _state(live: Live) -> ServerState:
         order_of=projects.order,
     )
     jobs.on_result(lambda job: _add_job(history, job))
-    conversations = Conversations(
-        os.path.join(config.data_dir, "conversations.db"), days=lambda: live.current.conversation_days
-    )
+    said = os.path.join(config.data_dir, "conversations.db")
+    conversations = Conversations(said, days=lambda: live.current.conversation_days)
     return ServerState(
         live=live,
         tokens=TokenTable(config.data_dir),
@@ -183,6 +186,7 @@ def _state(live: Live) -> ServerState:
         jobs=jobs,
         watches=Watches(os.path.join(config.data_dir, "watches.db"), projects, jobs, processes, lambda: live.current),
         conversations=conversations,
+        ratings=Ratings(said),
         answers=AnswerTasks(conversations, on_answer=lambda answer: _add_answer(history, answer)),
         search_queue=SearchQueue(config.search_processes, lambda: live.current.waiting_searches),
         search_pool=SearchPool(),

@@ -34,12 +34,14 @@ _RESTORED = ".restored"
 # Each database with its tables: what else a file claims to be is not put in place.
 DATABASES: Mapping[str, frozenset[str]] = {
     "access.db": frozenset({"tokens", "audit"}),
-    "conversations.db": frozenset({"conversations", "turns"}),
+    "conversations.db": frozenset({"conversations", "ratings", "turns"}),
     "jobs.db": frozenset({"jobs"}),
     "monitoring.db": frozenset({"hours"}),
     "projects.db": frozenset({"projects", "clones"}),
     "watches.db": frozenset({"watches"}),
 }
+# Backups of earlier versions have no such table; the server makes it.
+_LATER_TABLES = frozenset({"ratings"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,8 @@ def _check(copy: File, name: str, path: str) -> None:
         raise _damaged(path) from error
     # A trigger or a view would be carried out by the server.
     tables = {table for kind, table in kinds if kind == "table"}
-    if not is_sound or tables != DATABASES[name] or {kind for kind, _ in kinds} - {"table", "index"}:
+    is_known = DATABASES[name] - _LATER_TABLES <= tables <= DATABASES[name]
+    if not is_sound or not is_known or {kind for kind, _ in kinds} - {"table", "index"}:
         raise _damaged(path)
 
 

@@ -11,6 +11,7 @@ from codefathom.server.access.audit_list import AuditList
 from codefathom.server.access.token_table import TokenTable
 from codefathom.server.answers.answer_runs import AnswerTasks
 from codefathom.server.answers.conversations import Conversations
+from codefathom.server.answers.ratings import Ratings
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.jobs.path_updates import PathUpdates
@@ -42,6 +43,7 @@ class ServerState:
     jobs: Jobs
     watches: Watches
     conversations: Conversations
+    ratings: Ratings
     answers: AnswerTasks
     search_queue: SearchQueue
     search_pool: SearchPool

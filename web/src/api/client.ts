@@ -37,6 +37,10 @@ export function post<T>(path: string, body?: unknown, signal?: AbortSignal): Pro
   return answered<T>(path, { method: "POST", body, signal });
 }
 
+export function put<T = void>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  return answered<T>(path, { method: "PUT", body, signal });
+}
+
 export function patch<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
   return answered<T>(path, { method: "PATCH", body, signal });
 }

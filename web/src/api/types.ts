@@ -922,8 +922,60 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Export a conversation as Markdown */
+        /** Export a conversation as Markdown or HTML */
         get: operations["export_conversations__conversation_id__export_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/conversations/{conversation_id}/cited": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show which cited lines have changed since they were cited */
+        get: operations["cited_conversations__conversation_id__cited_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/conversations/{conversation_id}/ratings/{answer_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Rate an answer: administrators can read it with the question */
+        put: operations["rate_conversations__conversation_id__ratings__answer_id__put"];
+        post?: never;
+        /** Take your rating of an answer back */
+        delete: operations["withdraw_conversations__conversation_id__ratings__answer_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ratings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the ratings of answers, the latest first */
+        get: operations["ratings_ratings_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1638,6 +1690,66 @@ export interface components {
              *     ]
              */
             place_parts: components["schemas"]["NoteOut"][];
+        };
+        /**
+         * CitedLinesOut
+         * @description Lines that an answer of a conversation cites, and whether they are as they were then.
+         */
+        CitedLinesOut: {
+            /**
+             * Answer Id
+             * @description id of the answer, for `/answers/{answer_id}`
+             * @example 9f0e4c
+             */
+            answer_id: string;
+            /**
+             * Project Id
+             * @description id of the project, as `GET /projects` lists it
+             * @example shop
+             */
+            project_id: string;
+            /**
+             * Path
+             * @description path in the project
+             * @example shop/pricing.py
+             */
+            path: string;
+            /**
+             * Start Line
+             * @description first line, counted from 1
+             * @example 12
+             */
+            start_line: number;
+            /**
+             * End Line
+             * @description last line, counted from 1
+             * @example 14
+             */
+            end_line: number;
+            /**
+             * State
+             * @description same; changed: other text stands there, also where lines were added above it; gone: the file or the lines are not there any more; unknown: the project cannot be read now
+             * @example changed
+             * @enum {string}
+             */
+            state: "same" | "changed" | "gone" | "unknown";
+        };
+        /**
+         * CitedStateOut
+         * @description The cited lines of a conversation, those of the latest answer first.
+         */
+        CitedStateOut: {
+            /**
+             * Lines
+             * @description cited lines; answers of earlier versions of the server have none
+             */
+            lines: components["schemas"]["CitedLinesOut"][];
+            /**
+             * N Left Out
+             * @description cited lines of earlier answers that were not compared
+             * @example 0
+             */
+            n_left_out: number;
         };
         /**
          * ClaimsOut
@@ -5118,6 +5230,216 @@ export interface components {
             max_iterations?: number | null;
         };
         /**
+         * RatedAnswerOut
+         * @description A rating, with the question and the answer that it is about.
+         */
+        RatedAnswerOut: {
+            /**
+             * Verdict
+             * @description good or bad
+             * @example good
+             * @enum {string}
+             */
+            verdict: "good" | "bad";
+            /**
+             * Comment
+             * @description in the reader's words
+             * @example It names the right function.
+             */
+            comment: string;
+            /**
+             * By
+             * @description name of the reader; empty if the server needs none
+             * @example ada@example.org
+             */
+            by: string;
+            /**
+             * At
+             * @description time of the rating, in seconds since 1970
+             * @example 1764000000
+             */
+            at: number;
+            /**
+             * Question
+             * @description the question
+             * @example where are orders priced?
+             */
+            question: string;
+            /**
+             * Answer
+             * @description text of the answer, in Markdown
+             * @example In `price_of` [shop/pricing.py:12-14].
+             */
+            answer: string;
+            /**
+             * Asked At
+             * @description time of the question, in seconds since 1970
+             * @example 1764000000
+             */
+            asked_at: number;
+            /**
+             * Projects
+             * @description projects that were asked
+             * @example [
+             *       "shop"
+             *     ]
+             */
+            projects: string[];
+            /**
+             * Commits
+             * @description commit of each of these projects at the time of the answer, if it is a work tree of git
+             * @example {
+             *       "shop": "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"
+             *     }
+             */
+            commits: {
+                [key: string]: string;
+            };
+            /**
+             * Citations
+             * @description places that the answer names and that were checked
+             * @example []
+             */
+            citations: components["schemas"]["RatedPlaceOut"][];
+            /**
+             * Confidence
+             * @description how sure the server is that the result answers the question, from 0 to 1
+             * @example 0.8
+             */
+            confidence: number | null;
+            /**
+             * Label
+             * @description high, medium or low; empty for an answer that failed
+             * @example high
+             */
+            label: string;
+            /**
+             * Model
+             * @description empty for an answer of excerpts
+             * @example ollama:qwen2.5-coder:14b
+             */
+            model: string;
+            /**
+             * Conversation Id
+             * @description id of the conversation; empty if there is none
+             * @example 5f0c9e1b7a3d2c48
+             */
+            conversation_id: string;
+            /**
+             * Answer Id
+             * @description id of the answer, for `/answers/{answer_id}`
+             * @example 9f0e4c
+             */
+            answer_id: string;
+        };
+        /**
+         * RatedPlaceOut
+         * @description A place that a rated answer cites.
+         */
+        RatedPlaceOut: {
+            /**
+             * Path
+             * @description path as the answer cites it
+             * @example shop/pricing.py
+             */
+            path: string;
+            /**
+             * Start Line
+             * @description first line, counted from 1
+             * @example 12
+             */
+            start_line: number;
+            /**
+             * End Line
+             * @description last line, counted from 1
+             * @example 14
+             */
+            end_line: number;
+        };
+        /**
+         * RatingIn
+         * @description What you think of an answer.
+         */
+        RatingIn: {
+            /**
+             * Verdict
+             * @description good or bad
+             * @example good
+             * @enum {string}
+             */
+            verdict: "good" | "bad";
+            /**
+             * Comment
+             * @description what is good or bad
+             * @default
+             * @example It names the right function.
+             */
+            comment: string;
+        };
+        /**
+         * RatingOut
+         * @description What a reader thinks of an answer.
+         */
+        RatingOut: {
+            /**
+             * Verdict
+             * @description good or bad
+             * @example good
+             * @enum {string}
+             */
+            verdict: "good" | "bad";
+            /**
+             * Comment
+             * @description in the reader's words
+             * @default
+             * @example It names the right function.
+             */
+            comment: string;
+        };
+        /**
+         * RatingsOut
+         * @description Ratings of answers, the latest first.
+         */
+        RatingsOut: {
+            /**
+             * N Left Out
+             * @description items behind those of this page, whatever has cut them off
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
+             * N Left Out Is Exact
+             * @description False: at least so many are left out, and maybe more
+             * @default true
+             * @example true
+             */
+            n_left_out_is_exact: boolean;
+            /**
+             * Next Offset
+             * @description `offset` of the next page; null where the list has ended
+             * @example null
+             */
+            next_offset?: number | null;
+            /**
+             * Ratings
+             * @description ratings of all readers
+             */
+            ratings: components["schemas"]["RatedAnswerOut"][];
+            /**
+             * N Good
+             * @description ratings that say good, on all pages
+             * @example 12
+             */
+            n_good: number;
+            /**
+             * N Bad
+             * @description ratings that say bad, on all pages
+             * @example 3
+             */
+            n_bad: number;
+        };
+        /**
          * RefusedOut
          * @description A path that is left out, and the reason.
          */
@@ -6920,6 +7242,8 @@ export interface components {
             details: {
                 [key: string]: unknown;
             };
+            /** @description what you think of the answer; null: you have not said */
+            rating?: components["schemas"]["RatingOut"] | null;
         };
         /**
          * UnaskedShardOut
@@ -9895,7 +10219,10 @@ export interface operations {
     };
     export_conversations__conversation_id__export_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description html: one file that loads nothing and has no script */
+                format?: "markdown" | "html";
+            };
             header?: never;
             path: {
                 /** @description id of the conversation; empty if there is none */
@@ -9917,6 +10244,183 @@ export interface operations {
                      *     ## where?
                      */
                     "text/markdown": string;
+                    /**
+                     * @example <!doctype html>
+                     *     <title>Prices</title>
+                     */
+                    "text/html": unknown;
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    cited_conversations__conversation_id__cited_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the conversation; empty if there is none */
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CitedStateOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    rate_conversations__conversation_id__ratings__answer_id__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the conversation; empty if there is none */
+                conversation_id: string;
+                /** @description id of the answer, for `/answers/{answer_id}` */
+                answer_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RatingIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    withdraw_conversations__conversation_id__ratings__answer_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the conversation; empty if there is none */
+                conversation_id: string;
+                /** @description id of the answer, for `/answers/{answer_id}` */
+                answer_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    ratings_ratings_get: {
+        parameters: {
+            query?: {
+                /** @description only ratings that say this; without it, all */
+                verdict?: ("good" | "bad") | null;
+                /** @description largest number of items on this page */
+                limit?: number;
+                /** @description number of items to skip: `next_offset` of the page before */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RatingsOut"];
                 };
             };
             /** @description What is wrong */

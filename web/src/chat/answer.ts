@@ -5,6 +5,7 @@ import type { ServerEvent } from "../api/events";
 export type Source = Schemas["SourceOut"];
 export type Citation = Schemas["CitationOut"];
 export type Dropped = Schemas["DroppedOut"];
+export type Rating = Schemas["RatingOut"];
 
 /** A step of an agent, as the server tells it. */
 export interface Step {
@@ -32,6 +33,11 @@ export interface Failure {
   readonly hint: string;
 }
 
+export interface Silent {
+  readonly model: string;
+  readonly seconds: number;
+}
+
 /** Where an answer is: "searching" and "writing" go on, the others are ends. */
 export type Phase = "searching" | "writing" | "done" | "stopped" | "failed";
 
@@ -41,6 +47,8 @@ export interface Answer {
   readonly phase: Phase;
   /** What the server is at, in its own words; "" when it has not said. */
   readonly doing: string;
+  /** The model that does not answer, and for how long; known while it is silent. */
+  readonly silent: Silent | undefined;
   readonly text: string;
   readonly sources: readonly Source[];
   /** Known once the answer is whole. */
@@ -55,6 +63,10 @@ export interface Answer {
   readonly model: string;
   readonly tokens: number;
   readonly cost: number | undefined;
+  /** Of each project that was asked, the commit of that time. */
+  readonly commits: Readonly<Record<string, string>>;
+  /** What the reader thinks of it. */
+  readonly rating: Rating | undefined;
   readonly stale: boolean;
   readonly failure: Failure | undefined;
   /** How many events came too late to be read again. */
@@ -66,6 +78,7 @@ export const NOTHING: Answer = {
   conversationId: "",
   phase: "searching",
   doing: "",
+  silent: undefined,
   text: "",
   sources: [],
   citations: undefined,
@@ -77,6 +90,8 @@ export const NOTHING: Answer = {
   model: "",
   tokens: 0,
   cost: undefined,
+  commits: {},
+  rating: undefined,
   stale: false,
   failure: undefined,
   lost: 0,
@@ -95,7 +110,7 @@ export function after(answer: Answer, event: ServerEvent): Answer {
     case "sources":
       return { ...answer, sources: listOf<Source>(data) };
     case "content":
-      return { ...answer, phase: "writing", text: answer.text + String(data ?? "") };
+      return { ...answer, phase: "writing", silent: undefined, text: answer.text + String(data ?? "") };
     case "step":
       return { ...answer, steps: [...answer.steps, recordOf(data) as unknown as Step] };
     case "usage":
@@ -128,9 +143,17 @@ function afterStatus(answer: Answer, data: Fields): Answer {
       return { ...answer, ...detailsOf(data) };
     case "stopped":
       return { ...answer, phase: "stopped" };
+    case "waiting":
+      return { ...answer, silent: silentOf(textOf(data.detail)) };
     default:
-      return { ...answer, doing: textOf(data.detail) };
+      return { ...answer, silent: undefined, doing: textOf(data.detail) };
   }
+}
+
+/** Returns who is silent, as the server says it: "ollama:qwen has not answered for 20 s". */
+function silentOf(detail: string): Silent | undefined {
+  const said = /^(.+) has not answered for (\d+) s$/.exec(detail);
+  return said ? { model: (said[1] ?? "").split("@")[0] ?? "", seconds: Number(said[2]) } : undefined;
 }
 
 /** What the end of a stream means: the server says so when it was stopped or has failed, else the answer is whole. */
@@ -170,6 +193,8 @@ export function answerOf(turn: Schemas["TurnOut"], conversationId = ""): Answer 
     ...NOTHING,
     ...detailsOf(details),
     ...usageOf({ ...recordOf(details.usage), cost: details.cost }),
+    commits: recordOf(details.commits) as Readonly<Record<string, string>>,
+    rating: turn.rating ?? undefined,
     id: textOf(details.answer_id),
     conversationId,
     text: turn.answer,

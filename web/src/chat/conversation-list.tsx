@@ -1,5 +1,5 @@
-import { PlusOutlined } from "@ant-design/icons";
-import { Button } from "antd";
+import { PlusOutlined, ShareAltOutlined } from "@ant-design/icons";
+import { Button, Segmented } from "antd";
 import { useMemo, useState } from "react";
 import { NavLink } from "react-router";
 import type { Load } from "../api/client";
@@ -10,23 +10,41 @@ import { TitleInput } from "./title-input";
 
 export interface ConversationListProps {
   readonly conversations: Load<readonly Conversation[]>;
+  /** What others share. */
+  readonly shared: readonly Conversation[];
   readonly onNew: () => void;
   readonly onOpened: () => void;
   readonly onDeleted: (id: string) => void;
 }
 
 /** What was asked before, the latest first. */
-export function ConversationList({ conversations, onNew, onOpened, onDeleted }: ConversationListProps) {
+export function ConversationList({ conversations, shared, onNew, onOpened, onDeleted }: ConversationListProps) {
   const t = useText();
   const { value, problem, reload } = conversations;
-  const groups = useMemo(() => grouped(value ?? []), [value]);
+  const [isShared, setShared] = useState(false);
+  const isOfOthers = isShared && shared.length > 0;
+  const groups = useMemo(() => grouped(isOfOthers ? shared : (value ?? [])), [value, shared, isOfOthers]);
   return (
     <nav className="conversations" aria-label={t("chat.conversations")}>
       <Button className="conversations-new" icon={<PlusOutlined />} onClick={onNew} block>
         {t("chat.new")}
       </Button>
+      {shared.length > 0 && (
+        <Segmented
+          block
+          size="small"
+          className="conversations-whose"
+          aria-label={t("chat.whose")}
+          value={isOfOthers ? "shared" : "own"}
+          onChange={(whose) => setShared(whose === "shared")}
+          options={[
+            { value: "own", label: t("chat.whose.own") },
+            { value: "shared", label: t("chat.whose.shared") },
+          ]}
+        />
+      )}
       {problem && !value && <p className="conversations-none">{problem.detail}</p>}
-      {value?.length === 0 && <p className="conversations-none">{t("chat.conversations.none")}</p>}
+      {value?.length === 0 && !isOfOthers && <p className="conversations-none">{t("chat.conversations.none")}</p>}
       {groups.map((group) => (
         <section key={group.when}>
           <h2>{t(`chat.${group.when}`)}</h2>
@@ -78,6 +96,10 @@ function Item({ conversation, onOpened, onChanged, onDeleted }: ItemProps) {
           </span>
         )}
         <span className="conversation-title">{title}</span>
+        {!conversation.is_own && <span className="conversation-owner">{conversation.shared_by}</span>}
+        {conversation.is_own && conversation.shared_by !== null && (
+          <ShareAltOutlined className="conversation-shared" aria-label={t("chat.share.on")} />
+        )}
       </NavLink>
       <ConversationMenu conversation={conversation} onRename={() => setRenaming(true)} onDeleted={onDeleted} />
     </li>

@@ -1,4 +1,4 @@
-import { DeleteOutlined, DownloadOutlined, EditOutlined, MoreOutlined } from "@ant-design/icons";
+import { DeleteOutlined, DownloadOutlined, EditOutlined, Html5Outlined, MoreOutlined } from "@ant-design/icons";
 import { App, Button, Dropdown, type MenuProps } from "antd";
 import { asProblem, get, remove, type Schemas } from "../api/client";
 import { useText } from "../i18n";
@@ -10,8 +10,9 @@ export type Conversation = Schemas["ConversationOut"];
 
 export interface ConversationMenuProps {
   readonly conversation: Conversation;
-  readonly onRename: () => void;
-  readonly onDeleted: () => void;
+  /** None for readers, who can only export it. */
+  readonly onRename?: () => void;
+  readonly onDeleted?: () => void;
 }
 
 /** What can be done with a conversation. */
@@ -19,12 +20,17 @@ export function ConversationMenu({ conversation, onRename, onDeleted }: Conversa
   const t = useText();
   const { message } = App.useApp();
   const askToDelete = useDelete(conversation, onDeleted);
+  const isOwn = conversation.is_own;
   const title = conversation.title || t("chat.untitled");
-  const download = () => void exported(conversation).catch((error: unknown) => message.error(asProblem(error).detail));
+  const download = (form: Form) => () =>
+    void exported(conversation, form).catch((error: unknown) => message.error(asProblem(error).detail));
   const items: MenuProps["items"] = [
-    { key: "rename", icon: <EditOutlined />, label: t("chat.rename"), onClick: onRename },
-    { key: "export", icon: <DownloadOutlined />, label: t("chat.export"), onClick: download },
-    { key: "delete", icon: <DeleteOutlined />, label: t("chat.delete"), danger: true, onClick: askToDelete },
+    ...(isOwn ? [{ key: "rename", icon: <EditOutlined />, label: t("chat.rename"), onClick: onRename }] : []),
+    { key: "export", icon: <DownloadOutlined />, label: t("chat.export"), onClick: download("markdown") },
+    { key: "html", icon: <Html5Outlined />, label: t("chat.export.html"), onClick: download("html") },
+    ...(isOwn
+      ? [{ key: "delete", icon: <DeleteOutlined />, label: t("chat.delete"), danger: true, onClick: askToDelete }]
+      : []),
   ];
   return (
     <Dropdown menu={{ items }} trigger={["click"]} placement="bottomRight">
@@ -40,7 +46,7 @@ export function ConversationMenu({ conversation, onRename, onDeleted }: Conversa
 }
 
 /** Asks whether to delete a conversation; an answer that is being written in it is stopped before. */
-function useDelete(conversation: Conversation, onDeleted: () => void): () => void {
+function useDelete(conversation: Conversation, onDeleted?: () => void): () => void {
   const t = useText();
   const { modal, message } = App.useApp();
   const all = useRunning();
@@ -52,7 +58,7 @@ function useDelete(conversation: Conversation, onDeleted: () => void): () => voi
       await remove(`/conversations/${id}`);
       forget((running) => running.conversationId === id);
       tellOthers(id);
-      onDeleted();
+      onDeleted?.();
     } catch (error) {
       message.error(asProblem(error).detail);
     }
@@ -68,11 +74,14 @@ function useDelete(conversation: Conversation, onDeleted: () => void): () => voi
     });
 }
 
-/** Saves a conversation as a file of Markdown. */
-async function exported({ id, title }: Conversation): Promise<void> {
-  const text = await get<string>(`/conversations/${id}/export`);
-  const url = URL.createObjectURL(new Blob([text], { type: "text/markdown;charset=utf-8" }));
-  const link = Object.assign(document.createElement("a"), { href: url, download: fileName(title, "md") });
+type Form = "markdown" | "html";
+
+/** Saves a conversation as a file of Markdown or HTML. */
+async function exported({ id, title }: Conversation, form: Form): Promise<void> {
+  const text = await get<string>(`/conversations/${id}/export`, { format: form });
+  const url = URL.createObjectURL(new Blob([text], { type: `text/${form};charset=utf-8` }));
+  const name = fileName(title, form === "html" ? "html" : "md");
+  const link = Object.assign(document.createElement("a"), { href: url, download: name });
   link.click();
   URL.revokeObjectURL(url);
 }

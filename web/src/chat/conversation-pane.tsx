@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { get, useLoad } from "../api/client";
+import { useText } from "../i18n";
 import { Loading, Trouble } from "../parts";
 import { type Asking, askingOf, keepAsking, lastAsking, possible } from "./asking";
 import { Composer, type ComposerRef } from "./composer";
@@ -7,6 +8,7 @@ import type { Conversation } from "./conversation-menu";
 import { NoModel, NoModelHint } from "./no-model";
 import { useOthers } from "./others";
 import { type Project, useModels } from "./projects";
+import { ReaderFoot } from "./reader-foot";
 import { ask, attach, forget, type Question, type Running, useRunning } from "./running";
 import { Thread } from "./thread";
 import { Welcome } from "./welcome";
@@ -35,6 +37,13 @@ export function ConversationPane({ conversationId, projects, onBegun }: Conversa
     return <Trouble problem={loaded.problem} onRetry={loaded.reload} />;
   }
   if (conversationId && !loaded.value && !running.length) return <Loading />;
+  if (loaded.value && !loaded.value.is_own) {
+    return (
+      <Thread conversation={loaded.value} running={[]} foot={<ReaderFoot owner={loaded.value.shared_by ?? ""} />}>
+        <Untold />
+      </Thread>
+    );
+  }
   return (
     <Loaded
       conversation={loaded.value}
@@ -44,6 +53,11 @@ export function ConversationPane({ conversationId, projects, onBegun }: Conversa
       onAsk={(question) => setAsked(ask(question))}
     />
   );
+}
+
+/** A conversation in which nothing was asked yet. */
+function Untold() {
+  return <p className="conversations-none">{useText()("chat.reader.empty")}</p>;
 }
 
 function keptIn(conversation: Conversation | undefined): ReadonlySet<unknown> {
@@ -112,6 +126,7 @@ function Loaded({ conversation, conversationId, projects, running, onAsk }: Load
       conversation={conversation}
       running={running}
       onAgain={again}
+      onEdit={take}
       foot={
         <>
           {!models.answer && !isEmpty && <NoModelHint project={first} />}

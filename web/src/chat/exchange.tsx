@@ -8,7 +8,10 @@ import { AgentSteps } from "./agent-steps";
 import { Worded } from "../parts";
 import { type Answer, type Failure, isOver } from "./answer";
 import { AnswerText } from "./answer-text";
+import type { Cited } from "./cited";
 import { CopyButton } from "./copy-button";
+import { QuestionBubble } from "./question-bubble";
+import { RatingButtons } from "./rating";
 import { type Exchange, type Running, useExchange } from "./running";
 import { Sources } from "./sources";
 import { Verdict } from "./verdict";
@@ -18,21 +21,23 @@ import "./verdict.css";
 export interface ExchangeViewProps {
   /** Kept by the server, or being read: what becomes the other in the end stays as it is shown, folds and all. */
   readonly exchange: Exchange | Running;
-  /** Asks the same again. */
+  /** Asks again what has failed; only of the latest. */
   readonly onAgain?: () => void;
+  /** Asks a question once more; none while something is being answered, and for readers. */
+  readonly onRepeat?: () => void;
+  readonly onEdit?: () => void;
+  readonly cited?: Cited;
 }
 
 /** A question and its answer, as far as there is one. */
-export const ExchangeView = memo(function ExchangeView({ exchange: given, onAgain }: ExchangeViewProps) {
+export const ExchangeView = memo(function ExchangeView(props: ExchangeViewProps) {
+  const { exchange: given, onAgain, onRepeat, onEdit, cited } = props;
   const t = useText();
   const exchange = useExchange(given);
   const { question, answer } = exchange;
   return (
     <article className="exchange" aria-busy={!isOver(answer)}>
-      <div className="question">
-        <h2 className="visually-hidden">{t("chat.asked")}</h2>
-        <p>{question.text}</p>
-      </div>
+      <QuestionBubble text={question.text} onAgain={onRepeat} onEdit={onEdit} />
       <div className="answer">
         <h2 className="visually-hidden">{t("chat.answered")}</h2>
         <div className="answer-main">
@@ -43,7 +48,7 @@ export const ExchangeView = memo(function ExchangeView({ exchange: given, onAgai
           {answer.phase === "stopped" && (
             <p className="stopped">{t(answer.text ? "chat.is-stopped" : "chat.is-stopped.empty")}</p>
           )}
-          {isOver(answer) && <Verdict answer={answer} />}
+          {isOver(answer) && <Verdict answer={answer} cited={cited} />}
           {isOver(answer) && <Footer exchange={exchange} />}
         </div>
         <Sources answer={answer} />
@@ -60,6 +65,7 @@ function Doing({ exchange }: { readonly exchange: Exchange }) {
   const doing = () => {
     if (isStopping) return t("chat.stopping");
     if (isRetrying) return t("chat.retrying");
+    if (answer.silent) return t("chat.silent", { model: answer.silent.model, n: answer.silent.seconds });
     if (answer.text) return t("chat.writing");
     if (question.isThorough && answer.doing) return <Said text={answer.doing} />;
     if (question.isAgent) return t("chat.looking");
@@ -124,6 +130,13 @@ function Footer({ exchange: { answer, askedAt } }: { readonly exchange: Exchange
       <span>{format.date(askedAt)}</span>
       {answer.model && <span className="mono">{answer.model.split("@")[0]}</span>}
       {answer.tokens > 0 && <span>{t("chat.tokens", { n: answer.tokens })}</span>}
+      {answer.cost !== undefined && <span>{t("chat.cost", { cost: format.number(answer.cost, 4) })}</span>}
+      {Object.entries(answer.commits).map(([project, commit], _, all) => (
+        <span key={project} className="mono" title={commit}>
+          {t("chat.commit", { commit: `${all.length > 1 ? `${project} ` : ""}${commit.slice(0, 8)}` })}
+        </span>
+      ))}
+      {answer.id && answer.conversationId && <RatingButtons answer={answer} />}
     </footer>
   );
 }

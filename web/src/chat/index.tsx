@@ -12,6 +12,7 @@ import { ConversationPane } from "./conversation-pane";
 import { useOthers } from "./others";
 import { useProjects } from "./projects";
 import { forget, useRunning } from "./running";
+import { Share } from "./share";
 import { TitleInput } from "./title-input";
 import "./chat.css";
 
@@ -21,6 +22,7 @@ export default function ChatPage() {
   const navigate = useNavigate();
   const projects = useProjects();
   const conversations = useConversations();
+  const shared = useShared();
   const [isListOpen, setListOpen] = useState(false);
   const begin = () => {
     setListOpen(false);
@@ -35,6 +37,7 @@ export default function ChatPage() {
   const list = (
     <ConversationList
       conversations={conversations}
+      shared={shared}
       onNew={begin}
       onOpened={() => setListOpen(false)}
       onDeleted={onDeleted}
@@ -50,7 +53,7 @@ export default function ChatPage() {
       </Drawer>
       <div className="chat-main">
         <Head
-          conversation={conversations.value?.find((one) => one.id === conversationId)}
+          conversation={[...(conversations.value ?? []), ...shared].find((one) => one.id === conversationId)}
           onList={() => setListOpen(true)}
           onNew={begin}
           onChanged={conversations.reload}
@@ -85,6 +88,19 @@ function useConversations(): Load<readonly Conversation[]> {
   return loaded;
 }
 
+/** The conversations that others share. */
+function useShared(): readonly Conversation[] {
+  const { value, reload } = useLoad(async (signal) => {
+    const query = { shared: true, limit: 200 };
+    const found = await get<Schemas["ConversationsOut"]>("/conversations", query, signal);
+    return found.conversations.filter((one) => !one.is_own);
+  }, []);
+  useOthers(reload);
+  return value ?? NONE;
+}
+
+const NONE: readonly Conversation[] = [];
+
 interface HeadProps {
   readonly conversation: Conversation | undefined;
   readonly onList: () => void;
@@ -117,6 +133,7 @@ function Head({ conversation, onList, onNew, onChanged, onDeleted }: HeadProps) 
       ) : (
         <h1 className="chat-head-title">{conversation ? conversation.title || t("chat.untitled") : t("chat.title")}</h1>
       )}
+      {conversation?.is_own && <Share conversation={conversation} onChanged={onChanged} />}
       {conversation && (
         <ConversationMenu conversation={conversation} onRename={() => setRenaming(true)} onDeleted={onDeleted} />
       )}

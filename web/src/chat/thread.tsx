@@ -4,6 +4,7 @@ import { type ReactNode, useMemo } from "react";
 import type { Schemas } from "../api/client";
 import { useText } from "../i18n";
 import { answerOf } from "./answer";
+import { useCited } from "./cited";
 import type { Conversation } from "./conversation-menu";
 import { ExchangeView } from "./exchange";
 import { conversationOf, type Exchange, type Question, Running, useExchange } from "./running";
@@ -13,16 +14,20 @@ export interface ThreadProps {
   readonly conversation: Conversation | undefined;
   /** What is read now, or was since the conversation was loaded. */
   readonly running: readonly Running[];
-  readonly onAgain: (question: Question) => void;
+  /** None for readers, who can ask nothing here. */
+  readonly onAgain?: (question: Question) => void;
+  readonly onEdit?: (text: string) => void;
   /** What stands where nothing was asked yet. */
   readonly children: ReactNode;
   readonly foot: ReactNode;
 }
 
 /** The questions and answers of a conversation, and below them where the next question is written. */
-export function Thread({ conversation, running, onAgain, children, foot }: ThreadProps) {
+export function Thread({ conversation, running, onAgain, onEdit, children, foot }: ThreadProps) {
   const t = useText();
   const kept = useMemo(() => exchangesOf(conversation), [conversation]);
+  const cited = useCited(conversation);
+  const isAnswering = running.some((one) => !one.isOver);
   const n = kept.length + running.length;
   const { outer, inner, isAtEnd, toEnd } = useScrolling(n);
   const latest = running.at(-1);
@@ -32,12 +37,16 @@ export function Thread({ conversation, running, onAgain, children, foot }: Threa
         <div className="thread-content" ref={inner}>
           {n === 0 && children}
           {[...kept, ...running].map((one, index) => {
-            const { askedAt, answer } = currentOf(one);
+            const { askedAt, answer, question } = currentOf(one);
+            const again = onAgain && (() => onAgain(againOf(one)));
             return (
               <ExchangeView
                 key={answer.id || askedAt}
                 exchange={one}
-                onAgain={index === n - 1 ? () => onAgain(againOf(one)) : undefined}
+                onAgain={index === n - 1 ? again : undefined}
+                onRepeat={isAnswering ? undefined : again}
+                onEdit={isAnswering ? undefined : onEdit && (() => onEdit(question.text))}
+                cited={cited.get(answer.id)}
               />
             );
           })}

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { type Key, useText } from "../i18n";
 import { useWords } from "../i18n/said";
 import type { Answer } from "./answer";
+import type { Cited, CitedLines } from "./cited";
 
 const LABELS: Readonly<Record<string, { readonly text: Key; readonly tone: Tone }>> = {
   high: { text: "chat.high", tone: "ok" },
@@ -14,8 +15,9 @@ const LABELS: Readonly<Record<string, { readonly text: Key; readonly tone: Tone 
 type Tone = "ok" | "warn" | "bad" | "plain";
 
 /** How far an answer can be trusted: its confidence, what of it was verified, and what it lacks. */
-export function Verdict({ answer }: { readonly answer: Answer }) {
+export function Verdict({ answer, cited }: { readonly answer: Answer; readonly cited?: Cited }) {
   const t = useText();
+  const moved = movedIn(cited);
   const label = LABELS[answer.label];
   const n = answer.citations?.length ?? 0;
   return (
@@ -41,9 +43,19 @@ export function Verdict({ answer }: { readonly answer: Answer }) {
             {t("chat.dropped", { n: answer.dropped.length })}
           </Tag>
         )}
+        {moved.length > 0 && (
+          <Tag tone="warn" title={t("chat.changed.explain")} icon={<ExclamationCircleFilled />}>
+            {t("chat.changed", { n: moved.length })}
+          </Tag>
+        )}
+        {cited?.isForReader && cited.lines.every((lines) => lines.state === "same") && (
+          <Tag tone="ok" title={t("chat.unchanged.explain")} icon={<CheckCircleFilled />}>
+            {t("chat.unchanged")}
+          </Tag>
+        )}
         {answer.citations && !answer.model && !answer.failure && <Tag tone="plain">{t("chat.excerpts")}</Tag>}
       </div>
-      <Limits answer={answer} />
+      <Limits answer={answer} moved={moved} />
     </div>
   );
 }
@@ -67,7 +79,7 @@ function Tag({ tone, title, icon, children }: TagProps) {
 }
 
 /** What was missing for an answer, one sentence each. */
-function Limits({ answer }: { readonly answer: Answer }) {
+function Limits({ answer, moved }: { readonly answer: Answer; readonly moved: readonly CitedLines[] }) {
   const t = useText();
   const words = useWords();
   const { failure } = answer;
@@ -78,6 +90,9 @@ function Limits({ answer }: { readonly answer: Answer }) {
       .map(({ sentence, note }) => words(note && [note], sentence)),
     ...(answer.stale ? [t("chat.stale")] : []),
     ...(answer.lost ? [t("chat.lost", { n: answer.lost })] : []),
+    ...moved.map(({ path, start_line: first, end_line: last, state }) =>
+      t(`chat.changed.${state === "gone" ? "gone" : "one"}`, { place: `${path}:${first}-${last}` }),
+    ),
     ...answer.dropped.map(({ text, reason, reason_parts }) =>
       t("chat.dropped.one", { text, reason: words(reason_parts, reason) }),
     ),
@@ -93,4 +108,9 @@ function Limits({ answer }: { readonly answer: Answer }) {
       </ul>
     </details>
   );
+}
+
+/** Returns the cited lines that are not what they were. */
+function movedIn(cited: Cited | undefined): readonly CitedLines[] {
+  return (cited?.lines ?? []).filter(({ state }) => state === "changed" || state === "gone");
 }

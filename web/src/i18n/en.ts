@@ -1,5 +1,6 @@
 import { chatText } from "../chat/text";
 import { monitoringText } from "../monitoring/text";
+import { ratingsText } from "../people/ratings-text";
 import { peopleText } from "../people/text";
 import { projectsText } from "../projects/text";
 import { searchText } from "../search/text";
@@ -16,6 +17,7 @@ export const en = {
   ...projectsText.en,
   ...monitoringText.en,
   ...peopleText.en,
+  ...ratingsText.en,
   ...viewerText.en,
 };
 

@@ -1,5 +1,6 @@
 import { useText } from "../i18n";
 import { Audit } from "./audit";
+import { Ratings } from "./ratings";
 import { Tokens } from "./token-list";
 import "./people.css";
 
@@ -12,6 +13,7 @@ export default function PeoplePage() {
         <h1>{t("people.title")}</h1>
       </header>
       <Tokens />
+      <Ratings />
       <Audit />
     </div>
   );

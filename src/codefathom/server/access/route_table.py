@@ -68,6 +68,9 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     "PATCH /conversations/{conversation_id}": _OWN,
     "DELETE /conversations/{conversation_id}": _OWN,
     "GET /conversations/{conversation_id}/export": _OWN,
+    "GET /conversations/{conversation_id}/cited": _OWN,
+    "PUT /conversations/{conversation_id}/ratings/{answer_id}": _OWN,
+    "DELETE /conversations/{conversation_id}/ratings/{answer_id}": _OWN,
     "GET /answers/{answer_id}/events": _OWN,
     "POST /answers/{answer_id}/stop": _OWN,
     "POST /mcp": _OWN,  # its tools: see TOOL_NEEDS
@@ -128,6 +131,7 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     "POST /tokens": _server("token made"),
     "DELETE /tokens/{token_id}": _server("token revoked"),
     "GET /audit": _SERVER,
+    "GET /ratings": _SERVER,
     "POST /projects/validate-path": _SERVER,
     "POST /validate-path": _SERVER,
     "POST /projects": _server("project added"),

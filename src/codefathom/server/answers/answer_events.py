@@ -9,6 +9,7 @@ from codefathom.agent.loop import Event, Final, Thought, ToolObservation, ToolUs
 from codefathom.answer.answer_types import Answer, Source
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.config.settings import NOTHING
+from codefathom.server.answers.cited_lines import CitedState
 from codefathom.server.http.problem_json import Problem
 from codefathom.server.jobs.job_events import ServerEvent
 from codefathom.shapes import degraded_shape, details_shape, source_shape
@@ -20,7 +21,7 @@ class AnswerRoots(NamedTuple):
     roots: Mapping[str, str]  # by the name that the paths of an answer begin with, absolute
 
 
-EngineEvent: TypeAlias = AnswerRoots | AnswerSources | Text | Event | Answer
+EngineEvent: TypeAlias = AnswerRoots | AnswerSources | Text | Event | Answer | CitedState
 
 _MOST_SHOWN = 4_000  # characters of what a tool has found
 _MOST_KEPT = 1_000  # of these in a conversation

@@ -22,6 +22,7 @@ from codefathom.server.answers.answer_events import (
     details_of,
     problem_event,
 )
+from codefathom.server.answers.cited_lines import CitedState
 from codefathom.server.answers.conversations import Conversations, ConversationTurn
 from codefathom.server.http.problem_json import BusyError, NotFoundError, Problem, RequestError, problem_of
 from codefathom.server.http.sse import Channel
@@ -69,6 +70,7 @@ class AnswerTask:
         self.channel = Channel(token_hex(16), _SIZE)
         self.answer: Answer | None = None
         self.roots: Mapping[str, str] = NOTHING  # of the projects that paths have chosen
+        self.cited = CitedState((), NOTHING)
         self.problem: Problem | None = None
         self.first_word_at: float | None = None  # by `time.perf_counter`
         self._to_tell: list[Callable[[], None]] = []  # when it has ended
@@ -234,6 +236,8 @@ class AnswerTasks:
                         task.roots = event.roots
                     elif isinstance(event, Answer):
                         task.answer = event
+                    elif isinstance(event, CitedState):
+                        task.cited = event
         except StoppedError:
             pass
         except Exception as error:  # whoever asked must hear of it
@@ -284,6 +288,6 @@ def _details(task: AnswerTask, maker: AnswerEventMaker) -> dict[str, Any]:
     on_the_way = {"answer_id": task.id, "is_agent": asker.is_agent, "steps": maker.steps, "projects": asker.projects}
     if task.answer is not None:
         details = details_of(task.answer, asker.projects, asker.is_joined, task.roots)
-        return {**on_the_way, **details, "hint": task.answer.hint}
+        return {**on_the_way, **details, **task.cited.as_json(), "hint": task.answer.hint}
     failed = {"error": problem.detail, "hint": problem.hint} if problem else {"error": "", "hint": ""}
     return {**on_the_way, "sources": maker.sources, **failed}

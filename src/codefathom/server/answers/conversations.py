@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any
 
@@ -206,42 +205,6 @@ def history(conversation: Conversation) -> tuple[Message, ...]:
     return tuple(
         message for turn in turns for message in (Message("user", turn.question), Message("assistant", turn.answer))
     )
-
-
-def markdown(conversation: Conversation) -> str:
-    """Return a conversation as a document: questions as headings, answers as they are, then their sources."""
-    parts = [f"# {conversation.title or 'Conversation'}", f"Projects: {', '.join(conversation.projects)}"]
-    for turn in conversation.turns:
-        parts.append(f"## {' '.join(turn.question.split())}")
-        parts.append(turn.answer.strip() or "(no answer)")
-        parts += ["(stopped)"] if turn.state == "stopped" else []
-        parts += _said_of(turn)
-        listed = [_listed(source) for source in turn.details.get("sources", ())]
-        parts += ["Sources:\n\n" + "\n".join(listed)] if listed else []
-    return "\n\n".join(parts) + "\n"
-
-
-def _said_of(turn: ConversationTurn) -> Iterator[str]:
-    """Yield what a reader has to know to judge an answer: when, by whom, how sure, what was removed."""
-    details = turn.details
-    said = [f"Asked: {datetime.fromtimestamp(turn.asked_at, UTC):%Y-%m-%d %H:%M} UTC"]
-    if "model" in details:
-        said.append(f"Model: {details['model'].split('@')[0] or 'none, the answer consists of excerpts'}")
-    if "confidence" in details:
-        label = f"{details['label']}, " if details.get("label") else ""
-        said.append(f"Confidence: {label}{details['confidence']:.2f}")
-    yield "  \n".join(said)
-    if details.get("weak"):
-        yield "Most likely nothing in the index answers this question."
-    if removed := details.get("dropped_citations"):
-        yield "Removed:\n\n" + "\n".join(f"- `{item['text']}`: {item['reason']}" for item in removed)
-    if problems := details.get("degraded"):
-        yield "Problems:\n\n" + "\n".join(f"- {problem}" for problem in problems)
-
-
-def _listed(source: Mapping[str, Any]) -> str:
-    place = f"{source['path']}:{source['start_line']}-{source['end_line']}"
-    return f"{source['number']}. `{place}`" + (f" {source['symbol']}" if source.get("symbol") else "")
 
 
 def _conversation(row: tuple[Any, ...], turns: tuple[ConversationTurn, ...] = ()) -> Conversation:

@@ -17,8 +17,8 @@ from codefathom.server.http.client_address import Network, is_proxy
 # First words of our own paths. A prefix with such a name could not be told from them: a proxy may have stripped it.
 _NAMES = (
     "answers api ask assets audit chat config context conversations docs favicon.ico federated file file-tree"
-    " files health history index jobs map mcp metrics monitoring name-at openapi.json people projects query related"
-    " search session signals symbols tokens training v1 validate-path version"
+    " files health history index jobs map mcp metrics monitoring name-at openapi.json people projects query ratings"
+    " related search session signals symbols tokens training v1 validate-path version"
 )
 ROUTE_NAMES = frozenset(_NAMES.split())
 # No sign that means anything in HTML or in an address, and no way up.

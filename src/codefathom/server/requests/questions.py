@@ -14,7 +14,7 @@ from codefathom.answer.ask import AnswerSources, Text
 from codefathom.askers.joined import JoinedProjects
 from codefathom.askers.joined_answers import failure_notes
 from codefathom.config.settings import NOTHING, Settings
-from codefathom.errors import FathomError, FirstRunError, UsageError
+from codefathom.errors import FathomError, FirstRunError, StoppedError, UsageError
 from codefathom.facts.reasons import NOT_ASKED, Note
 from codefathom.project.answer_setup import recent
 from codefathom.providers.base import NO_USAGE
@@ -22,6 +22,7 @@ from codefathom.question.question import Question
 from codefathom.search.question.query import check_length, unwrap
 from codefathom.server.answers.answer_events import AnswerRoots, EngineEvent
 from codefathom.server.answers.answer_runs import AnswerTask, AskedBy
+from codefathom.server.answers.cited_lines import CitedState, noted_lines
 from codefathom.server.answers.conversations import Conversation, history
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import BusyError, NotFoundError
@@ -32,6 +33,7 @@ from codefathom.server.requests.client_limits import Limits
 from codefathom.server.requests.joined_askers import at_paths, no_project
 from codefathom.server.searches.search_end import SearchEnd, SearchLease
 from codefathom.server.state import ServerState
+from codefathom.source.work_tree import commit_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +122,10 @@ def begin(state: ServerState, caller: Caller, question: Question, call: ClientCa
         )
         # What paths leave out is told by the projects themselves.
         events = _noted(events, left_out) if left_out and places is None else events
+        events = _contexts(text, events) if only_contexts else events
+        events = _with_cited(state, source, events, asker) if conversation else events
         with closing(cast("Generator[EngineEvent, None, None]", events)):
-            yield from _contexts(text, events) if only_contexts else events
+            yield from events
 
     is_joined = places is not None or len(projects) > 1 or call.names_paths
     names = (*projects, *([places.loose_name] if places is not None and places.loose else []))
@@ -223,6 +227,34 @@ def _noted(events: Iterator[EngineEvent], notes: Sequence[Note]) -> Iterator[Eng
                 yield replace(event, problems=(*notes, *event.problems))
             else:
                 yield event
+
+
+def _with_cited(
+    state: ServerState, source: AskerElsewhere | JoinedProjects, events: Iterator[EngineEvent], asker: AskedBy
+) -> Iterator[EngineEvent]:
+    """Pass on the events of an answer, and then what the cited lines are now."""
+    answer = None
+    with closing(cast("Generator[EngineEvent, None, None]", events)):
+        for event in events:
+            yield event
+            answer = event if isinstance(event, Answer) else answer
+    if answer is None:
+        return
+
+    def owner_of(path: str) -> tuple[str, str]:
+        project, _, file = path.partition("/") if asker.is_joined else (asker.projects[0], "", path)
+        return project, file
+
+    places = [(citation.path, citation.start_line, citation.end_line) for citation in answer.citations]
+    roots = {project.id: project.root for project in state.projects.listed() if project.id in asker.projects}
+    commits = {name: commit for name, root in roots.items() if (commit := commit_of(root))}
+    try:
+        lines = tuple(noted_lines(source, places, owner_of))
+    except StoppedError:
+        raise
+    except FathomError:  # such as a search that takes too long: the answer is whole without it
+        lines = ()
+    yield CitedState(lines, commits)
 
 
 def _contexts(question: str, events: Iterator[EngineEvent]) -> Iterator[EngineEvent]:

@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Annotated, Any, Literal, TypeAlias
 
-from fastapi import APIRouter, Path, Query, status
-from fastapi.responses import PlainTextResponse
+from fastapi import APIRouter, Path, Query, Response, status
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, PlainTextResponse
 
+from codefathom.config.settings import NOTHING
 from codefathom.server.answers.answer_runs import AnswerTask
-from codefathom.server.answers.conversations import MOST_LISTED, Conversation, markdown
+from codefathom.server.answers.cited_lines import CitedLines, LinesState, cited_of, state_of
+from codefathom.server.answers.conversation_export import html, markdown
+from codefathom.server.answers.conversations import MOST_LISTED, Conversation
+from codefathom.server.answers.ratings import Rating
 from codefathom.server.http.auth import Caller
-from codefathom.server.requests.asker_elsewhere import chosen_projects
+from codefathom.server.http.problem_json import NotFoundError, NotIndexedError
+from codefathom.server.requests.asker_elsewhere import asker_for, chosen_projects
 from codefathom.server.requests.questions import conversation_of, may_read, readable_conversation
+from codefathom.server.requests.turns import in_turn
 from codefathom.server.routes.routes_files import Offset
 from codefathom.server.schemas.ask_schemas import (
     AnsweringOut,
+    CitedLinesOut,
+    CitedStateOut,
     ConversationChangesIn,
     ConversationIn,
     ConversationOut,
     ConversationsOut,
+    RatingOut,
 )
-from codefathom.server.state import CallerHere, ServerState
+from codefathom.server.searches.search_end import SearchLease
+from codefathom.server.state import CallerHere, ClientHere, ServerState
 from codefathom.shapes import rest_shape
 from codefathom.types import Rest
 
 ConversationId: TypeAlias = Annotated[str, Path(max_length=100, examples=["5f0c9e1b7a3d2c48"])]
-_MARKDOWN: dict[int | str, dict[str, Any]] = {
-    200: {"description": "A document", "content": {"text/markdown": {"example": "# Prices\n\n## where?\n"}}}
+_MOST_COMPARED = 200  # cited lines of a conversation; each is one short look at a file
+_EXPORTED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "A document",
+        "content": {
+            "text/markdown": {"example": "# Prices\n\n## where?\n"},
+            "text/html": {"example": "<!doctype html>\n<title>Prices</title>\n"},
+        },
+    }
 }
 
 
@@ -42,6 +61,7 @@ def router(state: ServerState) -> APIRouter:
     routes = APIRouter(prefix="/conversations", tags=["conversations"])
     _add_all(routes, state)
     _add_one(routes, state)
+    _add_reading(routes, state)
     return routes
 
 
@@ -75,7 +95,9 @@ def _add_one(routes: APIRouter, state: ServerState) -> None:
     def show(conversation_id: ConversationId, caller: CallerHere) -> ConversationOut:
         # Looked at first: an answer that ends in this moment is in both and not in neither.
         answering = state.answers.running(conversation_id, caller.id)
-        return _conversation_out(readable_conversation(state, caller, conversation_id), caller, answering)
+        conversation = readable_conversation(state, caller, conversation_id)
+        ratings = state.ratings.of_reader(conversation_id, caller.id)
+        return _conversation_out(conversation, caller, answering, ratings)
 
     @routes.patch("/{conversation_id}", summary="Give a conversation another title, or share it")
     def change(conversation_id: ConversationId, body: ConversationChangesIn, caller: CallerHere) -> ConversationOut:
@@ -94,14 +116,58 @@ def _add_one(routes: APIRouter, state: ServerState) -> None:
 
     @routes.get(
         "/{conversation_id}/export",
-        summary="Export a conversation as Markdown",
+        summary="Export a conversation as Markdown or HTML",
         response_class=MarkdownResponse,
-        responses=_MARKDOWN,
+        responses=_EXPORTED,
     )
-    def export(conversation_id: ConversationId, caller: CallerHere) -> MarkdownResponse:
-        text = markdown(readable_conversation(state, caller, conversation_id))
-        headers = {"content-disposition": f'attachment; filename="{conversation_id}.md"'}
-        return MarkdownResponse(text, headers=headers)
+    def export(
+        conversation_id: ConversationId,
+        caller: CallerHere,
+        format: Annotated[  # noqa: A002
+            Literal["markdown", "html"],
+            Query(examples=["html"], description="html: one file that loads nothing and has no script"),
+        ] = "markdown",
+    ) -> Response:
+        conversation = readable_conversation(state, caller, conversation_id)
+        ending = "html" if format == "html" else "md"
+        headers = {"content-disposition": f'attachment; filename="{conversation_id}.{ending}"'}
+        if format == "html":
+            return HTMLResponse(html(conversation), headers=headers)
+        return MarkdownResponse(markdown(conversation), headers=headers)
+
+
+def _add_reading(routes: APIRouter, state: ServerState) -> None:
+    @routes.get("/{conversation_id}/cited", summary="Show which cited lines have changed since they were cited")
+    async def cited(conversation_id: ConversationId, client: ClientHere) -> CitedStateOut:
+        conversation = await run_in_threadpool(readable_conversation, state, client.caller, conversation_id)
+        return await in_turn(state, *client, lambda lease: _compared(state, client.caller, conversation, lease))
+
+
+def _compared(state: ServerState, caller: Caller, conversation: Conversation, lease: SearchLease) -> CitedStateOut:
+    """Compare the lines that are cited last: a project is opened once for all of its lines."""
+    all_cited = [
+        (str(turn.details.get("answer_id", "")), lines)
+        for turn in reversed(conversation.turns)
+        for lines in cited_of(turn.details)
+    ]
+    compared = all_cited[:_MOST_COMPARED]
+    states: dict[CitedLines, LinesState] = {}
+    for project_id in {lines.project_id for _, lines in compared}:
+        with suppress(NotFoundError, NotIndexedError), asker_for(state, project_id, caller, lease) as asker:
+            own = {lines for _, lines in compared if lines.project_id == project_id}
+            states |= {lines: state_of(asker, lines) for lines in own}
+    shown = [
+        CitedLinesOut(
+            answer_id=answer_id,
+            project_id=lines.project_id,
+            path=lines.path,
+            start_line=lines.start_line,
+            end_line=lines.end_line,
+            state=states.get(lines, "unknown"),
+        )
+        for answer_id, lines in compared
+    ]
+    return CitedStateOut(lines=shown, n_left_out=len(all_cited) - len(compared))
 
 
 def _own(state: ServerState, caller: Caller, project_id: str) -> list[Conversation]:
@@ -114,7 +180,12 @@ def _shared(state: ServerState, caller: Caller, project_id: str) -> list[Convers
     return [item for item in shared if may_read(state, caller, item)]
 
 
-def _conversation_out(conversation: Conversation, caller: Caller, answering: Iterable[AnswerTask]) -> ConversationOut:
+def _conversation_out(
+    conversation: Conversation,
+    caller: Caller,
+    answering: Iterable[AnswerTask],
+    ratings: Mapping[str, Rating] = NOTHING,
+) -> ConversationOut:
     written = [
         AnsweringOut(
             answer_id=task.id,
@@ -125,4 +196,9 @@ def _conversation_out(conversation: Conversation, caller: Caller, answering: Ite
         for task in answering
     ]
     update = {"answering": written, "is_own": conversation.owner == caller.id}
-    return ConversationOut.model_validate(conversation).model_copy(update=update)
+    shown = ConversationOut.model_validate(conversation).model_copy(update=update)
+    for turn in shown.turns:
+        rating = ratings.get(str(turn.details.get("answer_id", "")))
+        turn.rating = RatingOut.model_validate(rating) if rating else None
+        turn.details = {name: value for name, value in turn.details.items() if name != "cited"}
+    return shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import AliasChoices, Field
 
@@ -19,6 +19,9 @@ from codefathom.server.schemas.search_schemas import (
     Sound,
     with_options,
 )
+
+Verdict: TypeAlias = Literal["good", "bad"]  # of a reader on an answer
+MAX_COMMENT = 2_000  # characters
 
 
 class TurnIn(In):
@@ -196,6 +199,22 @@ class ConversationChangesIn(In):
     )
 
 
+class RatingIn(In):
+    """What you think of an answer."""
+
+    verdict: Verdict = Field(examples=["good"], description="good or bad")
+    comment: str = Field(
+        default="", max_length=MAX_COMMENT, examples=["It names the right function."], description="what is good or bad"
+    )
+
+
+class RatingOut(Out):
+    """What a reader thinks of an answer."""
+
+    verdict: Verdict = Field(examples=["good"], description="good or bad")
+    comment: Sound = Field(default="", examples=["It names the right function."], description="in the reader's words")
+
+
 class TurnOut(Out):
     """A question and its answer."""
 
@@ -204,6 +223,7 @@ class TurnOut(Out):
     state: str = Field(examples=["done"], description="done, stopped or failed")
     asked_at: float = Field(examples=[1764000000.0])
     details: dict[str, Any] = Field(examples=[{"confidence": 0.8}], description="the answer without its text")
+    rating: RatingOut | None = Field(default=None, description="what you think of the answer; null: you have not said")
 
 
 class AnsweringOut(Out):
@@ -241,3 +261,64 @@ class ConversationsOut(PageOut):
     """Conversations, the one that was used last first."""
 
     conversations: list[ConversationOut]
+
+
+class CitedLinesOut(Out):
+    """Lines that an answer of a conversation cites, and whether they are as they were then."""
+
+    answer_id: str = Field(examples=["9f0e4c"])
+    project_id: str = Field(examples=["shop"])
+    path: Sound = Field(examples=["shop/pricing.py"], description="path in the project")
+    start_line: int = Field(examples=[12])
+    end_line: int = Field(examples=[14])
+    state: Literal["same", "changed", "gone", "unknown"] = Field(
+        examples=["changed"],
+        description="same; changed: other text stands there, also where lines were added above it; gone: the file or "
+        "the lines are not there any more; unknown: the project cannot be read now",
+    )
+
+
+class CitedStateOut(Out):
+    """The cited lines of a conversation, those of the latest answer first."""
+
+    lines: list[CitedLinesOut] = Field(description="cited lines; answers of earlier versions of the server have none")
+    n_left_out: int = Field(examples=[0], description="cited lines of earlier answers that were not compared")
+
+
+class RatedPlaceOut(Out):
+    """A place that a rated answer cites."""
+
+    path: Sound = Field(examples=["shop/pricing.py"], description="path as the answer cites it")
+    start_line: int = Field(examples=[12])
+    end_line: int = Field(examples=[14])
+
+
+class RatedAnswerOut(Out):
+    """A rating, with the question and the answer that it is about."""
+
+    verdict: Verdict = Field(examples=["good"], description="good or bad")
+    comment: Sound = Field(examples=["It names the right function."], description="in the reader's words")
+    by: Sound = Field(examples=["ada@example.org"], description="name of the reader; empty if the server needs none")
+    at: float = Field(examples=[1764000000.0], description="time of the rating, in seconds since 1970")
+    question: Sound = Field(examples=["where are orders priced?"])
+    answer: Sound = Field(examples=["In `price_of` [shop/pricing.py:12-14]."])
+    asked_at: float = Field(examples=[1764000000.0])
+    projects: list[str] = Field(examples=[["shop"]], description="projects that were asked")
+    commits: dict[str, str] = Field(
+        examples=[{"shop": "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"}],
+        description="commit of each of these projects at the time of the answer, if it is a work tree of git",
+    )
+    citations: list[RatedPlaceOut] = Field(examples=[[]])
+    confidence: float | None = Field(examples=[0.8])
+    label: str = Field(examples=["high"], description="high, medium or low; empty for an answer that failed")
+    model: str = Field(examples=["ollama:qwen2.5-coder:14b"], description="empty for an answer of excerpts")
+    conversation_id: str = Field(examples=["5f0c9e1b7a3d2c48"])
+    answer_id: str = Field(examples=["9f0e4c"])
+
+
+class RatingsOut(PageOut):
+    """Ratings of answers, the latest first."""
+
+    ratings: list[RatedAnswerOut] = Field(description="ratings of all readers")
+    n_good: int = Field(examples=[12], description="ratings that say good, on all pages")
+    n_bad: int = Field(examples=[3], description="ratings that say bad, on all pages")
