@@ -316,7 +316,7 @@ def _hints(chosen: ModelName, key_variables: Sequence[str]) -> Hints:
     where = own or f"{section}.base_url"
     return common._replace(
         unreachable=f"is the server running? and is {where} right?",
-        key=f"the key is missing or wrong: {_setting_a_key(key_variables[-1])}",
+        key=f"the key is missing or wrong: {setting_a_key(key_variables[-1])}",
         unknown=f"no model {chosen.model!r}, or no such address: correct {own or f'{section}.model and {where}'}",
     )
 
@@ -344,7 +344,7 @@ def _key(chosen: ModelName, environ: Mapping[str, str], variables: Sequence[str]
     if own in environ:
         variable, key = own, environ[own].strip()
     else:
-        key = environ.get(variable, "").strip() or (_keyring_key(*variables) if chosen.is_remote else "")
+        key = environ.get(variable, "").strip() or (keyring_key(*variables) if chosen.is_remote else "")
     if not key.isascii() or not key.isprintable():
         raise SettingsError(
             f"{variable} contains characters that a key cannot have", hint="set it again, without line breaks"
@@ -352,7 +352,7 @@ def _key(chosen: ModelName, environ: Mapping[str, str], variables: Sequence[str]
     if not key and chosen.base_url == usual.base_url:
         raise SettingsError(
             f"{chosen.name} needs a key",
-            hint=f"{_setting_a_key(variable)}; or set {chosen.section}.base_url to a server that needs none",
+            hint=f"{setting_a_key(variable)}; or set {chosen.section}.base_url to a server that needs none",
         )
     return key
 
@@ -363,7 +363,7 @@ def _is_one_of(address: str, others: Iterable[str]) -> bool:
     return address in others or (server is not None and server in set(map(host_and_port, others)))
 
 
-def _keyring_key(*variables: str) -> str:
+def keyring_key(*variables: str) -> str:
     """Return the first key that the user's keyring holds, "" when it holds none or there is no keyring."""
     try:
         library: Any = importlib.import_module("keyring")
@@ -373,5 +373,6 @@ def _keyring_key(*variables: str) -> str:
         return ""
 
 
-def _setting_a_key(variable: str) -> str:
+def setting_a_key(variable: str) -> str:
+    """Return the remedy for a key that is missing."""
     return f"set {variable} in the environment, or `keyring set {KEYRING_SERVICE} {variable}` (codefathom[keyring])"
