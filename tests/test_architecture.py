@@ -89,6 +89,7 @@ LIBRARIES = {
     "httpcore": {"system/bounded_http.py"},
     "httpx": {
         "providers/http.py",
+        "server/access/openid_provider.py",
         "source/web.py",
         "stores/vectors/chroma_vectors.py",
         "system/bounded_http.py",

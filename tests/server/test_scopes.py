@@ -73,6 +73,9 @@ ROUTES: dict[str, Row] = {
     "GET /version": Row(OPEN),
     "GET /openapi.json": Row(OWN),
     "GET /session": Row(OWN),
+    "GET /sign-in": Row((404,) * 7),  # this server has no provider
+    "GET /sign-in/callback": Row((404,) * 7),
+    "POST /sign-out": Row((401, *(409,) * 6)),  # a token has no session of a browser
     "GET /signals": Row(OWN),
     "GET /projects": Row(OWN),
     "GET /projects/indexed": Row(OWN),

@@ -11,6 +11,7 @@ import { remember, remembered } from "./remembered";
 import { ROOT_PATH } from "./root-path";
 import { SessionProvider } from "./session";
 import { Shell } from "./shell";
+import { SIGN_IN_PROBLEM, SignInFailed } from "./sign-in";
 import { type Choice, themeOf, useAppearance, useIsStill } from "./theme";
 import { TokenDialog } from "./token-dialog";
 
@@ -63,6 +64,10 @@ function Pages({ theme, onTheme }: { readonly theme: Choice; readonly onTheme: (
             <Route path="projects" element={<ProjectsPage />} />
             <Route path="monitoring" element={<MonitoringPage />} />
             <Route path="people" element={<PeoplePage />} />
+            <Route
+              path="sign-in/*"
+              element={SIGN_IN_PROBLEM ? <SignInFailed problem={SIGN_IN_PROBLEM} /> : <Missing />}
+            />
             <Route path="*" element={<Missing />} />
           </Routes>
         </Suspense>

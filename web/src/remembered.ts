@@ -1,7 +1,8 @@
 import { ROOT_PATH } from "./root-path";
 
 /** What the browser keeps for this page. Where it keeps nothing (private windows), nothing is lost but the choice. */
-type Name = "language" | "theme" | "token" | "menu" | "viewer-width" | `chat.${string}` | `search.${string}`;
+type Name =
+  "language" | "theme" | "token" | "signed-out" | "menu" | "viewer-width" | `chat.${string}` | `search.${string}`;
 
 /** Two servers behind one proxy have one origin, and each its own token. */
 function keyOf(name: Name): string {

@@ -869,6 +869,54 @@ class ServerSettings(NamedTuple):
             remote=True,
         ),
     ] = ""
+    oidc_issuer: Annotated[
+        str,
+        SettingRule(
+            "Address of the OpenID Connect provider at which people sign in on the page, exactly as the provider "
+            "writes it, such as https://id.example.org/realms/main. The client secret comes from OIDC_CLIENT_SECRET "
+            "in the environment, or from a keyring. Empty: nobody signs in that way.",
+            remote=True,
+        ),
+    ] = ""
+    oidc_client_id: Annotated[
+        str, SettingRule("Name (client id) under which this server is registered at the provider.", remote=True)
+    ] = ""
+    oidc_scopes: Annotated[
+        tuple[str, ...],
+        SettingRule(
+            "Scopes that the server asks the provider for; `openid` is always added. Many providers have a scope for "
+            "groups.",
+            form=r"[!#-\[\]-~]+",
+            example="groups",
+            remote=True,
+        ),
+    ] = ("openid", "profile", "email")
+    oidc_name_claim: Annotated[
+        str,
+        SettingRule(
+            "Claim of the provider that is the name of a person in `server.roles`. It must be different for each "
+            "person, and people must not be able to change it. With `email` the provider must also say that it has "
+            "verified the address.",
+            remote=True,
+        ),
+    ] = "email"
+    oidc_groups_claim: Annotated[
+        str,
+        SettingRule(
+            "Claim with the groups of a person, for the @GROUP lines of `server.roles`, such as groups; a.b is b "
+            "inside a. Empty: no groups.",
+            remote=True,
+        ),
+    ] = ""
+    oidc_session_hours: Annotated[
+        int,
+        SettingRule(
+            "Hours after which a person who signed in at the provider must sign in again.",
+            low=1,
+            high=8_760,
+            remote=True,
+        ),
+    ] = 12
     audit_days: Annotated[
         int,
         SettingRule("Days for which the server keeps the list of who did what.", low=1, high=3_650, remote=True),

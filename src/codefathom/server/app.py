@@ -13,6 +13,7 @@ from fastapi.middleware.cors import CORSMiddleware
 from codefathom import __version__
 from codefathom.answer.answer_types import Answer
 from codefathom.server.access.audit_list import AuditList
+from codefathom.server.access.browser_sessions import BrowserSessions
 from codefathom.server.access.route_table import check_complete
 from codefathom.server.access.token_table import TokenTable
 from codefathom.server.answers.answer_runs import AnswerTasks
@@ -50,6 +51,7 @@ from codefathom.server.routes import (
     routes_ratings,
     routes_search,
     routes_service,
+    routes_sign_in,
     routes_stores,
     routes_watch,
 )
@@ -77,6 +79,7 @@ ROUTERS = (
     routes_ratings.router,
     routes_openai.router,
     routes_access.router,
+    routes_sign_in.router,
 )
 _AGENT_HEADERS = ("mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id")  # of /mcp
 _THREADS = 12  # of other routes than searches: each thread has connections to each index that it has read
@@ -97,7 +100,8 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         state.projects.sweep()
         state.jobs.resume()
         state.watches.resume()
-        async with upkeep(state.conversations.forget_old, lambda: _note_figures(state.history)), mcp.running():
+        duties = (state.conversations.forget_old, lambda: _forget_sessions(state), lambda: _note_figures(state.history))
+        async with upkeep(*duties), mcp.running():
             yield
         state.watches.close()
         state.answers.close()
@@ -109,6 +113,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         state.conversations.close()
         state.history.close()
         state.tokens.close()
+        state.sessions.close()
         state.audit.close()
         state.projects.close()
 
@@ -176,6 +181,7 @@ def _state(live: Live) -> ServerState:
     return ServerState(
         live=live,
         tokens=TokenTable(config.data_dir),
+        sessions=BrowserSessions(config.data_dir),
         audit=AuditList(config.data_dir, lambda: live.current.audit_days),
         projects=projects,
         cache=cache,
@@ -202,6 +208,12 @@ def _add_job(history: HourlyHistory, job: IndexJob) -> None:
 
 def _add_answer(history: HourlyHistory, answer: Answer) -> None:
     history.add_answer(AnswerFigures(answer.usage.prompt_tokens, answer.usage.completion_tokens, answer.cost))
+
+
+def _forget_sessions(state: ServerState) -> None:
+    openid = state.config.sign_in.openid
+    if openid is not None:
+        state.sessions.forget_old(openid.session_hours)
 
 
 def _note_figures(history: HourlyHistory) -> None:

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from codefathom.server.access.audit_list import AuditEntry
 from codefathom.server.access.credential_watch import CredentialWatch
-from codefathom.server.access.credentials import sender_of
+from codefathom.server.access.credentials import READING, sender_by_cookie, sender_of
 from codefathom.server.access.route_table import RouteMatch, match_route
 from codefathom.server.connections import SPARE
 from codefathom.server.http.auth import ANYONE, Caller, RateLimit, is_known_host, is_loopback, is_own_page
@@ -31,6 +31,7 @@ from codefathom.server.http.problem_json import (
     ForbiddenError,
     LateError,
     RequestError,
+    SignInRequiredError,
     TooLargeError,
     TooManyError,
     UnauthorizedError,
@@ -47,7 +48,6 @@ _HEALTH = "/health"
 # Answered without signing in, though there is no route: a browser asks for it by itself.
 _ICON = "/favicon.ico"
 _PEER = "the other end of the line, which may be a proxy"  # key in the state of a request
-_READING = {"GET", "HEAD", "OPTIONS"}
 
 _HEADERS = {
     "x-content-type-options": "nosniff",
@@ -147,7 +147,7 @@ class Guard:
         if not is_known_host(host, {*config.hosts, config.host}):
             raise ForbiddenError(f"{host!r} is not a name of this server", hint="add the name to server.hosts")
         origin = headers.get("origin", "")
-        if origin and scope["method"] not in _READING and not is_own_page(origin, host, config.cors):
+        if origin and scope["method"] not in READING and not is_own_page(origin, host, config.cors):
             raise ForbiddenError(
                 f"a page of {origin!r} may not change anything on this server", hint="add the origin to server.cors"
             )
@@ -167,7 +167,14 @@ class Guard:
             return ANYONE
         if scope["method"] == "OPTIONS":  # a browser asks what it may ask, and sends no token with that
             return ANYONE
-        caller = sender_of(headers, scope["state"][_PEER], config.credentials, self._state.tokens)
+        rules = config.credentials
+        caller = sender_of(headers, scope["state"][_PEER], rules, self._state.tokens)
+        caller = caller or sender_by_cookie(scope, rules, self._state.sessions)
+        if caller is None and rules.openid:
+            raise SignInRequiredError(
+                "this server requires a token, or that you sign in",
+                hint="open the page of this server to sign in; a program sends the header Authorization: Bearer TOKEN",
+            )
         if caller is None:
             raise UnauthorizedError("this server requires a token", hint="send the header Authorization: Bearer TOKEN")
         return caller

@@ -7,14 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 
 from codefathom.config.settings import ServerSettings, Settings
 from codefathom.config.user_places import user_data_dir
-from codefathom.errors import FathomError, UsageError
+from codefathom.errors import FathomError, SettingsError, UsageError
 from codefathom.project.inspection import check_extra
+from codefathom.server.access.openid_provider import OpenIdProvider
 from codefathom.server.access.token_table import has_tokens
 from codefathom.server.http import page
+from codefathom.server.http.problem_json import SignInAwayError
+from codefathom.server.routes.routes_sign_in import CALLBACK
 from codefathom.server.run import listening
 from codefathom.server.server_config import (
     check_access,
     config_of,
+    openid_of,
     proxies_of,
     root_path_in,
     sign_in_rules,
@@ -24,7 +28,7 @@ from codefathom.server.tls import tls_context
 from codefathom.system.children import find_program
 from codefathom.types import Check
 
-_EXTRAS = ("mcp", "watch", "documents")  # what a server offers only where it is installed
+_EXTRAS = ("mcp", "watch", "documents", "oidc")  # what a server offers only where it is installed
 
 
 def readiness(settings: Settings, variables: Mapping[str, str], folders: Sequence[str]) -> tuple[Check, ...]:
@@ -38,6 +42,7 @@ def readiness(settings: Settings, variables: Mapping[str, str], folders: Sequenc
         "projects": lambda: _folders((*server.allowed_roots, *folders)),
         "address": lambda: _address(server.host, server.port),
         "access": lambda: _access(server, variables),
+        "sign-in": lambda: _sign_in(server, variables),
         "HTTPS": lambda: _https(server),
         "root path": lambda: root_path_in(server) or "none: the page is at /",
         "proxies": lambda: ", ".join(map(str, proxies_of(server))) or "none is trusted",
@@ -89,17 +94,37 @@ def _address(host: str, port: int) -> str:
 def _access(server: ServerSettings, variables: Mapping[str, str]) -> str:
     data_dir = server.data_dir or user_data_dir(variables)
     check_access(server, data_dir)
-    sign_in_rules(server)
+    sign_in_rules(server._replace(oidc_issuer=""), variables)
     ways = [f"{len(server.tokens)} token{'' if len(server.tokens) == 1 else 's'}"] if server.tokens else []
     ways += ["tokens of `fathom tokens`"] if has_tokens(data_dir) else []
     ways += [f"people by the header {server.user_header}"] if server.user_header else []
-    if server.user_header and not server.roles:
+    ways += [f"people at {server.oidc_issuer}"] if server.oidc_issuer else []
+    if (server.user_header or server.oidc_issuer) and not server.roles:
         ways += ["server.roles is empty, so people see no project"]
     if ways:
         return "; ".join(ways)
     return "this machine only, without a token" + (
         ": so everybody whom a proxy lets through has access" if server.trusted_proxies or server.root_path else ""
     )
+
+
+def _sign_in(server: ServerSettings, variables: Mapping[str, str]) -> str:
+    """Ask the provider who it is. That it is away keeps no server from starting: tokens work meanwhile."""
+    client = openid_of(server, variables)
+    if client is None:
+        return "not with OpenID Connect"
+    if not server.roles:
+        raise SettingsError(
+            f"people can sign in at {client.issuer}, and server.roles is empty, so nobody is let in",
+            hint='say who may do what, such as server.roles = ["ada@example.org=admin"]',
+        )
+    try:
+        OpenIdProvider().note(client)
+    except SignInAwayError as error:
+        return f"nobody can sign in at the moment: {error}"
+    names = [f"https://{name}" for name in server.hosts] or ["the address of this server"]
+    back = ", ".join(f"{name}{root_path_in(server)}{CALLBACK}" for name in names)
+    return f"at {client.issuer} as {client.client_id!r}; the redirect address to register there: {back}"
 
 
 def _https(server: ServerSettings) -> str:
@@ -109,7 +134,8 @@ def _https(server: ServerSettings) -> str:
 
 def _other(server: ServerSettings, variables: Mapping[str, str]) -> str:
     """Read what the checks before this one have not looked at."""
-    config_of(server._replace(host="127.0.0.1", root_path="", trusted_proxies=(), user_header=""), variables)
+    others = server._replace(host="127.0.0.1", root_path="", trusted_proxies=(), user_header="", oidc_issuer="")
+    config_of(others, variables)
     return "can be used"
 
 

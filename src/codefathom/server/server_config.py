@@ -10,13 +10,16 @@ from codefathom.askers.routes import PathRoute, routes_of
 from codefathom.config.configuration import ROUTES, tables_of
 from codefathom.config.settings import ServerSettings
 from codefathom.config.user_places import user_data_dir, user_file
-from codefathom.errors import SettingsError
+from codefathom.errors import SettingsError, without_login
+from codefathom.remote.keyring_keys import keyring_key, setting_a_key
 from codefathom.server.access.credentials import SignInRules
+from codefathom.server.access.openid_client import SECRET_VARIABLE, OpenIdClient, is_possible_issuer
 from codefathom.server.access.token_table import has_tokens
 from codefathom.server.http.auth import Token, is_loopback, token_of
 from codefathom.server.http.behind_proxy import root_path_of
 from codefathom.server.http.client_address import Network, network_of
 from codefathom.server.http.user_roles import rule_of
+from codefathom.system.extras import EXTRAS, install_line
 
 _DEFAULTS = ServerSettings()
 _MOST_PROCESSES = 4  # that search, unless the settings say more: each holds 50 MB and more
@@ -97,7 +100,7 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
         root_path=root_path_in(settings),
         tls=tls_files(settings),
         tokens=tuple(map(token_of, settings.tokens)),
-        sign_in=sign_in_rules(settings),
+        sign_in=sign_in_rules(settings, variables),
         audit_days=settings.audit_days,
         conversation_days=settings.conversation_days,
         hosts=tuple(name.lower() for name in settings.hosts),
@@ -129,8 +132,8 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
     )
 
 
-def sign_in_rules(settings: ServerSettings) -> SignInRules:
-    """Return how people sign in. Raises SettingsError for a header that nobody is trusted to send."""
+def sign_in_rules(settings: ServerSettings, variables: Mapping[str, str]) -> SignInRules:
+    """Return how people sign in. Raises SettingsError for a header that nobody is trusted to send, and `openid_of`."""
     if settings.user_header and not settings.trusted_proxies:
         raise SettingsError(
             f"server.user_header is {settings.user_header!r}, and no proxy is trusted to send it",
@@ -140,12 +143,48 @@ def sign_in_rules(settings: ServerSettings) -> SignInRules:
         roles=tuple(map(rule_of, settings.roles)),
         user_header=settings.user_header,
         groups_header=settings.groups_header,
+        openid=openid_of(settings, variables),
+    )
+
+
+def openid_of(settings: ServerSettings, variables: Mapping[str, str]) -> OpenIdClient | None:
+    """Return how this server is known at the provider, None without one. Raises SettingsError for what is missing."""
+    if not settings.oidc_issuer:
+        return None
+    if not is_possible_issuer(settings.oidc_issuer):
+        raise SettingsError(
+            f"server.oidc_issuer cannot be {without_login(settings.oidc_issuer)!r}",
+            hint="write the address of the provider with https://, such as https://id.example.org, without ? and #",
+        )
+    if missing := EXTRAS["oidc"].missing():
+        raise SettingsError(
+            f"server.oidc_issuer needs the package {missing[0]!r}", hint=f"install it: {install_line('oidc')}"
+        )
+    if not settings.oidc_client_id:
+        raise SettingsError(
+            "server.oidc_issuer is set, and server.oidc_client_id is empty",
+            hint="register this server at the provider, and set the client id that the provider gives it",
+        )
+    secret = variables.get(SECRET_VARIABLE, "").strip() or keyring_key(SECRET_VARIABLE)
+    if not secret:
+        raise SettingsError(
+            f"server.oidc_issuer is set, and there is no client secret in {SECRET_VARIABLE}",
+            hint=setting_a_key(SECRET_VARIABLE),
+        )
+    return OpenIdClient(
+        issuer=settings.oidc_issuer,
+        client_id=settings.oidc_client_id,
+        secret=secret,
+        scopes=tuple(dict.fromkeys(("openid", *settings.oidc_scopes))),
+        name_claim=settings.oidc_name_claim or "sub",
+        groups_claim=settings.oidc_groups_claim,
+        session_hours=settings.oidc_session_hours,
     )
 
 
 def check_access(settings: ServerSettings, data_dir: str) -> None:
     """Raise SettingsError for an address that others reach while nobody has to sign in."""
-    if is_loopback(settings.host) or settings.tokens or settings.user_header:
+    if is_loopback(settings.host) or settings.tokens or settings.user_header or settings.oidc_issuer:
         return
     if not has_tokens(data_dir):
         raise SettingsError(

@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple, TypeAlias
 from fastapi import Depends, Request
 
 from codefathom.server.access.audit_list import AuditList
+from codefathom.server.access.browser_sessions import BrowserSessions
 from codefathom.server.access.token_table import TokenTable
 from codefathom.server.answers.answer_runs import AnswerTasks
 from codefathom.server.answers.conversations import Conversations
@@ -33,6 +34,7 @@ class ServerState:
 
     live: Live
     tokens: TokenTable
+    sessions: BrowserSessions
     audit: AuditList
     projects: Projects
     cache: ResultCache

@@ -40,6 +40,7 @@ EXTRAS = {
     "watch": Extra("changed files are noticed at once (`fathom index --watch`)", ("watchfiles",)),
     "server": Extra("the web page and the HTTP API (`fathom serve`)", ("fastapi", "h11", "uvicorn")),
     "mcp": Extra("tools for coding agents over HTTP (`fathom serve` at /mcp)", ("mcp", "mcp_types")),
+    "oidc": Extra("people sign in with OpenID Connect (`server.oidc_issuer`)", ("cryptography", "jwt")),
     "lsp": Extra("answers for editors (`fathom lsp`)", ("lsprotocol", "pygls")),
     "cluster": Extra("shards of fleets on the machines of a Ray cluster (`--cluster`)", ("ray",)),
     "telemetry": Extra("spans of the server for OpenTelemetry", ("opentelemetry",)),

@@ -9,6 +9,7 @@ export type Query = Readonly<Record<string, string | number | boolean | readonly
 
 const BASE = `${ROOT_PATH}/api`;
 const NO_ANSWER = 0;
+const CAN_SIGN_IN = "sign_in_required";
 
 /** What went wrong: what the server says (problem+json), or that it does not answer (status 0). */
 export class Problem extends Error {
@@ -71,7 +72,7 @@ export async function send(path: string, request: Request = {}): Promise<Respons
   });
   if (response.ok) return response;
   const problem = await problemOf(response);
-  if (problem.status === 401) tellUnauthorized(Boolean(token));
+  if (problem.status === 401) tellUnauthorized({ hadToken: Boolean(token), canSignIn: problem.code === CAN_SIGN_IN });
   throw problem;
 }
 
@@ -124,17 +125,24 @@ export function asProblem(error: unknown): Problem {
 
 // ---- the token
 
-type Listener = (hadToken: boolean) => void;
+/** A refusal for want of a good token or session. */
+export interface Refusal {
+  readonly hadToken: boolean;
+  /** Whether people sign in at a provider. */
+  readonly canSignIn: boolean;
+}
+
+type Listener = (refusal: Refusal) => void;
 const listeners = new Set<Listener>();
 
-/** Calls `listener` whenever the server refuses a request for want of a good token. */
+/** Calls `listener` whenever the server refuses a request for want of a good token or session. */
 export function onUnauthorized(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-function tellUnauthorized(hadToken: boolean): void {
-  for (const listener of listeners) listener(hadToken);
+function tellUnauthorized(refusal: Refusal): void {
+  for (const listener of listeners) listener(refusal);
 }
 
 export function keepToken(token: string): void {

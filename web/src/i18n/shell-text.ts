@@ -25,6 +25,9 @@ export const shellText = texts(
     "shell.offline": "The server does not answer",
     "shell.offline.hint":
       "Check that `fathom serve` is still running. This page continues automatically when the server answers again.",
+    "shell.sign-in": "Sign in",
+    "shell.sign-in.title": "Sign in to continue",
+    "shell.sign-in.or-token": "Or use a token, which an administrator makes with `fathom tokens new NAME`.",
     "shell.token.title": "This server requires a token",
     "shell.token.explain":
       "The person who runs the server can make one with `fathom serve --new-token NAME`. It is stored in this browser only.",
@@ -57,6 +60,9 @@ export const shellText = texts(
     "shell.retry": "重试",
     "shell.offline": "服务器没有响应",
     "shell.offline.hint": "`fathom serve` 还在运行吗？服务器恢复后，本页会自动继续。",
+    "shell.sign-in": "登录",
+    "shell.sign-in.title": "请登录后继续",
+    "shell.sign-in.or-token": "也可以使用令牌，管理员可用 `fathom tokens new NAME` 创建。",
     "shell.token.title": "此服务器需要令牌",
     "shell.token.explain": "服务器的管理者可用 `fathom serve --new-token NAME` 生成令牌。令牌只保存在此浏览器中。",
     "shell.token.label": "令牌",

@@ -4,6 +4,7 @@ import { keepToken } from "../api/client";
 import { useText } from "../i18n";
 import { remembered } from "../remembered";
 import { useSession } from "../session";
+import { signOut } from "../sign-in";
 import "./people.css";
 
 /** Who has signed in, and the way out. */
@@ -20,7 +21,17 @@ export function Who() {
     <div className="who" title={`${said} (${t(`people.role.${session.role}`)})`}>
       <UserOutlined aria-hidden />
       <span>{said}</span>
-      {remembered("token") && (
+      {session.may_sign_out && (
+        <Button
+          size="small"
+          type="text"
+          icon={<LogoutOutlined />}
+          aria-label={t("people.sign-out.session")}
+          title={t("people.sign-out.session")}
+          onClick={() => void signOut()}
+        />
+      )}
+      {!session.may_sign_out && remembered("token") && (
         <Button
           size="small"
           type="text"

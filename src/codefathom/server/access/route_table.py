@@ -55,9 +55,12 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     "GET /assets/{name}": _OPEN,
     "GET /health": _OPEN,
     "GET /version": _OPEN,
+    "GET /sign-in": _OPEN,
+    "GET /sign-in/callback": _OPEN,  # writes "signed in" into the audit list itself: its answer is a redirect
     # ---- what each sees of its own
     "GET /openapi.json": _OWN,
     "GET /session": _OWN,
+    "POST /sign-out": RouteRule("own", action="signed out"),
     "GET /signals": _OWN,
     "GET /projects": _OWN,
     "GET /projects/indexed": _OWN,

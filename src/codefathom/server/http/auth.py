@@ -52,6 +52,7 @@ class Caller:
     grants: tuple[Grant, ...] = _EVERYTHING
     kind: CallerKind = "nobody"
     id: str = ""  # whose conversations, answers and sessions; a person and a token of one name differ in it
+    by_cookie: bool = False  # of a session that began in this browser, and can be ended there
 
     def role_in(self, project_id: str) -> Role:
         """Return the role in a project."""

@@ -7,7 +7,8 @@ the settings name none, are taken from X-Forwarded-Proto, -Host and -Prefix of t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,8 +19,10 @@ from codefathom.server.http.client_address import Network, is_proxy
 _NAMES = (
     "answers api ask assets audit chat config context conversations docs favicon.ico federated file file-tree"
     " files health history index jobs map mcp metrics monitoring name-at openapi.json people projects query ratings"
-    " related search session signals symbols tokens training v1 validate-path version"
+    " related search session sign-in sign-out signals symbols tokens training v1 validate-path version"
 )
+# In the state of a request whose redirect leads to another service, which may be at another path of the same site.
+LEADS_ELSEWHERE = "leads elsewhere"
 ROUTE_NAMES = frozenset(_NAMES.split())
 # No sign that means anything in HTML or in an address, and no way up.
 _ROOT_PATH = re.compile(r"(?:/(?!\.{1,2}(?:/|$))[A-Za-z0-9._~-]+)*")
@@ -61,7 +64,8 @@ class BehindProxy:
         # Not as `root_path` of the scope: the router would strip it once more, from a path that the guard has admitted.
         scope["state"]["root_path"] = root
         scope = {**scope, "path": _below(scope["path"], root)}
-        await self._app(scope, receive, _Redirects(send, root, f"{scope['scheme']}://{headers.get('host', '')}"))
+        redirects = _Redirects(send, root, f"{scope['scheme']}://{headers.get('host', '')}", scope["state"])
+        await self._app(scope, receive, redirects)
 
     def _addressed(self, scope: Scope) -> Scope:
         """Return the request with the scheme and host that its client has used."""
@@ -83,13 +87,14 @@ class BehindProxy:
 class _Redirects:
     """The way of an answer, on which a place of this server gets the path before it."""
 
-    def __init__(self, send: Send, root: str, origin: str) -> None:
+    def __init__(self, send: Send, root: str, origin: str, state: Mapping[str, Any]) -> None:
         self._send = send
         self._root = root
         self._origin = origin  # of this server, as its own absolute addresses begin
+        self._state = state  # of the request
 
     async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"] == "http.response.start" and not self._state.get(LEADS_ELSEWHERE):
             headers = MutableHeaders(scope=message)
             place = headers.get("location", "").removeprefix(self._origin)
             if place.startswith("/") and not place.startswith("//"):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
+from dataclasses import asdict
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -16,7 +18,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from codefathom.server.http.interface import DescribedApi
-from codefathom.server.http.problem_json import NotFoundError
+from codefathom.server.http.problem_json import NotFoundError, Problem
 
 STATIC = Path(__file__).parents[1] / "static"
 
@@ -34,6 +36,8 @@ _PACKED = {".css", ".js", ".json", ".svg"}
 _FOR_EVER = "public, max-age=31536000, immutable"
 _ASSETS = '="./assets/'  # as the page is built: for any path
 _ROOT_PATH = '<meta name="root-path" content="'
+_PROBLEM = '<meta name="problem" content="'
+_LONGEST_ADDRESS = 2_000
 _NOT_BUILT = """\
 <!doctype html>
 <html lang="en">
@@ -80,10 +84,30 @@ def wants_page(headers: Headers) -> bool:
     return "text/html" in headers.get("accept", "")
 
 
+def is_page_address(address: str) -> bool:
+    """Return True for an address of one of our pages below the root path, with its query: no other site, no route."""
+    path = re.split(r"[?#]", address, maxsplit=1)[0]
+    is_plain = address.isprintable() and "\\" not in address and len(address) <= _LONGEST_ADDRESS
+    return is_plain and (path == "/" or bool(_PAGES.fullmatch(path)))
+
+
+def is_built() -> bool:
+    """Return True if there is a page to show."""
+    return (STATIC / "index.html").is_file()
+
+
+def problem_page(root_path: str, problem: Problem) -> HTMLResponse:
+    """Return the page with a problem that it shows in the language of the person."""
+    written = escape(json.dumps(asdict(problem)))
+    shown = page(root_path, problem.status)
+    text = bytes(shown.body).decode().replace(_PROBLEM, _PROBLEM + written)
+    return HTMLResponse(text, problem.status, {"cache-control": "no-store"})
+
+
 def page(root_path: str, status: int = 200) -> HTMLResponse:
     """Return the page; which of its views is shown, it takes from the address below `root_path`."""
     index = STATIC / "index.html"
-    built = index.is_file()
+    built = is_built()
     root = escape(root_path)
     text = index.read_text(encoding="utf-8") if built else _NOT_BUILT.replace("{root}", root)
     text = text.replace(_ASSETS, f'="{root}/assets/').replace(_ROOT_PATH, _ROOT_PATH + root)

@@ -48,6 +48,51 @@ class UnauthorizedError(RequestError):
     code = "unauthorized"
 
 
+class SignInRequiredError(UnauthorizedError):
+    """The request has no token, and its sender can sign in at the provider."""
+
+    code = "sign_in_required"
+
+
+class SignInFailedError(RequestError):
+    """Signing in at the provider did not work."""
+
+    status = 403
+    code = "sign_in_failed"
+
+
+class SignInRefusedError(SignInFailedError):
+    """The person or the provider has refused the sign-in."""
+
+    code = "sign_in_refused"
+
+
+class SignInUnknownError(SignInFailedError):
+    """The provider knows the person, and no line of `server.roles` is about it."""
+
+    code = "sign_in_unknown"
+
+
+class SignInClockError(SignInFailedError):
+    """The clocks of the provider and of this machine differ."""
+
+    code = "sign_in_clock"
+
+
+class SignInSettingsError(SignInFailedError):
+    """Provider and server do not fit together: the settings of one of them are wrong."""
+
+    status = 503
+    code = "sign_in_settings"
+
+
+class SignInAwayError(SignInFailedError):
+    """The provider cannot be reached."""
+
+    status = 503
+    code = "sign_in_away"
+
+
 class ForbiddenError(RequestError):
     """The caller may not do this."""
 

@@ -34,6 +34,7 @@ def router(state: ServerState) -> APIRouter:
         return SessionOut(
             name=caller.name,
             kind=caller.kind,
+            may_sign_out=caller.by_cookie,
             role=cast("RoleName", caller.role_everywhere.word),
             may_manage=caller.may_manage,
             projects=projects,

@@ -269,6 +269,9 @@ class SessionOut(Out):
     kind: Literal["nobody", "token", "person"] = Field(
         examples=["person"], description="nobody: this server requires no token, and each caller may do everything"
     )
+    may_sign_out: bool = Field(
+        examples=[True], description="has signed in with OpenID Connect in this browser, and `POST /sign-out` ends that"
+    )
     role: RoleName = Field(
         examples=["reader"], description="role that holds in all projects, those that will be added, too"
     )
