@@ -32,6 +32,7 @@ from codefathom.question.question import Question
 from codefathom.question.question_options import EdgeOptions, question_of
 from codefathom.search.filter.filter_options import kind_named
 from codefathom.types import (
+    BlamedLines,
     Context,
     FoundSymbol,
     Hit,
@@ -290,6 +291,17 @@ class Engine(Upkeep, SavedIndex):
         check_texts(path, name)
         with reading(self.current.believed(), whole=True) as opened:
             return asking.name_at(opened, path, line, name)
+
+    def blame(self, path: str, start_line: int, end_line: int) -> tuple[BlamedLines, ...]:
+        """Return the commit that each line of a file comes from; lines that follow each other and share one, together.
+
+        Raises SourceError for a file that is not in the index, and without a repository.
+        """
+        from codefathom.project.blame_of_lines import blame
+
+        check_texts(path)
+        with reading(self.current.believed(), whole=True) as opened:
+            return blame(opened, path, start_line, end_line)
 
     @property
     def files(self) -> Files:

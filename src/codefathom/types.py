@@ -553,6 +553,14 @@ class LineHistory:
     note: str = ""  # why there are no steps
 
 
+class BlamedLines(NamedTuple):
+    """Lines that follow each other, and the commit that all of them come from."""
+
+    start_line: int
+    end_line: int
+    commit: CommitMark | None  # None: they are in no commit yet
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """Whole files for a prompt, most relevant first, under a budget."""

@@ -68,6 +68,7 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "answer": lambda engine, _: result_of(engine, Question(MARK)),
     "ask": lambda engine, _: engine.ask(MARK),
     "ask_events": lambda engine, _: list(engine.ask_events(MARK)),
+    "blame": lambda engine, _: engine.blame(PLACE, 1, 9),
     "backup": lambda engine, out: engine.backup(str(out / "backup")),
     "chat_model": lambda engine, _: engine.chat_model("ollama:m"),
     "context": lambda engine, _: engine.context(MARK, anyway=True),

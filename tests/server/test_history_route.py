@@ -90,6 +90,19 @@ def test_what_is_not_there_is_an_error(ready: httpx.Client) -> None:
         assert answer.json()["detail"]
 
 
+def test_each_line_has_the_commit_that_it_comes_from(ready: httpx.Client, repository: Path) -> None:
+    answer = ready.get("/blame", params={"path": FILE, "start_line": 6, "end_line": 9})
+    assert answer.status_code == 200, answer.text
+    groups = answer.json()["lines"]
+    assert [(group["start_line"], group["end_line"]) for group in groups] == [(6, 7), (8, 8), (9, 9)]
+    subjects = [group["commit"]["subject"] for group in groups]
+    assert subjects == ["Open the shop", "Charge the bag (#7)", "Open the shop"]
+    assert groups[1]["commit"]["pull_request"] == "7"
+    assert len(groups[1]["commit"]["commit"]) == 40
+    for wish in ({"path": "gone.py"}, {"path": FILE, "end_line": 4_001}):
+        assert 400 <= ready.get("/blame", params=wish).status_code < 500
+
+
 def test_commits_are_the_sources_of_an_answer(ready: httpx.Client) -> None:
     wish = {"query": "when was the bag charged", "commits": True}
     assert ready.get("/projects/shop/status").json()["commits"] is None
@@ -118,13 +131,14 @@ def test_who_may_not_read_all_revisions_reads_no_history(config: ServerConfig, r
             client.headers["authorization"] = f"Bearer {name}"
             return [
                 client.get("/history", params={"project_id": "shop", "place": FILE}).status_code,
+                client.get("/blame", params={"project_id": "shop", "path": FILE}).status_code,
                 client.post("/search", json={**wish, "project_id": "shop"} | {"project_ids": []}).status_code,
                 client.post("/ask", json=wish).status_code,
             ]
 
         client.post("/projects", json={"path": str(repository)}, headers={"authorization": "Bearer all"})
-        assert statuses("admin") == [200, 200, 200]
-        assert statuses("reader") == [403, 403, 403]
+        assert statuses("admin") == [200, 200, 200, 200]
+        assert statuses("reader") == [403, 403, 403, 403]
 
 
 def test_words_about_the_history_lead_only_those_to_the_commits_who_may_read_them(

@@ -72,6 +72,8 @@ export function Worded({ text }: { readonly text: Key }) {
 
 interface BoundaryProps {
   readonly children: ReactNode;
+  /** What is shown instead of what has failed; a message when left out. */
+  readonly instead?: ReactNode;
 }
 
 /** Shows that a page has failed, instead of nothing at all. */
@@ -83,7 +85,8 @@ export class Boundary extends Component<BoundaryProps, { readonly error?: Error 
   }
 
   override render() {
-    return this.state.error ? <Broken error={this.state.error} /> : this.props.children;
+    const { children, instead } = this.props;
+    return this.state.error ? (instead ?? <Broken error={this.state.error} />) : children;
   }
 }
 

@@ -39,7 +39,7 @@ def line_history(opened: OpenedProject, question: Question) -> LineHistory:
     if question.since and not _is_day(question.since):
         raise UsageError(f"{question.since!r} is not a day", hint="give a day such as 2026-11-01")
     place = _place(opened, question.text)
-    tree = _tree(opened)
+    tree = tree_of_commits(opened)
     steps, problem = _steps(opened, tree, place)
     chosen = [step for step in steps if _is_chosen(step, question)]
     page = tuple(chosen[question.offset : question.offset + limit])
@@ -102,7 +102,8 @@ def _written(item: FoundSymbol) -> str:
     return f"{item.path}:{item.symbol.start_line}-{item.symbol.end_line}"
 
 
-def _tree(opened: OpenedProject) -> GitTree:
+def tree_of_commits(opened: OpenedProject) -> GitTree:
+    """Return the files of the last commit of a project, or of its revision. Raises SourceError without a repository."""
     chosen = opened.place.revision
     files = chosen if isinstance(chosen, Revision) else revision(opened.recipe.root, "HEAD")
     return files.tree()

@@ -13,6 +13,7 @@ DEEPEST = 5  # steps of connections, where a face asks
 
 MOST_HITS = 100_000
 MOST_ITEMS = 1_000_000  # of the lists of connections and symbols
+MOST_BLAMED_LINES = 4_000  # at once: as many as the page shows
 MOST_PASSED_BY = 10_000_000  # of a list, over all pages
 
 

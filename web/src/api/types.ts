@@ -432,6 +432,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/blame": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show which commit each line of a file comes from */
+        get: operations["blame_blame_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/name-at": {
         parameters: {
             query?: never;
@@ -1535,6 +1552,49 @@ export interface components {
              * @description what was done, the latest first
              */
             entries: components["schemas"]["AuditEntryOut"][];
+        };
+        /**
+         * BlameOut
+         * @description The commit that each line comes from.
+         */
+        BlameOut: {
+            /**
+             * Project Id
+             * @description id of the project, as `GET /projects` lists it
+             * @example shop
+             */
+            project_id: string;
+            /**
+             * Path
+             * @description path of the file, relative to the root of the project
+             * @example shop/pricing.py
+             */
+            path: string;
+            /**
+             * Lines
+             * @description the lines in order, each group with its commit
+             */
+            lines: components["schemas"]["BlamedLinesOut"][];
+        };
+        /**
+         * BlamedLinesOut
+         * @description Lines that follow each other, and the commit that all of them come from.
+         */
+        BlamedLinesOut: {
+            /**
+             * Start Line
+             * @description first line, counted from 1
+             * @example 12
+             */
+            start_line: number;
+            /**
+             * End Line
+             * @description last line, counted from 1
+             * @example 14
+             */
+            end_line: number;
+            /** @description the commit; null for lines that are in no commit yet */
+            commit: components["schemas"]["CommitOut"] | null;
         };
         /**
          * CacheOut
@@ -8636,6 +8696,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HistoryOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    blame_blame_get: {
+        parameters: {
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
+                /** @description first line, counted from 1 */
+                start_line?: number;
+                /** @description last line; 0: as far as the file or 4,000 lines reach, which is the most at once */
+                end_line?: number;
+                /** @description also called file_path */
+                path?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlameOut"];
                 };
             };
             /** @description What is wrong */

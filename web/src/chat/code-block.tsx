@@ -3,6 +3,7 @@ import { useText } from "../i18n";
 import { CopyButton } from "./copy-button";
 import { languageOf } from "./languages";
 import "../viewer/highlight.css";
+import "./code-block.css";
 
 /** Code in an answer, coloured once that was loaded, with a button that copies it. */
 export function CodeBlock({ text, language }: { readonly text: string; readonly language: string }) {

@@ -1,11 +1,14 @@
 import { type MouseEvent, memo, type RefObject, useEffect, useRef, useState } from "react";
 import type { Schemas } from "../api/client";
 import { useText } from "../i18n";
+import type { Blame } from "./blame";
 import { highlighted, plain } from "./highlight";
 import { NameCard } from "./name-card";
 import { type Place, usePlaces } from "./place";
 import { usePointing } from "./pointed";
 import { isMarked, stretched } from "./window";
+import { Wrote, type WroteProps } from "./wrote";
+import "./blame.css";
 import "./highlight.css";
 
 type FileLines = Schemas["FileLinesOut"];
@@ -14,15 +17,19 @@ export interface CodeProps {
   readonly file: FileLines;
   readonly place: Place;
   readonly wraps: boolean;
+  /** Which commit each line comes from, where that is wanted. */
+  readonly blame: Blame | undefined;
   /** What had the keyboard when the file was asked for. */
   readonly focusBefore: RefObject<Element | null>;
   readonly onLines: (startLine: number, endLine: number) => void;
   /** Lists the uses of a symbol. */
   readonly onUses: (target: string) => void;
+  /** Shows the commits that made some lines. */
+  readonly onHistory: (startLine: number, endLine: number) => void;
 }
 
 /** The lines of a file, coloured, with their numbers; those of the place are marked and in sight. */
-export function Code({ file, place, wraps, focusBefore, onLines, onUses }: CodeProps) {
+export function Code({ file, place, wraps, blame, focusBefore, onLines, onUses, onHistory }: CodeProps) {
   const t = useText();
   const lines = useHighlighted(file);
   const pointing = usePointing(place);
@@ -39,6 +46,7 @@ export function Code({ file, place, wraps, focusBefore, onLines, onUses }: CodeP
     showLine(region.current, startLine, endLine);
   }, [file, startLine, endLine]);
   const onClick = (event: MouseEvent) => {
+    if ((event.target as HTMLElement).closest(".wrote")) return;
     const number = Number((event.target as HTMLElement).closest<HTMLElement>("[data-number]")?.dataset.number);
     if (!number) return void goTo(event);
     const next = stretched(event.shiftKey ? startLine : undefined, number);
@@ -72,7 +80,17 @@ export function Code({ file, place, wraps, focusBefore, onLines, onUses }: CodeP
         <div className="code-lines">
           {lines.map((html, index) => {
             const number = file.start_line + index;
-            return <Line key={number} number={number} html={html} marked={isMarked(number, place)} />;
+            return (
+              <Line
+                key={number}
+                number={number}
+                html={html}
+                marked={isMarked(number, place)}
+                isBlamed={blame !== undefined}
+                group={blame?.get(number)}
+                onHistory={onHistory}
+              />
+            );
           })}
         </div>
       </div>
@@ -89,15 +107,17 @@ export function Code({ file, place, wraps, focusBefore, onLines, onUses }: CodeP
   );
 }
 
-interface LineProps {
+interface LineProps extends WroteProps {
   readonly number: number;
   readonly html: string;
   readonly marked: boolean;
+  readonly isBlamed: boolean;
 }
 
-const Line = memo(function Line({ number, html, marked }: LineProps) {
+const Line = memo(function Line({ number, html, marked, isBlamed, ...wrote }: LineProps) {
   return (
     <div className={marked ? "code-line code-line-marked" : "code-line"} data-line={number}>
+      {isBlamed && <Wrote {...wrote} />}
       <span className="code-number" data-number={number} aria-hidden />
       {/* The highlighter and `plain` escape what the file says. */}
       <code dangerouslySetInnerHTML={{ __html: html || "\u200b" }} />

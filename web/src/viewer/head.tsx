@@ -11,17 +11,26 @@ import type { Schemas } from "../api/client";
 import { useText } from "../i18n";
 import { linesOf, type Place, writtenPlace } from "./place";
 
-export type Side = "files" | "outline" | "uses" | "none";
+export type Side = "files" | "outline" | "uses" | "history" | "none";
+
+/** Something of the code that is shown or not. */
+export interface Switch {
+  readonly label: string;
+  readonly icon: ReactNode;
+  readonly isOn: boolean;
+  readonly onChange: () => void;
+}
 
 interface HeadProps {
   readonly place: Place;
   readonly file: Schemas["FileLinesOut"] | undefined;
   readonly side: Side;
+  readonly switches: readonly Switch[];
   readonly onSide: (side: Side) => void;
   readonly onClose: () => void;
 }
 
-export function Head({ place, file, side, onSide, onClose }: HeadProps) {
+export function Head({ place, file, side, switches, onSide, onClose }: HeadProps) {
   const t = useText();
   const cut = place.path.lastIndexOf("/") + 1;
   const sides: readonly { readonly name: Side; readonly label: string; readonly icon: ReactNode }[] = [
@@ -40,17 +49,16 @@ export function Head({ place, file, side, onSide, onClose }: HeadProps) {
         {file && <span className="viewer-size">{t("viewer.lines", { n: file.n_lines })}</span>}
       </div>
       <div className="viewer-buttons">
-        {sides.map((item) => (
-          <Tooltip key={item.name} title={item.label}>
-            <Button
-              type={side === item.name ? "primary" : "text"}
-              ghost={side === item.name}
-              icon={item.icon}
-              aria-label={item.label}
-              aria-pressed={side === item.name}
-              onClick={() => onSide(side === item.name ? "none" : item.name)}
-            />
-          </Tooltip>
+        {sides.map(({ name, ...item }) => (
+          <SwitchButton
+            key={name}
+            {...item}
+            isOn={side === name}
+            onChange={() => onSide(side === name ? "none" : name)}
+          />
+        ))}
+        {switches.map((item) => (
+          <SwitchButton key={item.label} {...item} />
         ))}
         <CopyButton place={place} />
         <Tooltip title={t("viewer.close")}>
@@ -58,6 +66,21 @@ export function Head({ place, file, side, onSide, onClose }: HeadProps) {
         </Tooltip>
       </div>
     </header>
+  );
+}
+
+function SwitchButton({ label, icon, isOn, onChange }: Switch) {
+  return (
+    <Tooltip title={label}>
+      <Button
+        type={isOn ? "primary" : "text"}
+        ghost={isOn}
+        icon={icon}
+        aria-label={label}
+        aria-pressed={isOn}
+        onClick={onChange}
+      />
+    </Tooltip>
   );
 }
 

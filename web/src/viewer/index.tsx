@@ -1,17 +1,18 @@
-import { Button, Drawer } from "antd";
+import { Drawer } from "antd";
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
 import { get, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
 import { Loading, Trouble } from "../parts";
-import { Code, type CodeProps } from "./code";
 import { Head, type Side } from "./head";
+import { LineHistory } from "./line-history";
 import { Outline } from "./outline";
 import { type Place, usePlaces } from "./place";
-import { PROSE } from "./prose";
+import { Shown } from "./shown";
 import { Tree } from "./tree";
 import { Uses } from "./uses";
 import { useIsNarrow, usePaneWidth } from "./width";
-import { windowAround } from "./window";
+import { useSwitches } from "./switches";
+import { type Window, windowAround } from "./window";
 import "./viewer.css";
 
 export interface CodeViewerProps extends Place {
@@ -55,16 +56,18 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
   const { open } = usePlaces();
   const [side, setSide] = useState<Side>("none");
   const [target, setTarget] = useState("");
+  const [lines, setLines] = useState<Window>();
+  const switches = useSwitches(place);
   const { projectId, path } = place;
-  const shown = windowAround(place);
+  const around = windowAround(place);
   const file = useLoad(
     (signal) =>
       get<Schemas["FileLinesOut"]>(
         "/file",
-        { project_id: projectId, path, start_line: shown.startLine, end_line: shown.endLine },
+        { project_id: projectId, path, start_line: around.startLine, end_line: around.endLine },
         signal,
       ),
-    [projectId, path, shown.startLine],
+    [projectId, path, around.startLine],
   );
   const onLines = useCallback(
     (startLine: number, endLine: number) => open({ projectId, path, startLine, endLine }, { replace: true }),
@@ -74,6 +77,10 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
     setTarget(name);
     setSide("uses");
   }, []);
+  const onHistory = useCallback((startLine: number, endLine: number) => {
+    setLines({ startLine, endLine });
+    setSide("history");
+  }, []);
   const onSide = (next: Side) => {
     setTarget("");
     setSide(next);
@@ -81,11 +88,21 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
   const focusBefore = useRef<Element | null>(null);
   useEffect(() => {
     focusBefore.current = document.activeElement;
+    // The history of lines of another file.
+    setSide((before) => (before === "history" ? "none" : before));
   }, [projectId, path]);
   const isThere = file.value?.path === path && file.value.project_id === projectId;
+  const { isRendered, isBlamed, offered } = switches(isThere ? file.value : undefined);
   return (
     <div className="viewer">
-      <Head place={place} file={isThere ? file.value : undefined} side={side} onSide={onSide} onClose={onClose} />
+      <Head
+        place={place}
+        file={isThere ? file.value : undefined}
+        side={side}
+        switches={offered}
+        onSide={onSide}
+        onClose={onClose}
+      />
       <div className="viewer-body" data-side={side}>
         {side !== "none" && (
           <div className="viewer-side">
@@ -98,41 +115,27 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
             {side === "uses" && (
               <Uses projectId={projectId} target={target || `${path}${place.startLine ? `:${place.startLine}` : ""}`} />
             )}
+            {side === "history" && lines && <LineHistory projectId={projectId} path={path} {...lines} />}
           </div>
         )}
         <div className="viewer-code">
           {file.problem && <Trouble problem={file.problem} onRetry={file.reload} />}
           {!isThere && !file.problem && <Loading />}
           {isThere && file.value && !file.problem && (
-            <Shown file={file.value} place={place} focusBefore={focusBefore} onLines={onLines} onUses={onUses} />
+            <Shown
+              file={file.value}
+              place={place}
+              isRendered={isRendered}
+              isBlamed={isBlamed}
+              focusBefore={focusBefore}
+              onLines={onLines}
+              onUses={onUses}
+              onHistory={onHistory}
+            />
           )}
         </div>
       </div>
     </div>
-  );
-}
-
-type ShownProps = Omit<CodeProps, "wraps">;
-
-function Shown({ file, place, focusBefore, onLines, onUses }: ShownProps) {
-  const t = useText();
-  const isPart = file.start_line > 1 || file.end_line < file.n_lines;
-  // Prose has lines that nobody wants to follow sideways.
-  const wraps = PROSE.has(file.language);
-  return (
-    <>
-      {isPart && (
-        <p className="viewer-note">
-          {t("viewer.long", { from: file.start_line, to: file.end_line, n: file.n_lines })}{" "}
-          {file.end_line < file.n_lines && (
-            <Button size="small" onClick={() => onLines(file.end_line + 1, file.end_line + 1)}>
-              {t("viewer.further")}
-            </Button>
-          )}
-        </p>
-      )}
-      <Code file={file} place={place} wraps={wraps} focusBefore={focusBefore} onLines={onLines} onUses={onUses} />
-    </>
   );
 }
 

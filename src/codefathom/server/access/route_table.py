@@ -95,6 +95,7 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     "GET /symbols": _READER,
     "GET /related": _READER,
     "GET /history": _maintainer(),  # it shows what was removed since
+    "GET /blame": _maintainer(),  # it shows messages of commits
     "GET /name-at": _READER,
     "GET /map": _READER,
     "GET /federated/symbols": _READER,

@@ -218,6 +218,12 @@ class ProjectElsewhere(AskerElsewhere):
             self.refresh()
         yield from super()._events(question)
 
+    def look(self, look: Look) -> Any:
+        """Return the part of the index that a look is at; only those who may read the history see its commits."""
+        if look.kind == "blame":
+            _check_history(self.state, self.caller, self.name)
+        return super().look(look)
+
     def _admitted(self, question: Question) -> Question:
         """Return a question that may go to the commits only where its client may read them."""
         if not question.or_commits or not asks_for_history(question.text):

@@ -1,4 +1,4 @@
-"""/files, /file, /file-tree, /symbols, /related, /history and /map: looking around in an index."""
+"""/files, /file, /file-tree, /symbols, /related, /history, /blame and /map: looking around in an index."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from codefathom.errors import UsageError
 from codefathom.project.browsing import TreeEntry
 from codefathom.project.location import path_within
 from codefathom.question.asker import result_of
-from codefathom.question.extents import DEEPEST, MOST_PASSED_BY, USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS
+from codefathom.question.extents import (
+    DEEPEST,
+    MOST_BLAMED_LINES,
+    MOST_PASSED_BY,
+    USUAL_DEPTH,
+    USUAL_LIMIT,
+    USUAL_MAP_TOKENS,
+)
 from codefathom.question.question import Question
 from codefathom.question.question_options import Values, question_of
 from codefathom.search.graph.project_map import MapParts, first_parts
@@ -22,6 +29,8 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.requests.asker_elsewhere import AskerElsewhere, asker_for, chosen_projects
 from codefathom.server.requests.turns import in_turn
 from codefathom.server.schemas.file_schemas import (
+    BlamedLinesOut,
+    BlameOut,
     EdgeOut,
     FileLinesOut,
     FileOut,
@@ -35,12 +44,13 @@ from codefathom.server.schemas.file_schemas import (
     TreeEntryOut,
     TreeOut,
 )
-from codefathom.server.schemas.search_schemas import notes_out, query_values
+from codefathom.server.schemas.search_schemas import CommitOut, notes_out, query_values
 from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import ClientHere, ServerState
 from codefathom.shapes import history_shape, map_shape, rest_shape
 from codefathom.types import (
+    BlamedLines,
     FileLines,
     FoundSymbol,
     IndexedFile,
@@ -60,6 +70,15 @@ Folder: TypeAlias = Annotated[str, Query(max_length=4_096, examples=["shop"])]
 Line: TypeAlias = Annotated[int, Query(ge=1, le=1_000_000_000, examples=[1])]
 LastLine: TypeAlias = Annotated[
     int, Query(ge=0, le=1_000_000_000, examples=[20], description="last line; 0: the end of the file")
+]
+BlamedTo: TypeAlias = Annotated[
+    int,
+    Query(
+        ge=0,
+        le=1_000_000_000,
+        examples=[20],
+        description=f"last line; 0: as far as the file or {MOST_BLAMED_LINES:,} lines reach, which is the most at once",
+    ),
 ]
 Name: TypeAlias = Annotated[str, Query(max_length=1_000, examples=["price"])]
 OneName: TypeAlias = Annotated[str, Query(min_length=1, max_length=200, examples=["price_of"])]
@@ -201,6 +220,7 @@ def router(state: ServerState) -> APIRouter:
     _add_files(routes, state)
     _add_symbols(routes, state)
     _add_history(routes, state)
+    _add_blame(routes, state)
     _add_name_at(routes, state)
     return routes
 
@@ -353,6 +373,22 @@ def _add_history(routes: APIRouter, state: ServerState) -> None:
         return await in_turn(state, *client, look)
 
 
+def _add_blame(routes: APIRouter, state: ServerState) -> None:
+    @routes.get("/blame", summary="Show which commit each line of a file comes from")
+    async def blame(
+        path: FilePathIn, client: ClientHere, project_id: ProjectId = "", start_line: Line = 1, end_line: BlamedTo = 0
+    ) -> BlameOut:
+        def look(lease: SearchLease) -> BlameOut:
+            name = project_id or _only_project(state, client.caller)
+            with asker_for(state, name, client.caller, lease) as asker:
+                own = _inside(path, asker)
+                last = end_line or start_line + MOST_BLAMED_LINES - 1
+                groups: tuple[BlamedLines, ...] = asker.look(Look("blame", own, line=start_line, end_line=last))
+            return BlameOut(project_id=name, path=own, lines=list(map(_blamed_out, groups)))
+
+        return await in_turn(state, *client, look)
+
+
 def _add_name_at(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/name-at", summary="Show what a name means on a line of a file")
     async def name_at(
@@ -385,6 +421,11 @@ def _symbols(asker: AskerElsewhere, name: SymbolQuery, path: str, offset: int, l
     question = Question(name.query, "symbols", path=path, symbol_kind=name.kind, limit=limit, offset=offset)
     symbols: SomeSymbols = result_of(asker, question)
     return symbols
+
+
+def _blamed_out(group: BlamedLines) -> BlamedLinesOut:
+    commit = None if group.commit is None else CommitOut.model_validate(group.commit._asdict())
+    return BlamedLinesOut(start_line=group.start_line, end_line=group.end_line, commit=commit)
 
 
 def _related_out(project_id: str, result: RelatedResult, page: PageQuery) -> RelatedOut:

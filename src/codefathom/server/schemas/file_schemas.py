@@ -176,6 +176,22 @@ class HistoryOut(PageOut):
     note: Sound = Field(examples=[""], description="reason why there is no commit")
 
 
+class BlamedLinesOut(Out):
+    """Lines that follow each other, and the commit that all of them come from."""
+
+    start_line: int = Field(examples=[12])
+    end_line: int = Field(examples=[14])
+    commit: CommitOut | None = Field(description="the commit; null for lines that are in no commit yet")
+
+
+class BlameOut(Out):
+    """The commit that each line comes from."""
+
+    project_id: str = Field(examples=["shop"])
+    path: Sound = Field(examples=["shop/pricing.py"])
+    lines: list[BlamedLinesOut] = Field(description="the lines in order, each group with its commit")
+
+
 class MapSymbolOut(Out):
     """A definition in a map."""
 

@@ -9,10 +9,10 @@ from typing import Any, Literal, NamedTuple
 
 from codefathom.engine import Engine
 from codefathom.project.browsing import TreeEntry
-from codefathom.types import Check, FoundSymbol, IndexedFile, NamedPlace, Status
+from codefathom.types import BlamedLines, Check, FoundSymbol, IndexedFile, NamedPlace, Status
 
 ALL_PARTS = 1_000_000  # of a map; more have no room in the largest answer
-LookKind = Literal["files", "entries", "folders", "outline", "name", "modules", "status", "checks"]
+LookKind = Literal["files", "entries", "folders", "outline", "name", "blame", "modules", "status", "checks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class Look:
     limit: int = ALL_PARTS
     offset: int = 0
     line: int = 0
+    end_line: int = 0
     name: str = ""  # that stands on the line
 
 
@@ -61,6 +62,10 @@ def _name(engine: Engine, look: Look) -> NamedPlace:
     return engine.name_at(look.path, look.line, look.name)
 
 
+def _blame(engine: Engine, look: Look) -> tuple[BlamedLines, ...]:
+    return engine.blame(look.path, look.line, look.end_line)
+
+
 def _modules(engine: Engine, _: Look) -> dict[str, int]:
     """Return the number of files in each first folder, the largest first."""
     paths = (file.path for file in engine.files.listed())
@@ -82,6 +87,7 @@ _LOOKS: Mapping[LookKind, Callable[[Engine, Look], Any]] = {
     "folders": _folders,
     "outline": _outline,
     "name": _name,
+    "blame": _blame,
     "modules": _modules,
     "status": _status,
     "checks": _checks,
