@@ -141,7 +141,7 @@ def serving(request: type[BaseHTTPRequestHandler]) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
-        thread.join()
+        thread.join(LONG_S)
         server.server_close()
 
 

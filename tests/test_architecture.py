@@ -508,7 +508,7 @@ DOORS = {
     },
     "parse": {"parse", "parse.grammars", "parse.llm", "parse.text"},
     "remote": {
-        *("remote.chat_models", "remote.embedding_model", "remote.on_disk"),
+        *("remote.chat_models", "remote.embedding_model", "remote.keyring_keys", "remote.on_disk"),
         *("remote.reranking_model", "remote.vector_stores"),
     },
     "server": {

@@ -964,8 +964,9 @@ COMMANDS = (
             Option(("name",), "the name of the fleet; `fathom search -p NAME` asks it", "NAME"),
             Option(
                 ("sources",),
-                "a folder of clones, one folder, a bare repository, the address of a repository, which is cloned, or a "
-                "file that names one of these on each line; of a git repository the files of HEAD are read",
+                "a folder of clones, one folder, a bare repository, the address of a repository, which is cloned, an "
+                "organisation or group such as github:NAME or gitlab:https://HOST/NAME, or a file that names one of "
+                "these on each line; of a git repository the files of HEAD are read",
                 "SOURCE",
                 kind=tuple,
                 repeat=True,
@@ -982,6 +983,7 @@ COMMANDS = (
         FleetOptions,
         (
             "fathom fleet add company ~/clones",
+            "fathom fleet add company github:acme+archived",
             "fathom fleet index company",
             "fathom fleet status company",
             "fathom search -p company where are tokens refreshed repo:auth lang:go",

@@ -21,6 +21,7 @@ from codefathom.remote.keyring_keys import keyring_key, setting_a_key
 
 _LONGEST_WAIT_S = 300.0  # for a rate limit
 _MOST_PAGES = 1_000
+_LONGEST_PATH = 500  # characters
 _APIS = {"https://github.com": "https://api.github.com"}
 
 
@@ -33,7 +34,7 @@ class HostListing(NamedTuple):
 
 class _Listed(NamedTuple):
     number: int
-    path: str
+    path: str  # "" for an odd one
     level: str
     is_fork: bool
     is_archived: bool
@@ -84,16 +85,20 @@ def _why_not(item: _Listed, source: HostSource) -> str:
         return "forks"
     if item.level not in source.levels:
         return item.level
+    if not item.path:
+        return "odd"
     return "empty" if item.is_empty else ""
 
 
 def _left_out(items: Sequence[_Listed], source: HostSource) -> Iterator[str]:
     reasons = [_why_not(item, source) for item in items]
-    for word in (*WORDS, "empty"):
+    for word in (*WORDS, "odd", "empty"):
         if n_such := reasons.count(word):
             remedy = f"; {source.source}+{word} takes them" if word in ("archived", "forks") else ""
-            such = {"forks": "that are forks", "empty": "without a commit"}.get(word, f"that are {word}")
-            yield f"{source.source}: {n_such:,} repositories {such} are left out{remedy}"
+            such = {"forks": "that are forks", "empty": "without a commit", "odd": "with odd names"}.get(
+                word, f"that are {word}"
+            )
+            yield f"{source.source}: repositories {such} are left out: {n_such:,}{remedy}"
 
 
 def _all(http: Http, source: HostSource, kind: HostKind) -> Iterator[_Listed]:
@@ -127,13 +132,10 @@ def _listed(item: Any, source: HostSource) -> _Listed:
     fields: Mapping[str, Any] = item if isinstance(item, dict) else {}
     is_gitlab = source.kind == "gitlab"
     number, path = fields.get("id"), fields.get("path_with_namespace" if is_gitlab else "full_name")
-    if (
-        not isinstance(number, int)
-        or not isinstance(path, str)
-        or not REPOSITORY_PATH.fullmatch(path)
-        or len(path) > 500
-    ):
+    if not isinstance(number, int) or not isinstance(path, str):
         raise _no_list(source)
+    if not REPOSITORY_PATH.fullmatch(path) or len(path) > _LONGEST_PATH:
+        path = ""  # one such name does not stand in the way of the others
     level = fields.get("visibility")
     if level not in LEVELS:  # Gitea has no such field
         level = "private" if fields.get("private") else "internal" if fields.get("internal") else "public"

@@ -11,7 +11,8 @@ from codefathom.clones.git_address import checked_url
 from codefathom.errors import UsageError
 
 _FORM = re.compile(r"(?P<kind>github|gitlab|gitea|forgejo):(?P<group>[^+]+)(?P<words>(?:\+[a-z]+)*)", re.ASCII)
-REPOSITORY_PATH = re.compile(r"[\w][\w.-]*(?:/[\w][\w.-]*)+", re.ASCII)
+_PART = r"(?!\.\.?(?:/|$))[\w.][\w.-]*"
+REPOSITORY_PATH = re.compile(rf"{_PART}(?:/{_PART})+", re.ASCII)
 LEVELS = ("public", "internal", "private")
 WORDS = ("archived", "forks", *LEVELS)
 _EXAMPLE = "an example is github:ORGANISATION or gitlab:https://git.example.org/GROUP+archived"

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from codefathom.clones.git_address import checked_url, repository_path
 from codefathom.errors import FathomError
-from codefathom.fleet.code_hosts import HostListing, host_source, is_host_source, list_repositories
+from codefathom.fleet.code_hosts import HostListing, list_repositories
 from codefathom.fleet.fleet_clones import FleetClones, RemoteRepository
+from codefathom.fleet.host_sources import host_source, is_host_source
 from codefathom.fleet.sources import RemotePlaces, RepositoryPlace, UnreadSource
 from codefathom.project.location import Location
 from codefathom.types import Progress
@@ -41,10 +42,8 @@ class RemoteSources:
                 for item in items
                 if not (outcome := by_key[item.key]).is_empty
             ]
-        notes = [
-            *left_out,
-            *(f"{item.address} has no commit yet" for item in repositories if by_key[item.key].is_empty),
-        ]
+        empty = [item.address for item in repositories if by_key[item.key].is_empty]
+        notes = [*left_out, *(f"{address} has no commit yet" for address in empty)]
         return RemotePlaces(by_source, tuple(notes))
 
     def _listing(self, source: str, on_progress: Callable[[Progress], None]) -> HostListing:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from codefathom.clones.git_address import checked_url, is_address
 from codefathom.config.configuration import is_bare_repository
 from codefathom.errors import SourceError, UsageError
+from codefathom.fleet.host_sources import host_source, is_host_source
 from codefathom.fleet.manifest import ListedFile
 from codefathom.source.changes import FileStat
 from codefathom.source.origin import FolderFiles
@@ -59,6 +60,8 @@ class RemotePlaces(NamedTuple):
 
 def checked_source(source: str, schemes: Sequence[str]) -> str:
     """Return a source as the manifest keeps it: an address, or an absolute path. Raises UsageError."""
+    if is_host_source(source):
+        return host_source(source, schemes).source
     if is_elsewhere(source):
         return checked_url(source, schemes)
     path = os.path.abspath(source)
@@ -72,7 +75,7 @@ def checked_source(source: str, schemes: Sequence[str]) -> str:
 
 def is_elsewhere(source: str) -> bool:
     """Return True for a source on another machine."""
-    return is_address(source) and not os.path.lexists(source)
+    return is_host_source(source) or (is_address(source) and not os.path.lexists(source))
 
 
 def sources_elsewhere(sources: Sequence[str]) -> list[str]:

@@ -239,12 +239,8 @@ class Http:
         # Half a character, which file names can hold, is no text that could be sent.
         content = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         try:
-            request = self._client.build_request(
-                "GET" if body is None else "POST",
-                self._server.base_url + path,
-                content=content,
-                timeout=self._timeout(),
-            )
+            method, address = "GET" if body is None else "POST", self._server.base_url + path
+            request = self._client.build_request(method, address, content=content, timeout=self._timeout())
             with limited(self._limits(kind)):
                 response = self._client.send(request, stream=True)
             if response.is_success:
