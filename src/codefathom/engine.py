@@ -434,10 +434,7 @@ class Engine(Upkeep, SavedIndex):
 
     def status(self) -> Status:
         """Return the contents of the index, and the number of files that changed since."""
-        from codefathom.project.inspection import status
-
-        with reading(self.opened, is_old_shown=True) as opened:
-            return status(opened)
+        return self.current.status()
 
     def secrets(self) -> tuple[SecretPlace, ...]:
         """Return the places of secrets in the indexed files, never their values."""
@@ -453,15 +450,13 @@ class Engine(Upkeep, SavedIndex):
         With `providers`, every configured language model is asked for one word. With `fix`, what is damaged in the
         index is made again first, as `index` does; raises LockedError when another process is writing.
         """
-        from codefathom.project.inspection import doctor
-
         if fix:
             self.index()
         if not providers:
-            return doctor(self.opened)
+            return self.current.doctor()
         from codefathom.project.roles import check_models
 
-        return (*doctor(self.opened), *check_models(self.opened))
+        return (*self.current.doctor(), *check_models(self.opened))
 
     def leaving(self) -> str:
         """Return a sentence on the texts that leave this machine to answer questions, and on their destination."""

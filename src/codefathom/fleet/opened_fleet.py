@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
 from codefathom.errors import DamagedError, IndexingError, UnwritableError, UsageError
 from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, Note
@@ -19,6 +19,7 @@ from codefathom.fleet.cluster.cluster_shards import ClusterCatalogs, ClusterVect
 from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.cluster.shard_calls import VectorsPart
 from codefathom.fleet.fleet_run import WORDS
+from codefathom.fleet.inspected_fleet import fleet_checks, fleet_status
 from codefathom.fleet.manifest import Manifest
 from codefathom.fleet.reach import FleetReach, current_reach, partial_notes, reaching
 from codefathom.fleet.repository_filter import with_forks
@@ -35,7 +36,7 @@ from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
-from codefathom.types import Hit, Partial, UnaskedShard, Where
+from codefathom.types import Check, Hit, Partial, Status, UnaskedShard, Where
 
 if TYPE_CHECKING:
     from codefathom.config.settings import StoreSettings
@@ -209,12 +210,23 @@ class FleetIndex(CurrentIndex):
         """Return False: a fleet is brought up to date by its own runs."""
         return False
 
+    def status(self) -> Status:
+        """Return the contents of the fleet."""
+        return fleet_status(self._shards(), self.place, self.opened.embedder.name)
+
+    def doctor(self) -> tuple[Check, ...]:
+        """Return the checks of a project that are about no catalogue, and whether all shards can be asked."""
+        return fleet_checks(self.opened, self._shards())
+
+    def refuse(self, what: str) -> NoReturn:
+        """Raise UsageError: only a run changes a fleet."""
+        raise UsageError(
+            f"{self.place.name!r} is a fleet, which {what}", hint=f"run `fathom fleet index {self.place.name}`"
+        )
+
     def whole_run(self, *, full: bool, retry: bool, wait_s: float | None, keep_rules: bool) -> Run:
         """Refuse. Raises UsageError."""
-        raise UsageError(
-            f"{self.place.name!r} is a fleet, which is not indexed like a project",
-            hint=f"run `fathom fleet index {self.place.name}`",
-        )
+        self.refuse("is not indexed like a project")
 
     def close(self) -> None:
         """Release files."""

@@ -224,6 +224,15 @@ class ShardCatalogs:
                 return self.catalog(slot).get_meta(key, default)
         return default
 
+    def metas(self, key: str) -> list[str]:
+        """Return what each shard has stored under a key, "" for nothing."""
+        return [catalog.get_meta(key) for catalog in self._all()]
+
+    @property
+    def stamps(self) -> str:
+        """A word that another fleet in the same place has not: the generation counts all changes of this one."""
+        return self.identity
+
     @property
     def is_replaced(self) -> bool:
         """False: a shard is never written."""

@@ -51,6 +51,7 @@ class Outline(NamedTuple):
 
     text: str
     completeness: str
+    missing: str  # the part of it that agents read beside the text, too
     n_left_out: int  # files
     n_symbols_left_out: int
     next_offset: int | None  # of the next page
@@ -269,5 +270,11 @@ def _paths_of_each(paths: Sequence[str], names: Collection[str]) -> dict[str, tu
 
 def _outline(of: ProjectMap) -> Outline:
     return Outline(
-        map_text(of.files), of.completeness, of.n_left_out, of.n_symbols_left_out, of.next_offset, of.verdict
+        map_text(of.files),
+        of.completeness,
+        of.missing,
+        of.n_left_out,
+        of.n_symbols_left_out,
+        of.next_offset,
+        of.verdict,
     )

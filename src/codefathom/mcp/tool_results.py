@@ -372,7 +372,7 @@ def map_result(outline: Outline, page: ListPage) -> Mapping[str, Any]:
     note = f"{rest}; raise max_tokens, or use paths{ways}" if n_left else ""
     doubt = doubt_of_map(outline.verdict)
     shape = {"outline": outline.text, "completeness": outline.completeness, **end.shape, **doubt.shape}
-    text = "\n".join(filter(None, (outline.text.strip("\n"), note, page.note)))
+    text = "\n".join(filter(None, (outline.missing, outline.text.strip("\n"), note, page.note)))
     return tool_result(f"{doubt.text}{text}", shape)
 
 

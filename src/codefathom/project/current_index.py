@@ -11,19 +11,30 @@ from threading import RLock
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from codefathom.config.settings import Settings
-from codefathom.errors import FathomError, IndexingError, LockedError, NoFilesError, StoppedError
+from codefathom.errors import FathomError, IndexingError, LockedError, NoFilesError, StoppedError, UsageError
 from codefathom.facts.reasons import LEFT_OUT, Note, Told
 from codefathom.index.plan import plan
 from codefathom.index.plan_again import plan_again, remember
 from codefathom.project import kept_rules
-from codefathom.project.damage import again_when_damaged, first_run, is_whole
+from codefathom.project.damage import again_when_damaged, first_run, is_whole, reading
 from codefathom.project.location import Location
 from codefathom.project.opening import OpenedProject, is_slow
 from codefathom.stores.lock import held_lock
 from codefathom.system.real_paths import refuse_moved
 from codefathom.system.stopping import check_stopped
 from codefathom.text.kept_names import kept_path
-from codefathom.types import ConsultedFile, IndexReport, Partial, PathReport, Progress, RunProgress, ScipReport, Where
+from codefathom.types import (
+    Check,
+    ConsultedFile,
+    IndexReport,
+    Partial,
+    PathReport,
+    Progress,
+    RunProgress,
+    ScipReport,
+    Status,
+    Where,
+)
 
 if TYPE_CHECKING:
     from codefathom.index.indexing import Stages
@@ -165,6 +176,24 @@ class CurrentIndex:
     def condition(self, where: Where) -> Where:
         """Return a condition that stands in a question as the catalogue reads it."""
         return where
+
+    def status(self) -> Status:
+        """Return the contents of the index, and the number of files that changed since."""
+        from codefathom.project.inspection import status
+
+        with reading(self.opened, is_old_shown=True) as opened:
+            return status(opened)
+
+    def doctor(self) -> tuple[Check, ...]:
+        """Return the checks of the index that ask no model; see `Engine.doctor`."""
+        from codefathom.project.inspection import doctor
+
+        return doctor(self.opened)
+
+    def refuse(self, what: str) -> None:
+        """Raise UsageError, with what cannot be done, for an index of files that do not change."""
+        if self.place.revision is not None:
+            raise UsageError(f"the revision {self.place.revision.name!r} {what}", hint="its files do not change")
 
     # ---- how far a question reaches: all of a project, and in a fleet what can be asked in time
 

@@ -181,6 +181,12 @@ def doctor(opened: OpenedProject) -> tuple[Check, ...]:
     return (*(_guarded(name, check, opened) for name, check in checks.items()), *map(check_extra, EXTRAS))
 
 
+def general_checks(opened: OpenedProject) -> tuple[Check, ...]:
+    """Run the checks that are about no catalogue."""
+    checks = {name: check for name, check in _CHECKS.items() if check in (_version, _folder, _model, _grammars)}
+    return (*(_guarded(name, check, opened) for name, check in checks.items()), *map(check_extra, EXTRAS))
+
+
 def check_embedding(opened: OpenedProject) -> Check:
     """Ask the embedding model for one vector."""
     return _guarded("embedding model", _model, opened)

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codefathom.config.settings import Settings
-from codefathom.errors import UsageError
 from codefathom.facts.limits import POLLING_INTERVAL_S
 from codefathom.project.current_index import CurrentIndex
 from codefathom.types import IndexReport, PathReport, Progress, ScipReport
@@ -56,7 +55,7 @@ class Upkeep:
         UsageError for a path that leads out of the project, for a name that no text can have, and for more texts than
         an index keeps; LockedError as `index`.
         """
-        self._refuse_revision("cannot be updated by paths")
+        self.current.refuse("cannot be updated by paths")
         return self.current.update(paths, texts, wait_s)
 
     def import_scip(self, files: Sequence[str], *, wait_s: float | None = None, refresh: bool = True) -> ScipReport:
@@ -139,7 +138,7 @@ class Upkeep:
         """
         from codefathom.project.following import watch
 
-        self._refuse_revision("cannot be watched")
+        self.current.refuse("cannot be watched")
         yield self.index(keep_rules=True)
         yield from watch(self.current, stop, interval_s, read_settings)
 
@@ -158,11 +157,5 @@ class Upkeep:
         """
         from codefathom.project.following import notices
 
-        self._refuse_revision("cannot be watched")
+        self.current.refuse("cannot be watched")
         return notices(self.current, stop, interval_s, read_settings)
-
-    def _refuse_revision(self, what: str) -> None:
-        if self.current.place.revision is not None:
-            raise UsageError(
-                f"the revision {self.current.place.revision.name!r} {what}", hint="its files do not change"
-            )

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from codefathom.facts.reasons import BY_HEAD, PARTIAL
+from codefathom.facts.reasons import BY_HEAD
 from codefathom.search.graph.edge_list import remarks, title
 from codefathom.search.ranking.excerpt import window
 from codefathom.search.verdict import note_of_map
@@ -141,8 +141,7 @@ def _file_line(file: IndexedFile, style: Style) -> str:
 
 def map_notes(outline: ProjectMap) -> list[str]:
     """Return notes on a map: that most likely nothing answers its question, and what is behind it."""
-    partial = [str(note) for note in outline.limitations if note.kind == PARTIAL]
-    return [*partial, *filter(None, (note_of_map(outline.verdict), _rest_of_map(outline)))]
+    return list(filter(None, (outline.missing, note_of_map(outline.verdict), _rest_of_map(outline))))
 
 
 def map_code(outline: ProjectMap) -> int:

@@ -14,7 +14,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from codefathom.errors import UsageError
-from codefathom.facts.reasons import MAP_RANKED, Note
+from codefathom.facts.reasons import MAP_RANKED, PARTIAL, Note
 from codefathom.search.graph.centrality import USUALLY_FOLLOWED, Link, Ranks, ranked
 from codefathom.search.graph.main_types import ASIDE_WEIGHT, main_types, public_types, stands_aside
 from codefathom.search.graph.reference_graph import MAX_DEFINING_FILES, ReferenceGraph
@@ -82,6 +82,11 @@ class ProjectMap:
     def completeness(self) -> str:
         """The limitations in English."""
         return " ".join(map(str, self.limitations))
+
+    @property
+    def missing(self) -> str:
+        """The part of a fleet that was not looked at, in English; "" for nothing."""
+        return " ".join(str(note) for note in self.limitations if note.kind == PARTIAL)
 
 
 class MapRequest(NamedTuple):

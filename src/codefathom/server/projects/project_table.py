@@ -21,6 +21,8 @@ from codefathom.config.user_places import PROJECT_FILE
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, MovedError, SettingsError
 from codefathom.facts.reasons import Told
+from codefathom.fleet.fleet_list import FleetList
+from codefathom.fleet.inspected_fleet import fleet_summary
 from codefathom.project.browsing import IndexSummary, index_summary
 from codefathom.project.location import Location, word_of
 from codefathom.project.removal import remove_index
@@ -227,12 +229,20 @@ class Projects:
             if unusable := faults(settings, self._config().variables, keys=False):
                 raise unusable[0]
             place = self._engine(project.root, project.revision, settings).place
-            summary = _summary(place, self._counted.get((project.id, place.index_dir)))
+            earlier = self._counted.get((project.id, place.index_dir))
+            if self.is_fleet(project):
+                summary = Summary(place.index_dir, fleet_summary(place.root, earlier))
+            else:
+                summary = _summary(place, earlier)
             if summary.held is not None:
                 self._counted[project.id, place.index_dir] = summary.held
             return summary
         except FathomError as error:
             return Summary("", None, error.told, is_moved=isinstance(error, MovedError))
+
+    def is_fleet(self, project: ServedProject) -> bool:
+        """Return True if a project is a fleet, which only `fathom fleet` changes."""
+        return not project.revision and FleetList().of_root(project.root) is not None
 
     def settings_outside(self) -> Settings:
         """Return the settings for files of no project. Raises SettingsError."""
@@ -361,7 +371,15 @@ class Projects:
             self._check_store(project.root)
 
     def remove_index(self, project: ServedProject) -> int:
-        """Remove the index of a project and return its size in bytes; 0 when there is none."""
+        """Remove the index of a project and return its size in bytes; 0 when there is none.
+
+        Raises ConflictError for a fleet, which is nothing without its index.
+        """
+        if self.is_fleet(project):
+            raise ConflictError(
+                f"{project.id!r} is a fleet, whose index is not removed over HTTP",
+                hint="`fathom fleet remove` removes a fleet; DELETE /projects/ID takes it off the list of the server",
+            )
         self.opened.drop(project.id)
         if not project.is_here:
             return 0

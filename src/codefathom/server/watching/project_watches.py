@@ -126,6 +126,11 @@ class Watches:
                 f"{project.id!r} is the revision {project.revision!r}, whose files do not change",
                 hint="a branch that has moved is taken in with the next search or job",
             )
+        if self._projects.is_fleet(project):
+            raise ConflictError(
+                f"{project.id!r} is a fleet, whose repositories are not watched",
+                hint="`fathom fleet index` brings it up to date",
+            )
         if project.url:
             raise ConflictError(
                 f"{project.id!r} is the server's own copy of a repository, which changes by its jobs only",

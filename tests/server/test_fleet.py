@@ -1,0 +1,170 @@
+"""A fleet over HTTP and MCP: each route and tool answers, and says what of the fleet could not be asked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.fathom import Fathom
+from tests.server.conftest import Serve
+
+from codefathom.cli import main
+from codefathom.fleet import fleet_run
+from codefathom.fleet.fleet import Fleet
+from codefathom.fleet.shards import SHARDS
+from codefathom.server.server_config import ServerConfig
+
+NAMES = ("alpha", "beta", "gamma")
+SAID = "1 of 3 shards were not searched to the end, with 1 repositories: shard "
+CHANGE = "--- a/alpha/code.py\n+++ b/alpha/code.py\n@@ -1,1 +1,1 @@\n-def refresh_token_alpha(user):\n+def x(user):\n"
+
+
+@pytest.fixture
+def team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fleet]:
+    """A fleet of three repositories, a shard for each."""
+    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setattr(fleet_run, "MOST_BYTES", 1)
+    sources = []
+    for name in NAMES:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "code.py").write_text(
+            f"def refresh_token_{name}(user):\n    return user.token_{name}\n\n\n"
+            f"def call_{name}(user):\n    return refresh_token_{name}(user)\n"
+        )
+        sources.append(str(tmp_path / name))
+    assert main(["-q", "fleet", "add", "team", *sources]) == 0
+    with Fleet.open("team") as fleet:
+        fleet.index()
+        yield fleet
+
+
+@pytest.fixture
+def client(team: Fleet, config: ServerConfig, serve: Serve) -> Iterator[httpx.Client]:
+    with serve(config) as client:
+        client.post("/projects", json={"path": team.root}).raise_for_status()
+        yield client
+
+
+def damage(fleet: Fleet, name: str) -> str:
+    """Remove the catalogue of the shard of a repository, and return the name of the shard."""
+    slot = next(item.slot for item in fleet.status().repositories if item.name == name)
+    shard = next(item for item in fleet.status().shards if item.slot == slot)
+    (Path(fleet.root) / SHARDS / shard.folder / "catalog.db").unlink()
+    return shard.folder
+
+
+READING = {
+    "/projects/team": '"n_documents":3',
+    "/projects/team/status": '"model":"fathom-static',
+    "/projects": '"status":"indexed"',
+    "/files?project_id=team": "beta/code.py",
+    "/file-tree?project_id=team": '"name":"beta"',
+    "/file?project_id=team&path=beta/code.py": "refresh_token_beta",
+    "/symbols?project_id=team": "refresh_token_beta",
+    "/symbols?project_id=team&path=beta/code.py": "refresh_token_beta",
+    "/related?project_id=team&target=@@refresh_token_beta": "call_beta",
+    "/map?project_id=team": "refresh_token_beta",
+    "/name-at?project_id=team&path=beta/code.py&line=6&name=refresh_token_beta": '"n_definitions":1',
+    "/federated/symbols": "refresh_token_beta",
+    "/federated/related?target=@@refresh_token_beta": "call_beta",
+    "/federated/map": "refresh_token_beta",
+    "/config?project_id=team": "search.fleet_timeout_s",
+    "/monitoring/services?project_id=team": "generation 1, 3 shards",
+}
+ASKING: dict[str, dict[str, Any]] = {
+    "/search": {"query": "refresh token"},
+    "/federated/search": {"query": "refresh token"},
+    "/context": {"query": "refresh token"},
+    "/ask": {"query": "how are tokens refreshed"},
+    "/ask/stream": {"query": "how are tokens refreshed"},
+    "/projects/team/impact": {"diff": CHANGE},
+}
+# What lists all of an index, or a part of the shard that is gone, and has no place for a sentence.
+WHOLE = ("/files?", "/file-tree?", "/file?", "/symbols?project_id=team&path", "/name-at?")
+
+
+def test_each_route_answers(client: httpx.Client) -> None:
+    for path, part in READING.items():
+        answer = client.get(path)
+        assert (answer.status_code, part in answer.text) == (200, True), (path, answer.text)
+        assert "not searched" not in answer.text, path
+    for path, body in ASKING.items():
+        answer = client.post(path, json=body)
+        assert (answer.status_code, "alpha/code.py" in answer.text) == (200, True), (path, answer.text)
+        assert "not searched" not in answer.text, path
+    search = client.post("/search", json={"query": "refresh token repo:alpha repo:gamma fork:no"}).json()
+    assert {hit["path"] for hit in search["hits"]} == {"alpha/code.py", "gamma/code.py"}
+
+
+def test_what_only_the_command_does_is_refused(client: httpx.Client, team: Fleet) -> None:
+    for method, path, body in (
+        ("POST", "/projects/team/watch", {}),
+        ("POST", "/projects/team/files", {"paths": ["alpha/code.py"]}),
+        ("DELETE", "/projects/team/index", None),
+    ):
+        answer = client.request(method, path, json=body)
+        assert answer.status_code in (400, 409), answer.text
+        assert "is a fleet" in answer.json()["detail"]
+        assert "`fathom fleet " in answer.json()["hint"]
+    job = client.post("/projects/team/index", json={})
+    assert "'team' is a fleet, which is not indexed like a project" in job.text
+    assert team.verify() == ()
+    assert client.post("/search", json={"query": "refresh token"}).json()["hits"]
+
+
+def test_each_route_says_what_is_missing(client: httpx.Client, team: Fleet) -> None:
+    shard = damage(team, "beta")
+    for path, body in ASKING.items():
+        answer = client.post(path, json=body)
+        assert answer.status_code == (200 if "impact" not in path else answer.status_code), answer.text
+        assert shard in answer.text, (path, answer.text)
+    partial = client.post("/search", json={"query": "refresh token"}).json()["projects"][0]["partial"]
+    assert (partial["n_shards"], partial["shards"][0]["repositories"]) == (3, ["beta"])
+    for path in READING:
+        if path.startswith(("/projects", "/config")):
+            continue
+        answer = client.get(path)
+        assert answer.status_code < 500 or path.startswith(WHOLE), (path, answer.text)
+        assert shard in answer.text, (path, answer.text)
+    status = client.get("/projects/team/status").json()
+    assert shard in json.dumps(status)
+    assert client.get("/projects/team").json()["status"] == "indexed"
+
+
+def tool_answers(root: str, *calls: tuple[str, dict[str, object]]) -> list[str]:
+    """Return the texts of tools that a process of `fathom mcp` gives."""
+    messages = [
+        {"jsonrpc": "2.0", "id": key, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        for key, (tool, arguments) in enumerate(calls, 1)
+    ]
+    begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}}
+    lines = b"".join(json.dumps(message).encode() + b"\n" for message in (begin, *messages))
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with Fathom(["mcp", "-p", "team"], cwd=root, **streams) as process:
+        out, _ = process.communicate(lines)
+    texts = {answer["id"]: answer["result"] for answer in map(json.loads, out.splitlines())}
+    return [texts[key]["content"][0]["text"] for key in range(1, len(calls) + 1)]
+
+
+TOOLS: tuple[tuple[str, dict[str, object]], ...] = (
+    ("search", {"query": "refresh token"}),
+    ("related", {"target": "@@refresh_token_alpha"}),
+    ("map", {}),
+)
+
+
+def test_each_tool_answers_and_says_what_is_missing(team: Fleet) -> None:
+    for text in tool_answers(team.root, *TOOLS):
+        assert "alpha/code.py" in text
+        assert "not searched" not in text
+    assert "token_beta" in tool_answers(team.root, ("read", {"path": "beta/code.py"}))[0]
+    shard = damage(team, "beta")
+    for text in tool_answers(team.root, *TOOLS):
+        assert "alpha/code.py" in text
+        assert f"{SAID}{shard} (beta)" in text
+    assert shard in tool_answers(team.root, ("read", {"path": "beta/code.py"}))[0]
