@@ -57,7 +57,7 @@ def run(options: ServeOptions, face: Face) -> int:
 
 
 def _variables(face: Face) -> dict[str, str]:
-    """Return the environment, from which the projects of the server have their settings, with the cluster of this run."""
+    """Return the environment, from which served projects have their settings, with the cluster of this run."""
     cluster = face.settings().search.fleet_cluster
     return os.environ | ({"FATHOM_SEARCH__FLEET_CLUSTER": cluster} if cluster else {})
 
