@@ -234,6 +234,11 @@ class ShardCatalogs:
         return self.identity
 
     @property
+    def stamps(self) -> str:
+        """A word that another fleet in the same place has not: the generation counts all changes of this one."""
+        return self.identity
+
+    @property
     def is_replaced(self) -> bool:
         """False: a shard is never written."""
         return False

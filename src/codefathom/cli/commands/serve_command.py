@@ -24,6 +24,7 @@ from codefathom.types import Check
 def run(options: ServeOptions, face: Face) -> int:
     """Serve until interrupted; or check whether that is possible; or print a new token and its line in the settings."""
     try:
+        from codefathom.fleet.cluster.ray_cluster import RayCluster
         from codefathom.server.http.auth import hash_of, new_token
         from codefathom.server.run import serve
         from codefathom.server.server_config import config_of
@@ -47,9 +48,18 @@ def run(options: ServeOptions, face: Face) -> int:
         return write_checks(_checks(options, face), face)
     folders = _folders(options, face)
     roots = tuple(map(find_root, folders))
+    if cluster := face.settings().search.fleet_cluster:
+        # Before the server takes signals: Ray takes them too, and whoever comes last has them.
+        RayCluster.connect(cluster)
     with holding_sessions(face.note) if face.settings().server.sessions else nullcontext():
-        serve(lambda: config_of(face.settings().server, os.environ).with_roots(roots), folders, face.note)
+        serve(lambda: config_of(face.settings().server, _variables(face)).with_roots(roots), folders, face.note)
     return 0
+
+
+def _variables(face: Face) -> dict[str, str]:
+    """Return the environment, from which served projects have their settings, with the cluster of this run."""
+    cluster = face.settings().search.fleet_cluster
+    return os.environ | ({"FATHOM_SEARCH__FLEET_CLUSTER": cluster} if cluster else {})
 
 
 def _save(options: ServeOptions, face: Face) -> None:

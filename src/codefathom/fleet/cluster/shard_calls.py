@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping, MappingView, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MappingView, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from codefathom.errors import FathomError
 from codefathom.facts.reasons import Note
@@ -94,7 +94,7 @@ class ListNeeded(NamedTuple):
 
 def plain(value: Any) -> Any:
     """Return a value that can be sent: what can only be walked through becomes a list."""
-    return list(value) if isinstance(value, Iterator | MappingView) else value
+    return list(cast(Iterable[Any], value)) if isinstance(value, Iterator | MappingView) else value
 
 
 def packed(value: object) -> bytes:
