@@ -45,7 +45,8 @@ def main(words: Sequence[str] | None = None) -> int:
         scores = []
         for item in good:
             found = [
-                Found(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in engine.search(item.question)
+                Found(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line)
+                for hit in engine.search(item.question).hits
             ]
             scores.append(score(found, item.targets))
             print(f"good: {item.question}\tNDCG@{CUT} {scores[-1].ndcg:.2f}, recall {scores[-1].recall:.2f}")
