@@ -62,6 +62,25 @@ def test_a_chart_tells_of_the_minute_that_is_pointed_at(page: Page, served: Serv
     expect(chart.get_by_text("answered 0")).to_be_visible()
 
 
+def test_the_last_30_days_are_drawn_and_listed(page: Page, served: ServedPage) -> None:
+    served.add()
+    for _ in range(3):
+        served.client.post("/search", json={"query": "where are orders priced"}).raise_for_status()
+    opened(page, served)
+    days = page.get_by_role("group", name=re.compile("^Questions per day in the last 30 days: 3 in all"))
+    days.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(days).to_contain_text("answered 3")
+    table = page.get_by_role("region", name="The last 30 days")
+    expect(table.get_by_role("row")).to_have_count(2)
+    expect(table.get_by_role("cell").first).to_have_text("3")
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.get_by_role("button", name="Appearance, Language").click()
+    page.get_by_role("radio", name="中文").check()
+    expect(page.get_by_role("region", name="最近 30 天")).to_contain_text("提问")
+
+
 def test_what_has_changed_is_shown_and_a_project_can_be_chosen(page: Page, served: ServedPage, tmp_path: Path) -> None:
     served.add()
     other = tmp_path / "other"

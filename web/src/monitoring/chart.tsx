@@ -21,7 +21,11 @@ export interface ChartProps {
   readonly title: string;
   readonly summary: string;
   readonly legend: readonly { readonly name: string; readonly colour: string }[];
-  /** Begin of each minute, in words. */
+  /** What the arrow keys do; without it, they move from minute to minute. */
+  readonly keys?: string;
+  /** The name of the right end; without it, now. */
+  readonly end?: string;
+  /** Begin of each minute, or other step, in words. */
   readonly times: readonly string[];
   readonly most: number;
   readonly axis: (value: number) => string;
@@ -31,7 +35,7 @@ export interface ChartProps {
 }
 
 /** A chart over minutes, with an axis, a legend, and the numbers of the minute that is pointed at. */
-export function Chart({ title, summary, legend, times, most, axis, tell, children }: ChartProps) {
+export function Chart({ title, summary, keys, end, legend, times, most, axis, tell, children }: ChartProps) {
   const t = useText();
   const { box, width } = useWidth();
   const [pointed, setPointed] = useState<number>();
@@ -64,7 +68,7 @@ export function Chart({ title, summary, legend, times, most, axis, tell, childre
         ref={box}
         className="chart-box"
         role="group"
-        aria-label={`${summary}. ${t("monitoring.keys")}`}
+        aria-label={`${summary}. ${keys ?? t("monitoring.keys")}`}
         tabIndex={0}
         onPointerMove={onPointerMove}
         onPointerLeave={() => setPointed(undefined)}
@@ -72,7 +76,7 @@ export function Chart({ title, summary, legend, times, most, axis, tell, childre
         onKeyDown={onKeyDown}
       >
         <svg width={width} height={HEIGHT} aria-hidden>
-          <Axis marks={marks} axis={axis} drawing={drawing} left={left} width={width} times={times} />
+          <Axis marks={marks} axis={axis} drawing={drawing} left={left} width={width} times={times} end={end} />
           {pointed !== undefined && (
             <rect
               className="chart-pointed"
@@ -109,9 +113,10 @@ interface AxisProps {
   readonly left: number;
   readonly width: number;
   readonly times: readonly string[];
+  readonly end?: string;
 }
 
-function Axis({ marks, axis, drawing, left, width, times }: AxisProps) {
+function Axis({ marks, axis, drawing, left, width, times, end }: AxisProps) {
   const t = useText();
   const last = times.length - 1;
   const named = [0, Math.round(last / 3), Math.round((2 * last) / 3)];
@@ -131,7 +136,7 @@ function Axis({ marks, axis, drawing, left, width, times }: AxisProps) {
         </text>
       ))}
       <text x={width - RIGHT} y={HEIGHT - 6} textAnchor="end">
-        {t("monitoring.now")}
+        {end ?? t("monitoring.now")}
       </text>
     </g>
   );

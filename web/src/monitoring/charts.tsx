@@ -4,6 +4,7 @@ import { useText } from "../i18n";
 import { useFormat } from "../i18n/format";
 import { Chart, type Drawing } from "./chart";
 import { inShort, stretches, wholeHour } from "./figures";
+import { StackedBar } from "./stacked-bar";
 
 type Minute = Schemas["MinuteOut"];
 
@@ -53,28 +54,17 @@ function Throughput({ hour, times }: HourProps) {
       )}
     >
       {(drawing) =>
-        hour.map((minute, index) => <Bar key={minute.at} minute={minute} index={index} drawing={drawing} />)
+        hour.map((minute, index) => (
+          <StackedBar
+            key={minute.at}
+            index={index}
+            drawing={drawing}
+            all={{ value: minute.n_requests, colour: ANSWERED }}
+            part={{ value: minute.n_failed, colour: FAILED }}
+          />
+        ))
       }
     </Chart>
-  );
-}
-
-interface BarProps {
-  readonly minute: Minute;
-  readonly index: number;
-  readonly drawing: Drawing;
-}
-
-function Bar({ minute, index, drawing }: BarProps) {
-  if (!minute.n_requests) return null;
-  const width = Math.max(drawing.step - 2, 1);
-  const x = drawing.x(index) + (drawing.step - width) / 2;
-  const [top, cut] = [drawing.y(minute.n_requests), drawing.y(minute.n_failed)];
-  return (
-    <>
-      <rect x={x} y={top} width={width} height={cut - top} rx={Math.min(2, width / 2)} fill={ANSWERED} />
-      {minute.n_failed > 0 && <rect x={x} y={cut} width={width} height={drawing.floor - cut} fill={FAILED} />}
-    </>
   );
 }
 

@@ -8,6 +8,7 @@ import { Loading, Trouble } from "../parts";
 import { useTitle } from "../title";
 import { Charts } from "./charts";
 import { Indexes } from "./indexes";
+import { Month } from "./month";
 import { useRefreshing } from "./refreshing";
 import { Routes } from "./routes";
 import { Errors, Services } from "./services";
@@ -20,6 +21,7 @@ const SERVICES_EVERY_S = 15;
 const ANSWERS_EVERY_S = 2;
 // For this the server looks at every file of every project.
 const STORES_EVERY_S = 60;
+const HISTORY_EVERY_S = 60;
 
 /** How the service is doing. */
 export default function MonitoringPage() {
@@ -34,9 +36,13 @@ export default function MonitoringPage() {
     (signal) => get<Schemas["StoresOut"]>("/monitoring/store", undefined, signal),
     STORES_EVERY_S,
   );
+  const history = useRefreshing(
+    (signal) => get<Schemas["HistoryOfServerOut"]>("/monitoring/history", undefined, signal),
+    HISTORY_EVERY_S,
+  );
   const reload = () => {
     services.ask();
-    [stats, health, stores].forEach((load) => load.reload());
+    [stats, health, stores, history].forEach((load) => load.reload());
   };
   return (
     <div className="page monitoring">
@@ -48,6 +54,7 @@ export default function MonitoringPage() {
           <Degraded reasons={health.value?.degraded ?? []} />
           <Tiles stats={stats.value} stores={stores.value} />
           <Charts minutes={stats.value.minutes} at={stats.at} />
+          {history.value && <Month hours={history.value.hours} />}
           <section className="two">
             {services.value && <Services found={services.value} />}
             <Errors failed={stats.value.failed} />
