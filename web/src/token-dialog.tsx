@@ -1,26 +1,29 @@
 import { Button, Input, Modal } from "antd";
-import { type FormEvent, useEffect, useId, useState } from "react";
-import { keepToken, onUnauthorized } from "./api/client";
+import { type FormEvent, useId, useState } from "react";
+import { keepToken } from "./api/client";
 import { useText } from "./i18n";
 import { Worded } from "./parts";
 
-/** Asks for the token when the server refuses a request without a good one. */
-export function TokenDialog({ onToken }: { readonly onToken: () => void }) {
+interface TokenDialogProps {
+  /** The server does not know the token that this browser has sent. */
+  readonly isWrong: boolean;
+  readonly onKept: () => void;
+}
+
+/** Asks for a token, and keeps it in this browser. */
+export default function TokenDialog({ isWrong, onKept }: TokenDialogProps) {
   const t = useText();
   const id = useId();
-  const [asked, setAsked] = useState<"no" | "first" | "again">("no");
   const [token, setToken] = useState("");
-  useEffect(() => onUnauthorized((hadToken) => setAsked(hadToken ? "again" : "first")), []);
   const save = (event: FormEvent) => {
     event.preventDefault();
     if (!token.trim()) return;
     keepToken(token);
     setToken("");
-    setAsked("no");
-    onToken();
+    onKept();
   };
   return (
-    <Modal open={asked !== "no"} title={t("shell.token.title")} footer={null} closable={false} destroyOnHidden>
+    <Modal open title={t("shell.token.title")} footer={null} closable={false} destroyOnHidden>
       <form onSubmit={save}>
         <p className="soft">
           <Worded text="shell.token.explain" />
@@ -33,13 +36,13 @@ export function TokenDialog({ onToken }: { readonly onToken: () => void }) {
           value={token}
           onChange={(event) => setToken(event.target.value)}
           placeholder="fathom_…"
-          status={asked === "again" ? "error" : undefined}
+          status={isWrong ? "error" : undefined}
           aria-describedby={`${id}-wrong`}
           autoComplete="off"
           autoFocus
         />
         <p id={`${id}-wrong`} role="alert" style={{ color: "var(--bad)", minHeight: "1.5em", margin: "6px 0" }}>
-          {asked === "again" && t("shell.token.wrong")}
+          {isWrong && t("shell.token.wrong")}
         </p>
         <Button type="primary" htmlType="submit" block disabled={!token.trim()}>
           {t("shell.token.save")}

@@ -1,10 +1,11 @@
 import { useText } from "../i18n";
+import { withMessages } from "../with-messages";
 import { Audit } from "./audit";
 import { Tokens } from "./token-list";
 import "./people.css";
 
 /** For administrators: the tokens of programs, and who did what. */
-export default function PeoplePage() {
+function PeoplePage() {
   const t = useText();
   return (
     <div className="page people-page">
@@ -16,3 +17,5 @@ export default function PeoplePage() {
     </div>
   );
 }
+
+export default withMessages(PeoplePage);
