@@ -1,4 +1,4 @@
-import { App as Components, ConfigProvider } from "antd";
+import { ConfigProvider } from "antd";
 import english from "antd/locale/en_US";
 import chinese from "antd/locale/zh_CN";
 import { lazy, Suspense, useState } from "react";
@@ -13,7 +13,7 @@ import { SessionProvider } from "./session";
 import { Shell } from "./shell";
 import { SIGN_IN_PROBLEM, SignInFailed } from "./sign-in";
 import { type Choice, themeOf, useAppearance, useIsStill } from "./theme";
-import { TokenDialog } from "./token-dialog";
+import { TokenGate } from "./token-gate";
 
 const ChatPage = lazy(() => import("./chat"));
 const SearchPage = lazy(() => import("./search"));
@@ -40,11 +40,9 @@ function Themed() {
   };
   return (
     <ConfigProvider theme={themeOf(appearance, isStill)} locale={language === "zh" ? chinese : english}>
-      <Components component={false}>
-        <BrowserRouter basename={ROOT_PATH || "/"}>
-          <Pages theme={choice} onTheme={choose} />
-        </BrowserRouter>
-      </Components>
+      <BrowserRouter basename={ROOT_PATH || "/"}>
+        <Pages theme={choice} onTheme={choose} />
+      </BrowserRouter>
     </ConfigProvider>
   );
 }
@@ -72,7 +70,7 @@ function Pages({ theme, onTheme }: { readonly theme: Choice; readonly onTheme: (
           </Routes>
         </Suspense>
       </Shell>
-      <TokenDialog onToken={() => setSession((before) => before + 1)} />
+      <TokenGate onToken={() => setSession((before) => before + 1)} />
     </SessionProvider>
   );
 }

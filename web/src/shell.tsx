@@ -9,7 +9,7 @@ import {
   SunOutlined,
   TeamOutlined,
 } from "@ant-design/icons";
-import { Button, Popover } from "antd";
+import { Button } from "antd";
 import { lazy, type ReactNode, Suspense } from "react";
 import { NavLink, useLocation } from "react-router";
 import { type Key, LANGUAGES, type Language, useLanguage, useText } from "./i18n";
@@ -96,23 +96,17 @@ function Choices(theme: ThemeProps) {
         <ThemeChoice {...theme} />
         <LanguageChoice />
       </div>
-      <Popover
-        trigger="click"
-        placement="topRight"
-        content={
-          <div className="choices">
-            <ThemeChoice {...theme} name="popped-theme" />
-            <LanguageChoice name="popped-language" />
-          </div>
-        }
-      >
-        <Button
-          className="choices-button"
-          type="text"
-          icon={<SettingOutlined />}
-          aria-label={`${t("shell.theme")}, ${t("shell.language")}`}
-        />
-      </Popover>
+      <Button
+        className="choices-button"
+        type="text"
+        icon={<SettingOutlined />}
+        aria-label={`${t("shell.theme")}, ${t("shell.language")}`}
+        popoverTarget="choices"
+      />
+      <div id="choices" popover="auto" className="choices choices-popped">
+        <ThemeChoice {...theme} name="popped-theme" />
+        <LanguageChoice name="popped-language" />
+      </div>
     </>
   );
 }

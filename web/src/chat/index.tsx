@@ -6,6 +6,7 @@ import { get, type Load, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
 import { Loading, Message, Trouble } from "../parts";
 import { useTitle } from "../title";
+import { withMessages } from "../with-messages";
 import { ConversationList } from "./conversation-list";
 import { type Conversation, ConversationMenu } from "./conversation-menu";
 import { ConversationPane } from "./conversation-pane";
@@ -17,7 +18,7 @@ import { TitleInput } from "./title-input";
 import "./chat.css";
 
 /** Questions about the code, and what was answered. */
-export default function ChatPage() {
+function ChatPage() {
   const { conversationId = "" } = useParams();
   const navigate = useNavigate();
   const projects = useProjects();
@@ -158,3 +159,5 @@ function NoProject() {
     </Message>
   );
 }
+
+export default withMessages(ChatPage);

@@ -1,11 +1,12 @@
 import { useText } from "../i18n";
+import { withMessages } from "../with-messages";
 import { Audit } from "./audit";
 import { Ratings } from "./ratings";
 import { Tokens } from "./token-list";
 import "./people.css";
 
 /** For administrators: the tokens of programs, and who did what. */
-export default function PeoplePage() {
+function PeoplePage() {
   const t = useText();
   return (
     <div className="page people-page">
@@ -18,3 +19,5 @@ export default function PeoplePage() {
     </div>
   );
 }
+
+export default withMessages(PeoplePage);

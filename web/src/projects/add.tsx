@@ -66,7 +66,7 @@ function settingsOf({ extensions, ignore }: Typed): Record<string, string[]> {
 }
 
 /** Adds a folder as a project; says what a path would be while it is typed. */
-export function Add({ isOpen, onClose, onAdded }: AddProps) {
+export default function Add({ isOpen, onClose, onAdded }: AddProps) {
   const t = useText();
   const { typed, type, clear, address, place, canAdd, add } = useAdding({ onClose, onAdded });
   const field = useRef<InputRef>(null);

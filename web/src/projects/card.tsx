@@ -1,20 +1,22 @@
 import { BranchesOutlined, FolderOutlined, MoreOutlined, SearchOutlined, SyncOutlined } from "@ant-design/icons";
-import { App, Button, Dropdown } from "antd";
-import { useEffect, useState } from "react";
+import { Button } from "antd";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { Link } from "react-router";
-import { post, remove } from "../api/client";
+import { post } from "../api/client";
 import { type Key, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
 import { Said } from "../i18n/said";
-import { type Role, useIsKept, useMay } from "../session";
+import { useMay } from "../session";
 import { sharesOf } from "./amounts";
-import type { Tab } from "./details";
+import type { Tab } from "./tabs";
 import { useFailure } from "./failure";
 import { useJob } from "./following";
 import type { Project } from "./listed";
 import { Outcome } from "./outcome";
 import { isActive, type Job } from "./progress";
 import { Running } from "./running";
+
+const More = lazy(() => import("./more"));
 
 interface CardProps {
   readonly project: Project;
@@ -43,7 +45,15 @@ export function Card({ project, round, onChange, onDetails }: CardProps) {
       <div className="card-head">
         <h2>{project.name}</h2>
         <span className={`status is-${status}`}>{t(`projects.status.${status}` as Key)}</span>
-        <More project={project} isBusy={isBusy} onFull={() => begin(true)} onChange={onChange} onDetails={onDetails} />
+        <Suspense fallback={<Button type="text" icon={<MoreOutlined />} aria-hidden tabIndex={-1} />}>
+          <More
+            project={project}
+            isBusy={isBusy}
+            onFull={() => begin(true)}
+            onChange={onChange}
+            onDetails={onDetails}
+          />
+        </Suspense>
       </div>
       <div className="card-root mono" title={project.root}>
         {project.url || project.revision ? <BranchesOutlined aria-hidden /> : <FolderOutlined aria-hidden />}
@@ -155,61 +165,4 @@ function When({ project }: { readonly project: Project }) {
       {t("projects.indexed", { ago: format.ago(project.indexed_at) })}
     </time>
   );
-}
-
-interface MoreProps {
-  readonly project: Project;
-  readonly isBusy: boolean;
-  readonly onFull: () => void;
-  readonly onChange: () => void;
-  readonly onDetails: (tab: Tab) => void;
-}
-
-/** What is done less often, behind a button. */
-function More({ project, isBusy, onFull, onChange, onDetails }: MoreProps) {
-  const t = useText();
-  const fail = useFailure();
-  const { modal, message } = App.useApp();
-  const ask = () =>
-    modal.confirm({
-      title: t("projects.remove.title", { name: project.name }),
-      content: t(project.url ? "projects.remove.copy" : "projects.remove.hint"),
-      okText: t("projects.remove.yes"),
-      okButtonProps: { danger: true },
-      cancelText: t("projects.remove.no"),
-      autoFocusButton: "cancel",
-      onOk: () =>
-        remove(`/projects/${encodeURIComponent(project.id)}`).then(() => {
-          void message.success(t("projects.removed", { name: project.name }));
-          onChange();
-        }, fail),
-    });
-  const items = useOffered(project.id, [
-    { key: "full", label: t("projects.full"), disabled: isBusy, onClick: onFull },
-    { type: "divider" as const },
-    { key: "left-out", label: t("projects.left-out"), onClick: () => onDetails("left-out") },
-    { key: "settings", label: t("projects.settings"), onClick: () => onDetails("settings") },
-    { key: "store", label: t("projects.store"), onClick: () => onDetails("store") },
-    { key: "history", label: t("projects.history"), onClick: () => onDetails("history") },
-    { type: "divider" as const },
-    { key: "remove", label: t("projects.remove"), danger: true, onClick: ask },
-  ]);
-  return (
-    <Dropdown menu={{ items }} trigger={["click"]} placement="bottomRight">
-      <Button type="text" icon={<MoreOutlined />} aria-label={t("projects.more", { name: project.name })} />
-    </Dropdown>
-  );
-}
-
-/** The role that an item of the menu needs; the store needs an administrator of the server. */
-const NEEDED: Readonly<Record<string, Role>> = { full: "indexer", settings: "maintainer", remove: "admin" };
-
-/** Returns the items of a menu that the caller may use, without a line at their beginning and end. */
-function useOffered<Item extends { readonly key?: string }>(projectId: string, items: readonly Item[]): Item[] {
-  const may = useMay(projectId);
-  const isKept = useIsKept();
-  const isOffered = (key = "") => may(NEEDED[key] ?? "reader") && !(isKept && key === "store");
-  const allowed = items.filter((item) => isOffered(item.key));
-  const offered = allowed.slice(allowed.findIndex((item) => item.key !== undefined));
-  return offered.filter((item, place) => item.key !== undefined || place < offered.length - 1);
 }

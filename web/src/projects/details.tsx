@@ -6,14 +6,8 @@ import { LeftOut } from "./left-out";
 import type { Project } from "./listed";
 import { Settings } from "./settings";
 import { Store } from "./store";
+import { isTab, type Tab, TABS } from "./tabs";
 import { Watched } from "./watched";
-
-const TABS = ["left-out", "settings", "store", "history"] as const;
-export type Tab = (typeof TABS)[number];
-
-export function isTab(text: string): text is Tab {
-  return TABS.some((tab) => tab === text);
-}
 
 interface DetailsProps {
   readonly project: Project | undefined;
@@ -24,7 +18,7 @@ interface DetailsProps {
 }
 
 /** All that a card has no room for. */
-export function Details({ project, tab: wished, onTab, onChange, onClose }: DetailsProps) {
+export default function Details({ project, tab: wished, onTab, onChange, onClose }: DetailsProps) {
   const t = useText();
   const isKept = useIsKept();
   const may = useMay(project?.id ?? "");

@@ -1,24 +1,31 @@
 import { FolderAddOutlined, PlusOutlined } from "@ant-design/icons";
 import { Alert, Button } from "antd";
+import { lazy, Suspense, useRef } from "react";
 import { useSearchParams } from "react-router";
 import { useText } from "../i18n";
 import { Loading, Message, Trouble } from "../parts";
 import { useIsKept } from "../session";
 import { useTitle } from "../title";
-import { Add } from "./add";
+import { withMessages } from "../with-messages";
 import { Card } from "./card";
-import { Details, isTab, type Tab } from "./details";
 import { useProjects } from "./listed";
+import { isTab, type Tab } from "./tabs";
 import "./projects.css";
 import "./details.css";
 
-export default function ProjectsPage() {
+// The list is there before what is opened beside it.
+const Add = lazy(() => import("./add"));
+const Details = lazy(() => import("./details"));
+
+function ProjectsPage() {
   const t = useText();
   const { value: projects, problem, reload } = useProjects();
   const opened = useOpened();
   useTitle(t("projects.title"));
   const isKept = useIsKept();
   const detailed = projects?.find((project) => project.id === opened.about);
+  const addsOnce = useOnce(opened.isAdding && !isKept);
+  const detailsOnce = useOnce(detailed !== undefined);
   if (!projects) return problem ? <Trouble problem={problem} onRetry={reload} /> : <Loading />;
   return (
     <div className="page projects-page">
@@ -55,16 +62,29 @@ export default function ProjectsPage() {
           />
         ))}
       </ul>
-      <Add isOpen={opened.isAdding && !isKept} onClose={opened.close} onAdded={reload} />
-      <Details
-        project={detailed}
-        tab={opened.tab}
-        onTab={(tab) => detailed && opened.details(detailed.id, tab, true)}
-        onChange={reload}
-        onClose={opened.close}
-      />
+      <Suspense fallback={null}>
+        {addsOnce && <Add isOpen={opened.isAdding && !isKept} onClose={opened.close} onAdded={reload} />}
+      </Suspense>
+      <Suspense fallback={null}>
+        {detailsOnce && (
+          <Details
+            project={detailed}
+            tab={opened.tab}
+            onTab={(tab) => detailed && opened.details(detailed.id, tab, true)}
+            onChange={reload}
+            onClose={opened.close}
+          />
+        )}
+      </Suspense>
     </div>
   );
+}
+
+/** True from the first time on: what has been opened stays, so that it can close in its own way. */
+function useOnce(isNow: boolean): boolean {
+  const was = useRef(false);
+  was.current ||= isNow;
+  return was.current;
 }
 
 /** What is open beside the list, kept in the address: `?add`, or `?about=shop&tab=settings`. */
@@ -80,3 +100,5 @@ function useOpened() {
     close: () => setAddress({}),
   };
 }
+
+export default withMessages(ProjectsPage);

@@ -17,7 +17,7 @@ interface FiltersProps {
 }
 
 /** To what a search is kept. On narrow screens behind a button. */
-export const Filters = memo(function Filters({ query, projects, onChoose }: FiltersProps) {
+const Filters = memo(function Filters({ query, projects, onChoose }: FiltersProps) {
   const t = useText();
   const kindOf = useKind();
   const [isOpen, setOpen] = useState(false);
@@ -170,3 +170,5 @@ function Changed({ value, onChoose }: { readonly value: string; readonly onChoos
     />
   );
 }
+
+export default Filters;

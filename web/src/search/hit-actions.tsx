@@ -1,12 +1,14 @@
 import { BarChartOutlined, CheckOutlined, CopyOutlined, ExportOutlined } from "@ant-design/icons";
-import { Button, Dropdown } from "antd";
-import { useContext, useState } from "react";
+import { Button } from "antd";
+import { lazy, Suspense, useContext, useState } from "react";
 import { useText } from "../i18n";
 import { writtenPlace } from "../viewer/place";
 import type { Hit } from "./asked";
 import { elsewhereOf } from "./editors";
 import { placeOf } from "./hit-link";
 import { ListedProjects } from "./listed-projects";
+
+const ElsewhereMenu = lazy(() => import("./elsewhere-menu"));
 
 interface ActionsProps {
   readonly hit: Hit;
@@ -39,28 +41,26 @@ export function HitActions({ hit, isAsked, controls, onAsk }: ActionsProps) {
 
 function OpenElsewhere({ hit }: { readonly hit: Hit }) {
   const t = useText();
+  const [isWanted, setWanted] = useState(false);
   const project = useContext(ListedProjects).get(hit.project_id);
   const place = { path: hit.path, line: hit.line, endLine: hit.end_line };
   const found = project ? elsewhereOf(project, place, window.location.hostname) : [];
   if (found.length === 0) return null;
-  const items = found.map(({ name, address }) => ({
-    key: name,
-    label: (
-      <a href={address} {...(address.startsWith("https:") && { target: "_blank", rel: "noreferrer" })}>
-        {t("search.open-in", { program: name })}
-      </a>
-    ),
-  }));
+  const button = (
+    <Button
+      size="small"
+      type="text"
+      icon={<ExportOutlined />}
+      aria-label={t("search.elsewhere")}
+      title={t("search.elsewhere")}
+      onClick={() => setWanted(true)}
+    />
+  );
+  if (!isWanted) return button;
   return (
-    <Dropdown menu={{ items }} trigger={["click"]}>
-      <Button
-        size="small"
-        type="text"
-        icon={<ExportOutlined />}
-        aria-label={t("search.elsewhere")}
-        title={t("search.elsewhere")}
-      />
-    </Dropdown>
+    <Suspense fallback={button}>
+      <ElsewhereMenu found={found} />
+    </Suspense>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef } from "react";
 import { useLocation } from "react-router";
 import { get, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
@@ -8,13 +8,15 @@ import { useTitle } from "../title";
 import { type Asked, useAsked, useFound } from "./asked";
 import { Box, useSlash } from "./box";
 import { NoProject } from "./empty";
-import { Filters } from "./filters";
 import { focusFirst, openFirst } from "./hits";
 import { ListedProjects } from "./listed-projects";
 import { useKeptPlace, useLimit } from "./kept-place";
 import { addressOf } from "./query";
 import { Results } from "./results";
 import "./search.css";
+
+// A list can be asked for and read before it is narrowed: the choices come after the first picture, into their room.
+const Filters = lazy(() => import("./filters"));
 
 type Project = Schemas["ProjectOut"];
 
@@ -94,7 +96,9 @@ function Searching({ projects }: { readonly projects: readonly Project[] }) {
           onEnter={enter}
           onDown={() => focusFirst(list)}
         />
-        <Filters query={query} projects={projects} onChoose={asked.choose} />
+        <Suspense fallback={<div className="filters" aria-hidden />}>
+          <Filters query={query} projects={projects} onChoose={asked.choose} />
+        </Suspense>
       </div>
       <Results
         isAsked={query.text.trim() !== ""}

@@ -3,6 +3,7 @@ import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "re
 import { get, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
 import { Loading, Trouble } from "../parts";
+import { withMessages } from "../with-messages";
 import { Head, type Side } from "./head";
 import { LineHistory } from "./line-history";
 import { Outline } from "./outline";
@@ -20,7 +21,7 @@ export interface CodeViewerProps extends Place {
 }
 
 /** The code of a place: beside the page where there is room, else over it. */
-export default function CodeViewer({ onClose, ...place }: CodeViewerProps) {
+function CodeViewer({ onClose, ...place }: CodeViewerProps) {
   const t = useText();
   const isNarrow = useIsNarrow();
   const { width, handle } = usePaneWidth();
@@ -149,3 +150,5 @@ function useFocusBack(): void {
     [],
   );
 }
+
+export default withMessages(CodeViewer);
