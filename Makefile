@@ -9,17 +9,18 @@ PAGE := src/codefathom/server/static/index.html
 CONFORMANCE := tests/server/conformance/node_modules/.package-lock.json
 EXTENSION := editors/vscode/dist/extension.js
 EXTENSION_SOURCES := $(wildcard editors/vscode/src/*.ts editors/vscode/*.json editors/vscode/media/*)
+OPENID := tests/server/openid/node_modules/.package-lock.json
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
 .PHONY: editors/vscode test test-long test-cluster test-page-slowly test-llm test-trust mutants check format docs demo web screenshots model
-.PHONY: dist recording plot try-container test-qdrant test-mcp
+.PHONY: dist recording plot try-container test-qdrant test-mcp test-openid
 .PHONY: bench bench-agents bench-changes bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team bench-graph bench-fleet
 
 # Else each of the processes that tests start compiles the program anew, where somebody has set this variable.
 export PYTHONDONTWRITEBYTECODE :=
 
 # Three workers on two cores: a test often waits for a process or a server of its own. Neighbours in a file stay together.
-test: check $(PAGE) $(EXTENSION) $(CONFORMANCE) $(if $(CI),$(WITH_RAY))
+test: check $(PAGE) $(EXTENSION) $(CONFORMANCE) $(OPENID) $(if $(CI),$(WITH_RAY))
 	$(BIN)/pytest -n 3 --dist worksteal -m "not long and not llm"
 
 test-long: $(INSTALLED)
@@ -58,6 +59,10 @@ mutants: $(INSTALLED)
 # The official conformance suite of the Model Context Protocol against `fathom serve`; a part of `make test`.
 test-mcp: $(CONFORMANCE)
 	$(BIN)/pytest tests/server/test_mcp_conformance.py
+
+# Signing in at a provider that others have written; a part of `make test`.
+test-openid: $(OPENID)
+	$(BIN)/pytest tests/server/test_real_provider.py
 
 # The contract of stores on a real Qdrant server: that of compose.yaml, or the one that QDRANT_URL names.
 test-qdrant: $(INSTALLED)
@@ -210,6 +215,10 @@ editors/vscode/node_modules/.package-lock.json: editors/vscode/package-lock.json
 # The suite needs a newer Node.js than the page.
 $(CONFORMANCE): tests/server/conformance/package-lock.json | $(INSTALLED)
 	LEAST_NODE=22 web/npm --prefix ../tests/server/conformance ci --silent
+	touch $@
+
+$(OPENID): tests/server/openid/package-lock.json | $(INSTALLED)
+	web/npm --prefix ../tests/server/openid ci --silent
 	touch $@
 
 web/node_modules/.package-lock.json: web/package-lock.json | $(INSTALLED)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.openid import providing
 from tests.proxies import certificate
 
 from codefathom.cli import main
@@ -46,6 +47,7 @@ def test_a_server_that_can_start_is_told_so_and_nothing_is_written(
         "projects",
         "address",
         "access",
+        "sign-in",
         "HTTPS",
         "root path",
         "proxies",
@@ -116,6 +118,52 @@ def test_all_that_is_missing_is_named_at_once(ready: Path, capsys: pytest.Captur
     words = [*_no_page(ready), *_set("server.host=0.0.0.0", "server.root_path=/search")(ready)]
     code, found = checks(capsys, *words)
     assert (code, {name for name, (ok, _, _) in found.items() if not ok}) == (1, {"page", "access", "root path"})
+
+
+PEOPLE = ("server.oidc_client_id=fathom", "server.roles=ada@example.org=admin")
+
+
+@pytest.mark.parametrize(
+    ("words", "secret", "said"),
+    [
+        (("server.oidc_client_id=",), "x", "server.oidc_client_id is empty"),
+        ((), "", "no client secret in OIDC_CLIENT_SECRET"),
+        (("server.roles=",), "x", "server.roles is empty"),
+        (("server.oidc_issuer=https://id.example.org/?a",), "x", "server.oidc_issuer cannot be"),
+        (("server.oidc_issuer={}/",), "x", "calls itself '{}', and server.oidc_issuer is '{}/'"),
+        (("server.oidc_issuer={}/nowhere",), "x", "answers 404"),
+    ],
+)
+def test_what_is_missing_for_people_to_sign_in_is_named(
+    words: tuple[str, ...],
+    secret: str,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OIDC_CLIENT_SECRET", secret)
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    with providing() as provider:
+        changed = [word.replace("{}", provider.issuer) for word in words]
+        pairs = (f"server.oidc_issuer={provider.issuer}", *PEOPLE, *changed)
+        code, found = checks(capsys, *_set(*pairs)(Path()))
+        assert (code, [name for name, (ok, _, _) in found.items() if not ok]) == (1, ["sign-in"])
+        assert said.replace("{}", provider.issuer) in found["sign-in"][1]
+        assert found["sign-in"][2]
+
+
+def test_people_can_sign_in(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OIDC_CLIENT_SECRET", "of the client")
+    with providing() as provider:
+        words = (f"server.oidc_issuer={provider.issuer}", "server.hosts=code.example.org", "server.root_path=/code")
+        code, found = checks(capsys, *_set(*PEOPLE, *words)(Path()))
+    assert (code, found["access"][1]) == (0, f"people at {provider.issuer}")
+    assert found["sign-in"][1].endswith("to register there: https://code.example.org/code/sign-in/callback")
+    # A provider that is away keeps no server from starting.
+    code, found = checks(capsys, *_set(*PEOPLE, *words)(Path()))
+    assert (code, found["sign-in"][0]) == (0, True)
+    assert found["sign-in"][1].startswith("nobody can sign in at the moment: the provider of server.oidc_issuer")
+    assert "of the client" not in str(found)
 
 
 def test_a_server_for_a_team_is_ready(capsys: pytest.CaptureFixture[str]) -> None:
