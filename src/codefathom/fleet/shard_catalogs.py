@@ -226,12 +226,7 @@ class ShardCatalogs:
 
     def metas(self, key: str) -> list[str]:
         """Return what each shard has stored under a key, "" for nothing."""
-        return [catalog.get_meta(key) for catalog in self._all()]
-
-    @property
-    def stamps(self) -> str:
-        """A word that another fleet in the same place has not: the generation counts all changes of this one."""
-        return self.identity
+        return list(self._all(Catalog.get_meta, key))
 
     @property
     def stamps(self) -> str:
