@@ -46,7 +46,7 @@ class AnswerRating:
 class RatedAnswer:
     """A rating with the answer that it is about, for administrators."""
 
-    rating: Rating
+    rating: AnswerRating
     by: str  # name of the reader, "" where none is needed
     at: float  # seconds since the epoch
     conversation_id: str
