@@ -128,3 +128,12 @@ describe("an answer as a conversation keeps it", () => {
     expect(answer.sources).toEqual([SOURCE]);
   });
 });
+
+it("a model that is silent is named until it says something", () => {
+  const status = (data: Record<string, unknown>) => ({ id: "", type: "status", data }) as const;
+  const waiting = status({ phase: "waiting", detail: "openai:slow@http://localhost/v1 has not answered for 20 s" });
+  const silent = after(NOTHING, waiting);
+  expect(silent.silent).toEqual({ model: "openai:slow", seconds: 20 });
+  expect(after(silent, { id: "", type: "content", data: "It" }).silent).toBeUndefined();
+  expect(after(silent, status({ phase: "judge", detail: "grading 1 of 2 files" })).silent).toBeUndefined();
+});

@@ -35,7 +35,7 @@ FROM ratings r JOIN turns t ON t.number = r.turn JOIN conversations c ON c.numbe
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class AnswerRating:
     """What one reader thinks of one answer."""
 
     verdict: Verdict
@@ -46,7 +46,7 @@ class Rating:
 class RatedAnswer:
     """A rating with the answer that it is about, for administrators."""
 
-    rating: Rating
+    rating: AnswerRating
     by: str  # name of the reader, "" where none is needed
     at: float  # seconds since the epoch
     conversation_id: str
@@ -64,7 +64,7 @@ class Ratings:
         self._database = ServerDatabase(path, _TABLES)
         self._clock = clock
 
-    def rate(self, conversation_id: str, answer_id: str, rating: Rating, rater: str = "", name: str = "") -> None:
+    def rate(self, conversation_id: str, answer_id: str, rating: AnswerRating, rater: str = "", name: str = "") -> None:
         """Store what a reader thinks of an answer, in the place of what he thought before. Raises NotFoundError."""
         with self._database.transaction():
             conversation, turn = self._turn(conversation_id, answer_id)
@@ -80,7 +80,7 @@ class Ratings:
             _, turn = self._turn(conversation_id, answer_id)
             self._database.write("DELETE FROM ratings WHERE turn = ? AND rater = ?", (turn, rater))
 
-    def of_reader(self, conversation_id: str, rater: str = "") -> dict[str, Rating]:
+    def of_reader(self, conversation_id: str, rater: str = "") -> dict[str, AnswerRating]:
         """Return what a reader thinks of the answers of a conversation, by the ids of the answers."""
         rows = self._database.read(
             "SELECT json_extract(t.details, '$.answer_id'), r.verdict, r.comment FROM ratings r "
@@ -88,7 +88,7 @@ class Ratings:
             "WHERE c.id = ? AND r.rater = ?",
             (conversation_id, rater),
         )
-        return {answer_id: Rating(verdict, comment) for answer_id, verdict, comment in rows}
+        return {answer_id: AnswerRating(verdict, comment) for answer_id, verdict, comment in rows}
 
     def listed(self, limit: int, offset: int = 0, verdict: Verdict | None = None) -> tuple[RatedAnswer, ...]:
         """Return the ratings of all readers, the latest first."""
@@ -123,7 +123,7 @@ class Ratings:
 
 def _rated(row: tuple[Any, ...]) -> RatedAnswer:
     verdict, comment, name, at, conversation_id, question, answer, details, asked_at = row
-    rating = Rating(verdict, comment)
+    rating = AnswerRating(verdict, comment)
     return RatedAnswer(rating, name, at, conversation_id, question, answer, json.loads(details), asked_at)
 
 

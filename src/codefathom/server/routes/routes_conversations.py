@@ -15,7 +15,7 @@ from codefathom.server.answers.answer_runs import AnswerTask
 from codefathom.server.answers.cited_lines import CitedLines, LinesState, cited_of, state_of
 from codefathom.server.answers.conversation_export import html, markdown
 from codefathom.server.answers.conversations import MOST_LISTED, Conversation
-from codefathom.server.answers.ratings import Rating
+from codefathom.server.answers.ratings import AnswerRating
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotFoundError, NotIndexedError
 from codefathom.server.requests.asker_elsewhere import asker_for, chosen_projects
@@ -184,7 +184,7 @@ def _conversation_out(
     conversation: Conversation,
     caller: Caller,
     answering: Iterable[AnswerTask],
-    ratings: Mapping[str, Rating] = NOTHING,
+    ratings: Mapping[str, AnswerRating] = NOTHING,
 ) -> ConversationOut:
     written = [
         AnsweringOut(

@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Path, Query
 
-from codefathom.server.answers.ratings import MOST_RATINGS, RatedAnswer, Rating
+from codefathom.server.answers.ratings import MOST_RATINGS, AnswerRating, RatedAnswer
 from codefathom.server.requests.questions import readable_conversation
 from codefathom.server.routes.routes_conversations import ConversationId
 from codefathom.server.routes.routes_files import Offset
@@ -26,7 +26,7 @@ def router(state: ServerState) -> APIRouter:
     @routes.put(_RATING, summary="Rate an answer: administrators can read it with the question", status_code=204)
     def rate(conversation_id: ConversationId, answer_id: AnswerId, body: RatingIn, caller: CallerHere) -> None:
         readable_conversation(state, caller, conversation_id)
-        rating = Rating(body.verdict, body.comment.strip())
+        rating = AnswerRating(body.verdict, body.comment.strip())
         state.ratings.rate(conversation_id, answer_id, rating, caller.id, caller.name)
 
     @routes.delete(_RATING, summary="Take your rating of an answer back", status_code=204)
