@@ -59,7 +59,7 @@ def test_a_person_is_led_to_the_provider_and_back_to_the_page(
         expect(dialog).to_be_visible()  # nobody is signed in again unasked
         expect(dialog).to_contain_text("Or use a token")
         dialog.get_by_role("button", name="Sign in").click()
-        expect(page.get_by_text("Signed in as ada@example.org")).to_be_visible()
+        expect(page.locator(".who")).to_contain_text("Signed in as ada@example.org")
 
 
 @pytest.mark.parametrize(
