@@ -129,6 +129,7 @@ PEOPLE = ("server.oidc_client_id=fathom", "server.roles=ada@example.org=admin")
         (("server.oidc_client_id=",), "x", "server.oidc_client_id is empty"),
         ((), "", "no client secret in OIDC_CLIENT_SECRET"),
         (("server.roles=",), "x", "server.roles is empty"),
+        (("server.host=0.0.0.0",), "x", "server.hosts is empty"),
         (("server.oidc_issuer=https://id.example.org/?a",), "x", "server.oidc_issuer cannot be"),
         (("server.oidc_issuer={}/",), "x", "calls itself '{}', and server.oidc_issuer is '{}/'"),
         (("server.oidc_issuer={}/nowhere",), "x", "answers 404"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -31,6 +32,7 @@ from codefathom.server.http.client_address import network_of
 from codefathom.server.http.page import is_page_address
 from codefathom.server.http.problem_json import SignInFailedError, SignInSettingsError
 from codefathom.server.http.user_roles import rule_of
+from codefathom.server.metrics.logs import LOGGERS, start_log
 from codefathom.server.server_config import ServerConfig, config_of
 
 ROOT = Token("root", hash_of("of-root"))
@@ -547,6 +549,22 @@ def test_a_browser_gets_the_page_with_the_problem(site: Open, tmp_path: Path, mo
     assert (answer.status_code, answer.headers["cache-control"]) == (403, "no-store")
     assert "<script>" not in answer.text
     assert "sign_in_unknown" in answer.text
+
+
+def test_the_log_holds_no_code(capsys: pytest.CaptureFixture[str]) -> None:
+    start_log("text")
+    logger = logging.getLogger("uvicorn.access")
+    try:
+        path = "/code/sign-in/callback?state=s&code=secret"
+        logger.info('%s - "%s %s HTTP/%s" %d', "127.0.0.1:1", "GET", path, "1.1", 303)
+        logger.info('%s - "%s %s HTTP/%s" %d', "127.0.0.1:1", "GET", "/search?q=price", "1.1", 200)
+    finally:
+        for name in LOGGERS:
+            logging.getLogger(name).handlers = []
+            logging.getLogger(name).propagate = True
+    said = capsys.readouterr().err
+    assert "/code/sign-in/callback HTTP" in said and "secret" not in said
+    assert "/search?q=price" in said
 
 
 # ---- the session

@@ -6,13 +6,22 @@ import { Trouble } from "./parts";
 import { remember } from "./remembered";
 import { pathHere, ROOT_PATH } from "./root-path";
 
+let isLeaving = false;
+
+// A page of the browser's history comes back as it was left.
+globalThis.addEventListener?.("pageshow", () => {
+  isLeaving = false;
+});
+
 const written = globalThis.document?.querySelector<HTMLMetaElement>('meta[name="problem"]')?.content;
 
 /** Why signing in did not work: the server writes it into the page. */
 export const SIGN_IN_PROBLEM = written ? problemIn(written) : undefined;
 
-/** Leaves the page for the provider, which leads back to it. */
+/** Leaves the page for the provider, which leads back to it; once, however many requests were refused. */
 export function signIn(): void {
+  if (isLeaving) return;
+  isLeaving = true;
   remember("signed-out", "");
   const here = SIGN_IN_PROBLEM ? "/" : `${pathHere()}${window.location.search}${window.location.hash}`;
   window.location.assign(`${ROOT_PATH}/sign-in?${new URLSearchParams({ next: here })}`);

@@ -12,6 +12,7 @@ from codefathom.project.inspection import check_extra
 from codefathom.server.access.openid_provider import OpenIdProvider
 from codefathom.server.access.token_table import has_tokens
 from codefathom.server.http import page
+from codefathom.server.http.auth import is_loopback
 from codefathom.server.http.problem_json import SignInAwayError
 from codefathom.server.routes.routes_sign_in import CALLBACK
 from codefathom.server.run import listening
@@ -118,11 +119,16 @@ def _sign_in(server: ServerSettings, variables: Mapping[str, str]) -> str:
             f"people can sign in at {client.issuer}, and server.roles is empty, so nobody is let in",
             hint='say who may do what, such as server.roles = ["ada@example.org=admin"]',
         )
+    if not server.hosts and not is_loopback(server.host):
+        raise SettingsError(
+            f"people can sign in at {client.issuer}, and server.hosts is empty, so they can do so on this machine only",
+            hint="set server.hosts to the names of this server, such as code.example.org",
+        )
     try:
         OpenIdProvider().note(client)
     except SignInAwayError as error:
         return f"nobody can sign in at the moment: {error}"
-    names = [f"https://{name}" for name in server.hosts] or ["the address of this server"]
+    names = [f"https://{name}" for name in server.hosts] or [f"http://{server.host}:{server.port}"]
     back = ", ".join(f"{name}{root_path_in(server)}{CALLBACK}" for name in names)
     return f"at {client.issuer} as {client.client_id!r}; the redirect address to register there: {back}"
 

@@ -11,6 +11,7 @@ from codefathom.text.printable import escape_json, show_line, show_text
 
 # With the least that is told; the library of /mcp tells the ids of sessions otherwise, which are secrets.
 LOGGERS = {"codefathom": logging.INFO, "uvicorn": logging.INFO, "mcp": logging.WARNING}
+_REQUESTS, _CALLBACK = "uvicorn.access", "/sign-in/callback?"
 # What every record has; anything else was given with the event.
 _USUAL = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "color_message", "taskName"}
 
@@ -59,10 +60,21 @@ def _name_sender(record: logging.LogRecord) -> bool:
     return True
 
 
+def _hide_codes(record: logging.LogRecord) -> bool:
+    """Leave out what a provider sends with the browser of a person who signs in: a code that may still be of use."""
+    args = record.args
+    if record.name == _REQUESTS and isinstance(args, tuple):
+        record.args = tuple(
+            part.partition("?")[0] if isinstance(part, str) and _CALLBACK in part else part for part in args
+        )
+    return True
+
+
 def start_log(kind: str) -> None:
     """Write what the server logs to stderr, as `text` or as `json`."""
     writer = logging.StreamHandler()
     writer.addFilter(_name_sender)
+    writer.addFilter(_hide_codes)
     writer.setFormatter(JsonLines() if kind == "json" else PlainLines())
     for name, level in LOGGERS.items():
         logger = logging.getLogger(name)

@@ -168,8 +168,8 @@ def _person(provider: OpenIdProvider, client: OpenIdClient, attempt: Attempt, co
 def _check_known(state: ServerState, person: Person) -> None:
     if not person_caller(person.name, person.groups, state.config.credentials).highest_role:
         raise SignInUnknownError(
-            f"{person.name!r} may not use this server: no line of server.roles fits this name or its "
-            f"{len(person.groups)} groups",
+            f"{person.name!r} may not use this server: no line of server.roles fits this name"
+            + (f" or one of its {len(person.groups)} groups" if person.groups else ""),
             hint="ask an administrator of this server for a line in server.roles",
         )
 
