@@ -253,10 +253,9 @@ all places of a task have a printed line, at most three times: `fathom mcp` with
 pages (`related` for "who calls X"); ripgrep with the names of the code that answers, which an agent does not know at
 first, then with the words of the question; or with these words alone. The script knows when to stop, a model does not.
 Who finds a line still has to read around it, which is not counted. A hit of `fathom mcp` names its lines and prints few
-of them: the second column also counts the places in them. It was added after the first run; all else is as it was. Tokens
-are those of cl100k_base. The goal, as many places as ripgrep with known names, 1.2 calls a task and 0.6 of its tokens,
-is met for "who calls X" and missed for questions by meaning: there the place is a function that the question describes
-in no word of its own.
+of them: the second column also counts the places in them. It was added after the first run; all else is as it was.
+Tokens are those of cl100k_base. The goal, as many places as ripgrep with known names, 1.2 calls a task and 0.6 of its
+tokens, is met for "who calls X" and missed for questions by meaning.
 
 {tables}
 
