@@ -79,7 +79,10 @@ def main(words: Sequence[str] | None = None) -> int:
     tools = options.tools.split(",")
     readers = [read for name, read in {"fathom": of_fathom, "mcp": of_tool}.items() if name in tools]
     readers += [Ripgrep(program).read] if "ripgrep" in tools and (program := shutil.which("rg")) else []
-    with _folder(options.keep) as folder, _semble(options.peer_python if "semble" in tools else "", folder) as semble:
+    with (
+        own_folder(options.keep) as folder,
+        _semble(options.peer_python if "semble" in tools else "", folder) as semble,
+    ):
         prices = measure(corpora, [*readers, *semble], folder)
     text = section(prices, len(corpora))
     print(text)
@@ -302,7 +305,8 @@ The list of tools (`tools/list`) takes {n_list:,} tokens.
 
 
 @contextmanager
-def _folder(kept: str) -> Iterator[Path]:
+def own_folder(kept: str) -> Iterator[Path]:
+    """Give a folder, in which nothing of the settings and indexes of the user counts."""
     with TemporaryDirectory(prefix="fathom-agents-") as own:
         folder = Path(kept or own).absolute()
         # Nothing of the user's own settings and indexes counts.
