@@ -191,6 +191,7 @@ OURS = {
     "codefathom.stores.lexical.term_list",
     "codefathom.stores.lexical.terms",
     "codefathom.stores.lock",
+    "codefathom.stores.packed_chunks",
     "codefathom.stores.registry",
     "codefathom.stores.seal",
     "codefathom.stores.sqlite",
