@@ -13,7 +13,8 @@ import pytest
 
 from codefathom.providers.base import Message
 from codefathom.server.answers.conversation_export import html, markdown
-from codefathom.server.answers.conversations import Conversations, ConversationTurn, history
+from codefathom.server.answers.conversation_record import ConversationTurn
+from codefathom.server.answers.conversations import Conversations, history
 from codefathom.server.http.problem_json import NotFoundError, RequestError
 
 SOURCE = {"number": 1, "path": "shop/cart.py", "start_line": 3, "end_line": 9, "symbol": "Cart.total"}

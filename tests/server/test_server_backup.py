@@ -104,7 +104,8 @@ def test_a_backup_can_be_made_while_others_write(config: ServerConfig, serve: Se
         client.get("/health").raise_for_status()
     writer = """
 import sys
-from codefathom.server.answers.conversations import Conversations, ConversationTurn
+from codefathom.server.answers.conversation_record import ConversationTurn
+from codefathom.server.answers.conversations import Conversations
 kept = Conversations(sys.argv[1])
 while True:
     made = kept.begin(["shop"])

@@ -16,7 +16,8 @@ from tests.server.test_git import git
 from tests.server.test_projects import index
 
 from codefathom.server.answers.conversation_export import markdown
-from codefathom.server.answers.conversations import Conversations, ConversationTurn
+from codefathom.server.answers.conversation_record import ConversationTurn
+from codefathom.server.answers.conversations import Conversations
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.user_roles import Role

@@ -26,7 +26,7 @@ from tests.server.test_git import git
 from tests.server.test_projects import add, index
 from tests.waiting import LONG_S, comes
 
-from codefathom.server.answers.conversations import ConversationTurn
+from codefathom.server.answers.conversation_record import ConversationTurn
 from codefathom.server.app import _THREADS, ROUTERS, create_app
 from codefathom.server.http import page
 from codefathom.server.searches.search_pool import SearchPool, _Process

@@ -23,7 +23,8 @@ from codefathom.server.answers.answer_events import (
     problem_event,
 )
 from codefathom.server.answers.cited_lines import CitedState
-from codefathom.server.answers.conversations import Conversations, ConversationTurn
+from codefathom.server.answers.conversation_record import ConversationTurn
+from codefathom.server.answers.conversations import Conversations
 from codefathom.server.http.problem_json import BusyError, NotFoundError, Problem, RequestError, problem_of
 from codefathom.server.http.sse import Channel
 from codefathom.server.jobs.job_events import ServerEvent

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
-from codefathom.server.answers.conversations import Conversation, ConversationTurn
+from codefathom.server.answers.conversation_record import Conversation, ConversationTurn
 
 _WEAK = "Most likely nothing in the index answers this question."
 _FENCE = re.compile(r" {0,3}(```|~~~)")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from secrets import token_hex
 from typing import Any
 
 from codefathom.providers.base import Message
+from codefathom.server.answers.conversation_record import Conversation, ConversationTurn
 from codefathom.server.http.problem_json import NotFoundError, RequestError
 from codefathom.server.server_database import ServerDatabase
 
@@ -43,32 +43,6 @@ CREATE INDEX IF NOT EXISTS conversations_changed ON conversations (changed_at);
 # Not in the tables of older versions.
 _ADDED = {"shared_by": "TEXT", "scope": "TEXT NOT NULL DEFAULT '[]'"}
 _SELECT = "SELECT number, id, title, projects, owner, created_at, changed_at, shared_by, scope FROM conversations"
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationTurn:
-    """A question and its answer. `details` is the answer as clients see it, without its text."""
-
-    question: str
-    answer: str
-    state: str  # "done", "stopped" when whoever asked has left, "failed"
-    asked_at: float
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """Questions that belong together. Times are seconds since the epoch."""
-
-    id: str
-    title: str
-    projects: tuple[str, ...]
-    owner: str  # id of the caller, "" where none is needed
-    created_at: float
-    changed_at: float
-    shared_by: str | None = None  # name of the owner, who shares it with all who may see `scope`; None: it is private
-    scope: frozenset[str] = frozenset()  # projects, also those that only one of its questions has named
-    turns: tuple[ConversationTurn, ...] = ()  # of a list: none
 
 
 class Conversations:

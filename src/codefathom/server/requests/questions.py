@@ -23,7 +23,8 @@ from codefathom.search.question.query import check_length, unwrap
 from codefathom.server.answers.answer_events import AnswerRoots, EngineEvent
 from codefathom.server.answers.answer_runs import AnswerTask, AskedBy
 from codefathom.server.answers.cited_lines import CitedState, noted_lines
-from codefathom.server.answers.conversations import Conversation, history
+from codefathom.server.answers.conversation_record import Conversation
+from codefathom.server.answers.conversations import history
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import BusyError, NotFoundError
 from codefathom.server.projects.asked_projects import asked_projects, first_runs

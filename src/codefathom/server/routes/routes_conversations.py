@@ -14,7 +14,8 @@ from codefathom.config.settings import NOTHING
 from codefathom.server.answers.answer_runs import AnswerTask
 from codefathom.server.answers.cited_lines import CitedLines, LinesState, cited_of, state_of
 from codefathom.server.answers.conversation_export import html, markdown
-from codefathom.server.answers.conversations import MOST_LISTED, Conversation
+from codefathom.server.answers.conversation_record import Conversation
+from codefathom.server.answers.conversations import MOST_LISTED
 from codefathom.server.answers.ratings import AnswerRating
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotFoundError, NotIndexedError
