@@ -451,7 +451,7 @@ def test_the_sentence_of_an_impact_is_cut_before_it_is_left_out() -> None:
 
 
 def outline(**more: Any) -> Outline:
-    return Outline("\na.py\n", "by imports", 3, 2, 8, None)._replace(**more)
+    return Outline("\na.py\n", "by imports", "", 3, 2, 8, None)._replace(**more)
 
 
 def test_a_map_tells_what_it_leaves_out() -> None:
