@@ -36,6 +36,7 @@ BODIES: dict[str, Any] = {
     "QueryIn": {"query": MARK, "project_id": "shop"},
     "ConversationIn": {"project_id": "shop"},
     "ConversationChangesIn": {"title": "x"},
+    "RatingIn": {"verdict": "good"},
     "CompletionIn": {"model": "shop", "messages": [{"role": "user", "content": MARK}]},
 }
 PARAMETERS = {
@@ -56,6 +57,7 @@ ASKING = {
     "POST /projects/{project_id}/impact",
     "GET /files",
     "GET /file",
+    "GET /blame",
     "GET /file-tree",
     "GET /symbols",
     "GET /related",
