@@ -15,6 +15,7 @@ from tests.waiting import LONG_S
 from codefathom.config.configuration import load_settings
 from codefathom.config.settings import declared_settings
 from codefathom.errors import SettingsError
+from codefathom.server.access.openid_client import SECRET_VARIABLE
 from codefathom.server.server_config import config_of
 
 from .test_guide import FENCED, surroundings
@@ -35,8 +36,8 @@ COMMANDS = [
 def test_the_settings_of_the_page_are_taken(settings: str, tmp_path: Path) -> None:
     (tmp_path / "user.toml").write_text(settings.replace("ada:HASH", TOKEN), encoding="utf-8")
     server = load_settings(str(tmp_path), user_file=str(tmp_path / "user.toml")).server
-    config = config_of(server, {"HOME": str(tmp_path)})
-    assert config.tokens or config.sign_in.user_header
+    config = config_of(server, {"HOME": str(tmp_path), SECRET_VARIABLE: "secret"})
+    assert config.tokens or config.sign_in.user_header or config.sign_in.openid
     assert (config.root_path == "/code") == ("root_path" in settings)
     assert (config.tls.key == "/etc/fathom/server.key") == ("tls_key" in settings)
 

@@ -53,7 +53,8 @@ def test_a_first_index_writes_each_byte_few_times(root: Path) -> None:
     command = [sys.executable, "-c", INDEX, str(root)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=LONG_S)
     n_kept = sum(path.stat().st_size for path in (root / ".fathom").rglob("*") if path.is_file())
-    assert int(done.stdout) < 3.3 * n_kept  # the log, its place in the file, and the cache of what was parsed
+    # The log, its place in the file, and the cache of what was parsed, whose texts are not packed.
+    assert int(done.stdout) < 3.6 * n_kept
 
 
 def test_the_cache_keeps_no_vectors_of_the_bundled_model(root: Path, tmp_path: Path) -> None:
