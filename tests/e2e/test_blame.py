@@ -131,3 +131,10 @@ def test_a_partial_clone_is_asked_for_nothing(repository: Path, tmp_path: Path) 
     with pytest.raises(FathomError, match="partial clone"):
         blamed(tmp_path / "partial")
     assert sorted((tmp_path / "partial/.git/objects").rglob("*")) == objects
+
+
+def test_a_file_that_was_far_longer_in_its_commit_is_not_read(repository: Path) -> None:
+    commit(repository, "Add zeros", bytes(50_000_001), "zeros.py")
+    (repository / "zeros.py").write_bytes(b"zero = 0\n")
+    with pytest.raises(FathomError, match="50,000,001 bytes in its last commit"):
+        blamed(repository, "zeros.py")

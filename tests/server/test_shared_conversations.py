@@ -178,6 +178,18 @@ def test_a_later_question_about_another_project_ends_the_access(team: httpx.Clie
     assert said(team, "eve", "GET", address).status_code == 200
 
 
+def test_who_loses_the_right_to_a_project_loses_what_was_answered_about_it(team: httpx.Client, tmp_path: Path) -> None:
+    """Also in a conversation about another project, in which only one question has named it."""
+    address, kept = begun(team, "mine", asks="other"), begun(team, "mine")
+    assert set(listed(team, "ann", "")) == {address, kept}
+    with closing(sqlite3.connect(tmp_path / "data" / "conversations.db")) as database, database:
+        database.execute("UPDATE conversations SET owner = 'ben'")  # who has the rights that ann is left with
+    assert said(team, "ben", "GET", kept).status_code == 200
+    assert listed(team, "ben", "") == [kept]
+    for method, place, body in (("GET", "", None), ("GET", "/export", None), ("PATCH", "", {"title": "x"})):
+        assert said(team, "ben", method, f"{address}{place}", body).status_code == 404
+
+
 def test_a_conversation_of_a_removed_project_is_read_by_its_owner_only(team: httpx.Client) -> None:
     address = begun(team, "mine")
     said(team, "ann", "PATCH", address, {"shared": True}).raise_for_status()

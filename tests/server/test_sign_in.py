@@ -152,6 +152,13 @@ def test_providers_differ(site: Open, options: Claims, openid: Claims) -> None:
     assert at.browser.get("/session").json()["kind"] == "person"
 
 
+def test_what_is_verified_of_one_address_is_not_said_of_another(site: Open) -> None:
+    claims = {"sub": "1", "email": "ada@example.org"}
+    at = site(person=claims, in_userinfo={"sub": "1", "email": "eve@example.org", "email_verified": True})
+    at.sign_in()
+    assert at.browser.get("/session").status_code == 401
+
+
 def test_a_new_key_of_the_provider_is_read(site: Open) -> None:
     at = site()
     assert at.sign_in().status_code == 303

@@ -7,6 +7,8 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import httpx
 import pytest
@@ -19,6 +21,7 @@ from codefathom.config.settings import ServerSettings
 from codefathom.engine import Engine
 from codefathom.errors import SettingsError, UsageError
 from codefathom.server.access.audit_list import AuditEntry, AuditList
+from codefathom.server.access.credential_watch import CredentialWatch
 from codefathom.server.access.credentials import SignInRules
 from codefathom.server.access.token_table import TokenTable
 from codefathom.server.app import create_app
@@ -26,6 +29,7 @@ from codefathom.server.http.auth import Caller, Token, hash_of
 from codefathom.server.http.client_address import network_of
 from codefathom.server.http.problem_json import ConflictError, NotFoundError
 from codefathom.server.http.user_roles import Grant, Role, rule_of
+from codefathom.server.projects.project_table import Projects
 from codefathom.server.server_config import ServerConfig, config_of
 
 ROOT = Token("root", hash_of("of-root"))
@@ -285,6 +289,34 @@ def test_a_change_that_cannot_be_listed_is_answered_all_the_same(
         client.post("/projects", json={"path": str(shop)}).raise_for_status()
         assert [project["root"] for project in client.get("/projects").json()["projects"]] == [str(shop)]
     assert "the audit list could not be written" in caplog.text
+
+
+def test_a_change_of_a_sender_who_loses_access_meanwhile_is_listed(
+    serve: Serve, config: ServerConfig, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add, look, is_cut_off = Projects.add, CredentialWatch._look, Event()
+
+    def looked(self: CredentialWatch) -> None:
+        look(self)
+        if any(scope.cancel_called for scope in self._held):
+            is_cut_off.set()
+
+    with serve(replace(config, tokens=(ROOT,))) as client:
+
+        def added(self: Projects, *arguments: Any) -> Any:
+            project = add(self, *arguments)
+            client.delete("/tokens/eve", headers=AS_ROOT).raise_for_status()
+            assert is_cut_off.wait(LONG_S)
+            return project
+
+        made = client.post("/tokens", json={"name": "eve", "role": "admin", "days": 1}, headers=AS_ROOT)
+        monkeypatch.setattr(CredentialWatch, "_look", looked)
+        monkeypatch.setattr(Projects, "add", added)
+        as_eve = bearer(made.raise_for_status().json()["secret"])
+        assert client.post("/projects", json={"path": str(shop)}, headers=as_eve).status_code == 401
+        entries = client.get("/audit", headers=AS_ROOT).json()["entries"]
+    listed = {(item["who"], item["action"]): item["details"] for item in entries}
+    assert "the change may have been made" in listed["eve", "project added"]
 
 
 def test_a_refused_request_is_not_listed(serve: Serve, config: ServerConfig) -> None:

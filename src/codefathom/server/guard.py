@@ -47,6 +47,7 @@ _log = logging.getLogger(__name__)
 _HEALTH = "/health"
 # Answered without signing in, though there is no route: a browser asks for it by itself.
 _ICON = "/favicon.ico"
+_CUT_OFF = "the access of the sender ended before the answer; the change may have been made"
 _PEER = "the other end of the line, which may be a proxy"  # key in the state of a request
 
 _HEADERS = {
@@ -105,6 +106,9 @@ class Guard:
                 with self._watch.holding(lambda: self._still_has_access(scope, route, caller)) as held:
                     await self._app(scope, _Body(receive, config), guarded)
                 if held.cancelled_caught:
+                    # What has begun in a thread is done to its end, though nobody is answered.
+                    if not guarded.has_started and guarded.before_success is not None:
+                        await self._note(caller, route, scope, _CUT_OFF)
                     raise UnauthorizedError("this access has ended", hint="sign in again, or use another token")
         except RequestError as error:
             if guarded.has_started:
@@ -186,8 +190,8 @@ class Guard:
         except RequestError:
             return False
 
-    async def _note(self, caller: Caller, route: RouteMatch | None, scope: Scope) -> None:
-        """Write what was done into the audit list."""
+    async def _note(self, caller: Caller, route: RouteMatch | None, scope: Scope, ending: str = "") -> None:
+        """Write what was done into the audit list, with how it ended if that is not as usual."""
         if route is None or not route.rule.action:
             return
         entry = AuditEntry(
@@ -195,7 +199,7 @@ class Guard:
             caller.kind,
             route.rule.action,
             route.parts.get("project_id", ""),
-            scope["state"].get("audit", ""),
+            "; ".join(filter(None, (scope["state"].get("audit", ""), ending))),
         )
         try:
             await to_thread.run_sync(self._state.audit.add, entry)
@@ -281,7 +285,8 @@ class _Guarded:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             if self.before_success is not None and 200 <= message["status"] < 300:
-                await self.before_success()
+                note, self.before_success = self.before_success, None  # once, also where it is interrupted
+                await note()
             self.has_started = True
             headers = MutableHeaders(scope=message)
             for name, value in _HEADERS.items():

@@ -5,14 +5,12 @@ import { CodeBlock } from "../chat/code-block";
 import { useText } from "../i18n";
 import { CitationLink } from "./citation-link";
 import { headingId, targetOf } from "./links";
+import { hasTag } from "./markup";
 import { notebookMarkdown } from "./notebook";
 import "./rendered.css";
 
 const PLUGINS = [remarkGfm];
 const HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"] as const;
-// A tag of HTML outside of code; `<!-- ... -->` is nothing that anybody misses.
-const TAG = /^[^`\n]*<\/?[a-z][a-z0-9-]*(?:\s[^>]*)?\/?>/im;
-
 interface RenderedProps {
   readonly projectId: string;
   readonly path: string;
@@ -28,7 +26,7 @@ export default function Rendered({ projectId, path, language, content }: Rendere
   const components = useMemo(() => componentsOf(projectId, path, region), [projectId, path]);
   return (
     <div ref={region} className="rendered" role="region" aria-label={path} tabIndex={0}>
-      {TAG.test(text) && <p className="rendered-note">{t("viewer.no-html")}</p>}
+      {hasTag(text) && <p className="rendered-note">{t("viewer.no-html")}</p>}
       <Markdown remarkPlugins={PLUGINS} components={components} urlTransform={(url) => url} skipHtml>
         {text}
       </Markdown>

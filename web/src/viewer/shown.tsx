@@ -6,6 +6,7 @@ import { useTold } from "../i18n/said";
 import { Boundary, Loading } from "../parts";
 import { useBlame } from "./blame";
 import { Code, type CodeProps } from "./code";
+import { isSoonSet } from "./markup";
 import { PROSE } from "./prose";
 
 const Rendered = lazy(() => import("./rendered"));
@@ -17,7 +18,7 @@ const MOST_RENDERED = 300_000;
 /** Whether a file can be shown as its writer meant it: a whole one of a kind that has such a form. */
 export function isRenderable(file: Schemas["FileLinesOut"]): boolean {
   const isWhole = file.start_line <= 1 && file.end_line >= file.n_lines;
-  return RENDERED.has(file.language) && isWhole && file.content.length <= MOST_RENDERED;
+  return RENDERED.has(file.language) && isWhole && file.content.length <= MOST_RENDERED && isSoonSet(file.content);
 }
 
 interface ShownProps extends Omit<CodeProps, "wraps" | "blame"> {

@@ -99,7 +99,7 @@ class OpenIdProvider:
                 keys = self._keys_of(connection, note, client, again=True)
                 claims = checked_claims(tokens["id_token"], keys, client, attempt.nonce)
             if note.userinfo and _is_incomplete(claims, client):
-                claims = {**_userinfo(connection, note, client, tokens, claims["sub"]), **claims}
+                claims = _joined(_userinfo(connection, note, client, tokens, claims["sub"]), claims)
         return person_of(claims, client)
 
     def _keys_of(
@@ -230,6 +230,13 @@ def _userinfo(
     if said.get("sub") != subject:
         raise SignInFailedError("the provider names two persons for one sign-in", hint="sign in again")
     return said
+
+
+def _joined(more: Mapping[str, Any], claims: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the claims of an ID token, with more of the same person where it has none."""
+    if "email" in claims and more.get("email", claims["email"]) != claims["email"]:
+        more = {name: value for name, value in more.items() if name != "email_verified"}  # it is of another address
+    return {**more, **claims}
 
 
 class _Answer(NamedTuple):

@@ -152,7 +152,7 @@ def begin(state: ServerState, caller: Caller, question: Question, call: ClientCa
 def conversation_of(state: ServerState, caller: Caller, conversation_id: str) -> Conversation:
     """Return a conversation of the caller. Raises NotFoundError, also when it is about projects out of reach."""
     conversation = state.conversations.get(conversation_id, caller.id)
-    if not all(map(caller.may_use, conversation.projects)):
+    if not all(map(caller.may_use, conversation.scope)):
         raise NotFoundError(f"no such conversation: {conversation_id!r}", hint="GET /conversations lists them")
     return conversation
 

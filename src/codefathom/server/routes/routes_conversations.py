@@ -173,7 +173,7 @@ def _compared(state: ServerState, caller: Caller, conversation: Conversation, le
 
 def _own(state: ServerState, caller: Caller, project_id: str) -> list[Conversation]:
     conversations = state.conversations.listed(caller.id, project=project_id)
-    return [item for item in conversations if all(map(caller.may_use, item.projects))]
+    return [item for item in conversations if all(map(caller.may_use, item.scope))]
 
 
 def _shared(state: ServerState, caller: Caller, project_id: str) -> list[Conversation]:

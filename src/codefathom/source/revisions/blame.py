@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from difflib import SequenceMatcher
+from itertools import pairwise
 
 from codefathom.errors import SourceError
 from codefathom.source.revisions.commits import pull_request_of
@@ -20,6 +22,7 @@ from codefathom.types import CommitMark
 
 _MOST_COMPARED = 50_000  # lines of a file that is compared with its last commit
 _MOST_BYTES = 50_000_000
+_DEEPEST = 20  # parts of parts that are compared
 _HEAD = re.compile(rb"([0-9a-f]{40,64}) (\d+) (\d+)(?: \d+)?")
 _BLAME = (
     *("-c", f"mailmap.file={os.devnull}", "-c", "mailmap.blob=", "blame", "--porcelain", "--no-textconv"),
@@ -76,6 +79,12 @@ def committed_places(tree: GitTree, path: str, now: bytes, start_line: int, end_
 
     Raises SourceError for a changed file that is too long to be compared.
     """
+    committed = tree.stat(path)
+    if committed is not None and committed.size > _MOST_BYTES:
+        raise SourceError(
+            f"{path!r} has {committed.size:,} bytes in its last commit, which is too long to be compared",
+            hint="commit the change to see who wrote its lines",
+        )
     old = None
     with suppress(OSError):
         old = tree.open(path)
@@ -90,9 +99,53 @@ def committed_places(tree: GitTree, path: str, now: bytes, start_line: int, end_
             f"{path!r} has changed since its last commit, and has more than {_MOST_COMPARED:,} lines",
             hint="commit the change to see who wrote its lines",
         )
-    blocks = SequenceMatcher(None, before, after).get_matching_blocks()
-    pairs = ((b + step + 1, a + step + 1) for a, b, size in blocks for step in range(size))
+    pairs = ((new + 1, old + 1) for old, new in kept_lines(before, after))
     return {line: place for line, place in pairs if start_line <= line <= last}
+
+
+def kept_lines(before: Sequence[Hashable], after: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
+    """Yield the places of lines that are in both texts in the same order: before and after, each counted from 0.
+
+    Parts between lines that are there only once are compared by themselves (patience diff). A text of many equal lines
+    takes as long as any other of its length; a search for the longest parts would take its square, or more.
+    """
+    parts = [(0, len(before), 0, len(after), _DEEPEST)]
+    while parts:
+        old, old_end, new, new_end, depth = parts.pop()
+        while old < old_end and new < new_end and before[old] == after[new]:
+            yield old, new
+            old, new = old + 1, new + 1
+        while old < old_end and new < new_end and before[old_end - 1] == after[new_end - 1]:
+            old_end, new_end = old_end - 1, new_end - 1
+            yield old_end, new_end
+        anchors = _anchors(before, after, range(old, old_end), range(new, new_end)) if depth else []
+        if anchors:
+            edges = [(old, new), *anchors, (old_end, new_end)]
+            parts += [(a, a_end, b, b_end, depth - 1) for (a, b), (a_end, b_end) in pairwise(edges)]
+
+
+def _anchors(before: Sequence[Hashable], after: Sequence[Hashable], old: range, new: range) -> list[tuple[int, int]]:
+    """Return the most places, in order, of lines that are in both parts, and only once in each."""
+    n_old, n_new = Counter(before[place] for place in old), Counter(after[place] for place in new)
+    place_of = {after[place]: place for place in new if n_new[after[place]] == 1}
+    pairs = [
+        (place, place_of[before[place]]) for place in old if n_old[before[place]] == 1 and before[place] in place_of
+    ]
+    # The longest rising row of the places after: of each length the row with the lowest end is kept.
+    ends: list[int] = []
+    rows: list[int] = []  # which pair each of these rows ends with
+    earlier: list[int] = []  # which pair is before each pair in its row
+    for number, (_, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        earlier.append(rows[length - 1] if length else -1)
+        ends[length : length + 1] = [place]
+        rows[length : length + 1] = [number]
+    longest: list[tuple[int, int]] = []
+    number = rows[-1] if rows else -1
+    while number >= 0:
+        longest.append(pairs[number])
+        number = earlier[number]
+    return longest[::-1]
 
 
 def _rows(data: bytes) -> list[bytes]:
