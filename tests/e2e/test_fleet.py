@@ -9,14 +9,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from codefathom import Engine, Federation
 from codefathom.cli import main
-from codefathom.errors import FathomError, UsageError
-from codefathom.fleet import fleet_run
+from codefathom.errors import FathomError, LockedError, UsageError
+from codefathom.fleet import fleet_run, manifest
 from codefathom.fleet.fleet import Fleet
 from codefathom.fleet.fleet_list import FleetList
 from codefathom.fleet.shards import SHARDS
@@ -339,6 +340,19 @@ def test_an_empty_fleet_says_what_to_do(tmp_path: Path, state: Path) -> None:
             engine.search("anything")
         with pytest.raises(UsageError, match="is a fleet"):
             engine.index()
+
+
+def test_a_long_run_keeps_nobody_from_asking(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manifest, "_WAIT_S", 0.1)
+    running = manifest.Manifest(FleetList().named("shop").root)
+    with closing(running), running.transaction(), Fleet.open("shop") as fleet:
+        assert fleet.status().repositories
+        with Engine.open(fleet.root) as engine:
+            assert engine.search("price").hits
+        with pytest.raises(LockedError, match="another process is indexing the fleet"):
+            fleet.add([str(shop)])
+        with pytest.raises(LockedError, match="another process is indexing the fleet"):
+            fleet.remove_source(fleet.status().sources[0])
 
 
 _KILLED = """
