@@ -143,7 +143,7 @@ class Manifest:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit all that is written in the block, or nothing of it. Raises LockedError while another process writes."""
+        """Commit all that is written in the block, or nothing of it. Raises LockedError while another one writes."""
         try:
             self._db.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
