@@ -6,6 +6,7 @@ the fleet as it was, and readers see the fleet of one moment.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -132,7 +133,7 @@ class Manifest:
     def _has_table(self, name: str) -> bool:
         return bool(self.read("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
 
-    def read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def read(self, sql: str, values: Sequence[object] | Mapping[str, object] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
         with self._lock:
             return self._db.execute(sql, values).fetchall()
@@ -290,14 +291,14 @@ class Manifest:
         )
         return [row[0] for row in rows]
 
-    def shared_beyond(self, name: str, names: Sequence[str]) -> list[str]:
-        """Return the indexed paths of a repository whose content a repository has that is not among `names`."""
-        marks = ",".join("?" * len(names))
+    def shared_beyond(self, names: Sequence[str]) -> list[str]:
+        """Return the indexed paths of repositories whose content a repository has that is not among these."""
         rows = self.read(
             "SELECT DISTINCT q.name || '/' || f.path FROM repositories q JOIN files f ON f.repository = q.id "
             "JOIN files o ON o.content = f.content JOIN repositories r ON r.id = o.repository "
-            f"WHERE q.name = ? AND r.name NOT IN ({marks}) AND {_HOME} ORDER BY 1",
-            (name, *names),
+            "WHERE q.name IN (SELECT value FROM json_each(:names)) "
+            f"AND r.name NOT IN (SELECT value FROM json_each(:names)) AND {_HOME} ORDER BY 1",
+            {"names": json.dumps(names)},
         )
         return [row[0] for row in rows]
 
