@@ -86,12 +86,14 @@ def bring_bare(origin: GitOrigin, place: str, most_file_bytes: int) -> Iterator[
     """Copy the newest commit of a repository to a bare one, or bring that up to date; yield how far that is.
 
     It has no work tree, no history, and no file above so many bytes where the server can leave these out. Nothing is
-    there afterwards of a repository that has no commit. Raises as `bring`, and a copy that was there stays as it was.
+    there afterwards of a repository that has no commit. Raises as `bring`, and a copy that was there stays as it was;
+    one that is damaged is made again.
     """
     url = checked_url(origin.url, origin.schemes)
     words = ("--depth=1", "--no-tags", "--progress", f"--filter=blob:limit={most_file_bytes}")
     if os.path.isdir(place):
         _remove_left_over(place)
+    if _has_commit(place):
         yield from _git(origin, place, *_in_bare(place), "config", "remote.origin.url", url)
         yield from _git(origin, place, *_in_bare(place), "fetch", *words, "--no-recurse-submodules", "origin", "HEAD")
         if commit := _counted_commit(origin, place, "FETCH_HEAD"):
@@ -108,10 +110,21 @@ def bring_bare(origin: GitOrigin, place: str, most_file_bytes: int) -> Iterator[
         more = ("--bare", "--single-branch", "--no-recurse-submodules", "--template=")
         yield from _git(origin, copy, "clone", *words, *more, "--", url, copy)
         if _counted_commit(origin, copy, "HEAD"):
+            folder.remove(name)
             folder.rename(new, name)
     finally:
         with suppress(OSError):
             folder.remove(new)
+
+
+def _has_commit(place: str) -> bool:
+    """Return True for a bare repository whose HEAD can be read: not so after a full disk or a loss of power."""
+    if not os.path.isdir(place):
+        return False
+    words = ("--git-dir=.", "rev-parse", "--verify", "--quiet", "HEAD^{tree}")
+    with start_git(place, *words) as process, answer(process, place):
+        process.communicate()
+    return process.returncode == 0
 
 
 def _in_bare(place: str) -> tuple[str, ...]:
