@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import time
+from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -23,8 +24,9 @@ from codefathom.system.children import Program, environment, find_program
 from codefathom.types import Progress
 
 _MOST_PACKS = 50  # each fetch brings one
+_MOST_MESSAGES = 100  # lines; the reason of a failure is in the last ones
 _LOOK_S = 0.25  # how often size and time are looked at
-_PROGRESS = re.compile(r"(?:remote: )?([A-Z][a-z]+ [a-z ]+): +\d+% \((\d+)/(\d+)\)")
+_PROGRESS = re.compile(r"(?:remote: )?([A-Z][a-z]+ [a-z ]+): +\d+% \((\d{1,18})/(\d{1,18})\)")
 # After these words comes text of the other side.
 _OF_THE_OTHER_SIDE = re.compile(r"(fatal: remote error:|fatal: protocol error:|ERROR:|remote:)")
 # What git says, and what may be done about it.
@@ -229,7 +231,7 @@ def _watched(process: subprocess.Popen[bytes], origin: GitOrigin, folder: str) -
     lines: SimpleQueue[str | None] = SimpleQueue()
     Thread(target=_read, args=(process, lines), daemon=True).start()
     until, looked_at = time.monotonic() + origin.limit_s, 0.0
-    messages: list[str] = []
+    messages: deque[str] = deque(maxlen=_MOST_MESSAGES)  # the other side may say as much as it likes
     has_ended = False
     while not has_ended:
         with suppress(Empty):
@@ -244,7 +246,7 @@ def _watched(process: subprocess.Popen[bytes], origin: GitOrigin, folder: str) -
         if has_ended or now - looked_at > _LOOK_S:
             looked_at = now
             _check(origin, folder, is_late=now > until)
-    return messages
+    return list(messages)
 
 
 def _check(origin: GitOrigin, folder: str, *, is_late: bool) -> None:
