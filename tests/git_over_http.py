@@ -37,6 +37,7 @@ class Repositories:
     folder: Path
     login: str = ""  # header "Authorization" that git has to send; "": everybody may read
     sent: list[str] = field(default_factory=list)  # headers that came
+    said: bytes = b""  # lines that git shows while it fetches
 
     def commit(self, path: str, **files: str) -> Path:
         """Write a commit of these Python files, in a repository that is made if it is new."""
@@ -109,6 +110,9 @@ class GitRequest(BaseHTTPRequestHandler):
             timeout=LONG_S,
         )
         head, _, content = done.stdout.partition(b"\r\n\r\n")
+        if mine.said:
+            packet = f"{len(mine.said) + 5:04x}".encode() + b"\2" + mine.said
+            content = content.replace(b"000dpackfile\n", b"000dpackfile\n" + packet, 1)
         headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
         self.send_response(int(headers.pop("Status", "200").split()[0]))
         for name, value in headers.items():

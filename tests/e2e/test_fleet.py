@@ -9,18 +9,23 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from codefathom import Engine, Federation
 from codefathom.cli import main
-from codefathom.errors import FathomError, UsageError
-from codefathom.fleet import fleet_run
+from codefathom.errors import FathomError, LockedError, UsageError
+from codefathom.fleet import fleet_run, manifest
 from codefathom.fleet.fleet import Fleet
 from codefathom.fleet.fleet_list import FleetList
+from codefathom.fleet.repository_filter import for_fleet, with_names
 from codefathom.fleet.shards import SHARDS
-from codefathom.types import SearchResult
+from codefathom.search.filter.filter_parser import parse_filter
+from codefathom.source.changes import FileStat
+from codefathom.stores.conditions import matches
+from codefathom.types import Filter, SearchResult
 
 PACKAGE = Path(fleet_run.__file__).parents[1]
 # Rooms of this project as repositories: they have words, names and texts in common.
@@ -173,6 +178,54 @@ def test_repositories_that_are_forks(tmp_path: Path, state: Path, one_each: None
         for refresh in ("shared_helper fork:no", "fork:yes"):
             with pytest.raises(UsageError, match="fork"):
                 engine.search(refresh)
+
+
+@pytest.mark.parametrize("most_bytes", [1, fleet_run.MOST_BYTES])
+def test_names_of_repositories_in_other_case(
+    tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch, most_bytes: int
+) -> None:
+    monkeypatch.setattr(fleet_run, "MOST_BYTES", most_bytes)
+    shared = "def shared_helper(y):\n    return y + 1\n"
+    with Fleet.make("cases") as fleet:
+        folders = [tmp_path / name for name in ("first", "Second", "a/shop", "b/Shop")]
+        for folder in folders:
+            own = f"def helper_{len(folder.name)}(): return {folder.name!r}\n"
+            repository(folder, own=own, **({} if "op" in folder.name else {"same": shared}))
+        fleet.add([str(folder) for folder in folders])
+        fleet.index()
+        with Engine.open(fleet.root) as engine:
+
+            def paths(question: str, where: str = "") -> set[str]:
+                chosen = parse_filter(where) if where else None
+                return {hit.chunk.path for hit in engine.search(question, where=chosen, limit=50).hits}
+
+            other = {"Second/same.py"}  # it came before the other one
+            for name in ("second", "SECOND", "Second"):
+                assert paths(f"helper repo:{name}") == {"Second/own.py", *other}
+                assert paths("helper", f"module = {name}") == {"Second/own.py", *other}
+                assert paths("helper", f"module != {name}") == {"first/own.py", "shop/own.py", "Shop/own.py", *other}
+                assert paths(f"helper -repo:{name}") == {"first/own.py", "shop/own.py", "Shop/own.py", *other}
+            # Of two names that differ in case only, the one that was written.
+            assert paths("helper repo:shop") == {"shop/own.py"}
+            assert paths("helper repo:Shop") == {"Shop/own.py"}
+            assert paths("helper repo:SHOP") == {"Shop/own.py", "shop/own.py"}
+            assert paths("helper -repo:shop") == {"first/own.py", "Second/own.py", "Shop/own.py", *other}
+
+
+def test_a_repository_that_is_left_out_shares_very_many_files(tmp_path: Path) -> None:
+    n_files = 20_100
+    with closing(manifest.Manifest(str(tmp_path))) as fleet:
+        with fleet.transaction():
+            for name in ("first", "second"):
+                fleet.put_repository(manifest.Repository(0, name, f"/{name}", "", "x", 1, n_files, n_files))
+            for number in (1, 2):
+                files = (FileStat(f"{place:05}.py", 1, 0, 0, 0) for place in range(n_files))
+                fleet.put_files(number, (manifest.ListedFile(file, file.path.encode()) for file in files))
+        where = Filter("module", "ne", "first")
+        slots = {"first": 1, "second": 1}
+        meaning = for_fleet(with_names(where, slots), slots, fleet)
+        for path in ("first/00000.py", f"first/{n_files - 1:05}.py"):
+            assert matches(meaning.where, {"path": path, "module": "first"})
 
 
 def test_symbols_of_a_copy_are_found_with_its_repository(tmp_path: Path, state: Path) -> None:
@@ -339,6 +392,19 @@ def test_an_empty_fleet_says_what_to_do(tmp_path: Path, state: Path) -> None:
             engine.search("anything")
         with pytest.raises(UsageError, match="is a fleet"):
             engine.index()
+
+
+def test_a_long_run_keeps_nobody_from_asking(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manifest, "_WAIT_S", 0.1)
+    running = manifest.Manifest(FleetList().named("shop").root)
+    with closing(running), running.transaction(), Fleet.open("shop") as fleet:
+        assert fleet.status().repositories
+        with Engine.open(fleet.root) as engine:
+            assert engine.search("price").hits
+        with pytest.raises(LockedError, match="another process is indexing the fleet"):
+            fleet.add([str(shop)])
+        with pytest.raises(LockedError, match="another process is indexing the fleet"):
+            fleet.remove_source(fleet.status().sources[0])
 
 
 _KILLED = """

@@ -161,6 +161,44 @@ def test_many_fetches_are_packed_together_and_locks_of_a_killed_git_go(
         assert first(fleet, "price_3") == "shop/price.py"
 
 
+@pytest.mark.parametrize(
+    "said", [b"Counting objects: 100% (" + b"9" * 5_000 + b"/1)\n", b"\x1b[31m\xff\0\r" * 6_000, b"words\n" * 9_000]
+)
+def test_what_a_server_says_ends_no_run(remote: Repositories, address: str, said: bytes) -> None:
+    remote.said = said
+    remote.commit("team/shop", price="def first_price(): pass\n")
+    with Fleet.make("company") as fleet:
+        fleet.add([f"{address}/team/shop.git"])
+        assert fleet.index().failures == ()
+        assert first(fleet, "first_price") == "shop/price.py"
+
+
+@pytest.mark.parametrize("damage", ["empty HEAD", "half a pack", "no folder"])
+def test_a_damaged_clone_is_made_again(remote: Repositories, address: str, damage: str) -> None:
+    bare = remote.commit("team/shop", price="def first_price(): pass\n")
+    with Fleet.make("company") as fleet:
+        fleet.add([f"{address}/team/shop.git"])
+        fleet.index()
+        (clone,) = clones(fleet)
+        if damage == "empty HEAD":
+            (clone / "HEAD").write_bytes(b"")
+        elif damage == "half a pack":
+            (pack,) = (clone / "objects" / "pack").glob("*.pack")
+            pack.chmod(0o600)
+            os.truncate(pack, pack.stat().st_size // 2)
+        else:
+            shutil.rmtree(clone)
+            clone.touch()
+        shutil.move(bare, bare.with_suffix(".away"))
+        assert [failure.path for failure in fleet.index().failures] == ["shop"]
+        assert clones(fleet) == [clone]
+
+        shutil.move(bare.with_suffix(".away"), bare)
+        assert fleet.index().failures == ()
+        assert git(clone, "cat-file", "-p", "HEAD:price.py") == "def first_price(): pass"
+        assert clones(fleet) == [clone]
+
+
 def test_too_many_files_are_refused_before_they_are_read(
     remote: Repositories, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from tests.git_over_http import Repositories
 
 from codefathom import Engine
 from codefathom.cli import main
-from codefathom.errors import UsageError
+from codefathom.errors import ProviderError, UsageError
 from codefathom.fleet import code_hosts
 from codefathom.fleet.fleet import Fleet
 from codefathom.fleet.host_sources import host_source
@@ -239,6 +239,38 @@ def test_a_longer_wait_is_told_and_not_kept(host: Host, address: str) -> None:
         (failure,) = fleet.index().failures
         assert "asks to wait" in str(failure.reason)
         assert names(fleet) == ["open"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9" * 5_000},
+        {"Retry-After": "9" * 5_000},
+        {"Retry-After": "nan"},
+        {"Retry-After": "Wed, 99 Nov 99999 00:00:00 GMT"},
+    ],
+)
+def test_an_odd_wait_that_a_host_asks_for_ends_no_run(host: Host, address: str, header: dict[str, str]) -> None:
+    put(host, 1, "acme/open")
+    other = host.git.commit("other/near", code="def of_near(): pass\n")
+    with Fleet.make("company") as fleet:
+        fleet.add([f"{host.kind}:{address}/acme", f"{address}/other/{other.name}"])
+        host.limits = [header]
+        fleet.index()
+        assert "near" in names(fleet)
+
+
+def test_a_host_that_lists_without_end_is_left(host: Host, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_hosts, "_MOST_PAGES", 2)
+    for number in range(1, 6):
+        host.listed.append(Hosted(number, f"acme/part-{number}"))
+    source = host_source(f"{host.kind}:{address}/acme", ("http",))
+    with pytest.raises(ProviderError, match="lists more than 2 pages"):
+        code_hosts.list_repositories(source, {})
+    monkeypatch.setattr(code_hosts, "_MOST_REPOSITORIES", 1)
+    with pytest.raises(ProviderError, match="lists more than 1 repositories"):
+        code_hosts.list_repositories(source, {})
+    assert len(host.asked) == 3
 
 
 @pytest.mark.parametrize("path", ["acme/../../etc", "acme/..", "acme/-x", "acme/a b", "acme/x?y", "acme//x", "acme/\n"])

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import time
+from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -23,8 +24,9 @@ from codefathom.system.children import Program, environment, find_program
 from codefathom.types import Progress
 
 _MOST_PACKS = 50  # each fetch brings one
+_MOST_MESSAGES = 100  # lines; the reason of a failure is in the last ones
 _LOOK_S = 0.25  # how often size and time are looked at
-_PROGRESS = re.compile(r"(?:remote: )?([A-Z][a-z]+ [a-z ]+): +\d+% \((\d+)/(\d+)\)")
+_PROGRESS = re.compile(r"(?:remote: )?([A-Z][a-z]+ [a-z ]+): +\d+% \((\d{1,18})/(\d{1,18})\)")
 # After these words comes text of the other side.
 _OF_THE_OTHER_SIDE = re.compile(r"(fatal: remote error:|fatal: protocol error:|ERROR:|remote:)")
 # What git says, and what may be done about it.
@@ -86,12 +88,14 @@ def bring_bare(origin: GitOrigin, place: str, most_file_bytes: int) -> Iterator[
     """Copy the newest commit of a repository to a bare one, or bring that up to date; yield how far that is.
 
     It has no work tree, no history, and no file above so many bytes where the server can leave these out. Nothing is
-    there afterwards of a repository that has no commit. Raises as `bring`, and a copy that was there stays as it was.
+    there afterwards of a repository that has no commit. Raises as `bring`, and a copy that was there stays as it was;
+    one that is damaged is made again.
     """
     url = checked_url(origin.url, origin.schemes)
     words = ("--depth=1", "--no-tags", "--progress", f"--filter=blob:limit={most_file_bytes}")
     if os.path.isdir(place):
         _remove_left_over(place)
+    if _has_commit(place):
         yield from _git(origin, place, *_in_bare(place), "config", "remote.origin.url", url)
         yield from _git(origin, place, *_in_bare(place), "fetch", *words, "--no-recurse-submodules", "origin", "HEAD")
         if commit := _counted_commit(origin, place, "FETCH_HEAD"):
@@ -108,10 +112,21 @@ def bring_bare(origin: GitOrigin, place: str, most_file_bytes: int) -> Iterator[
         more = ("--bare", "--single-branch", "--no-recurse-submodules", "--template=")
         yield from _git(origin, copy, "clone", *words, *more, "--", url, copy)
         if _counted_commit(origin, copy, "HEAD"):
+            folder.remove(name)
             folder.rename(new, name)
     finally:
         with suppress(OSError):
             folder.remove(new)
+
+
+def _has_commit(place: str) -> bool:
+    """Return True for a bare repository whose HEAD can be read: not so after a full disk or a loss of power."""
+    if not os.path.isdir(place):
+        return False
+    words = ("--git-dir=.", "rev-parse", "--verify", "--quiet", "HEAD^{tree}")
+    with start_git(place, *words) as process, answer(process, place):
+        process.communicate()
+    return process.returncode == 0
 
 
 def _in_bare(place: str) -> tuple[str, ...]:
@@ -216,7 +231,7 @@ def _watched(process: subprocess.Popen[bytes], origin: GitOrigin, folder: str) -
     lines: SimpleQueue[str | None] = SimpleQueue()
     Thread(target=_read, args=(process, lines), daemon=True).start()
     until, looked_at = time.monotonic() + origin.limit_s, 0.0
-    messages: list[str] = []
+    messages: deque[str] = deque(maxlen=_MOST_MESSAGES)  # the other side may say as much as it likes
     has_ended = False
     while not has_ended:
         with suppress(Empty):
@@ -231,7 +246,7 @@ def _watched(process: subprocess.Popen[bytes], origin: GitOrigin, folder: str) -
         if has_ended or now - looked_at > _LOOK_S:
             looked_at = now
             _check(origin, folder, is_late=now > until)
-    return messages
+    return list(messages)
 
 
 def _check(origin: GitOrigin, folder: str, *, is_late: bool) -> None:

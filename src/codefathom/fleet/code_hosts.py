@@ -21,6 +21,7 @@ from codefathom.remote.keyring_keys import keyring_key, setting_a_key
 
 _LONGEST_WAIT_S = 300.0  # for a rate limit
 _MOST_PAGES = 1_000
+_MOST_REPOSITORIES = 100_000  # a page of some hosts may be of any size
 _LONGEST_PATH = 500  # characters
 _APIS = {"https://github.com": "https://api.github.com"}
 
@@ -113,18 +114,24 @@ def _all(http: Http, source: HostSource, kind: HostKind) -> Iterator[_Listed]:
 
 def _pages(http: Http, source: HostSource, path: str) -> Iterator[_Listed]:
     """Yield what all pages list. Only whether there is a next page is taken from an answer, not its address."""
+    n_listed = 0
     for number in range(1, _MOST_PAGES + 1):
         answer = http.get(f"{path}&page={number}")
         if not isinstance(answer.value, list):
             raise _no_list(source)
+        n_listed += len(answer.value)
+        if n_listed > _MOST_REPOSITORIES:
+            raise _too_many(source, f"{_MOST_REPOSITORIES:,} repositories")
         yield from (_listed(item, source) for item in answer.value)
         links = answer.headers.get("link", "")
         # Some proxies take the header away: then the page after the last one is empty.
         if not answer.value or (links and 'rel="next"' not in links):
             return
-    raise ProviderError(
-        f"{source.source} lists more than {_MOST_PAGES} pages", hint="name a smaller group as the source"
-    )
+    raise _too_many(source, f"{_MOST_PAGES:,} pages")
+
+
+def _too_many(source: HostSource, limit: str) -> ProviderError:
+    return ProviderError(f"{source.source} lists more than {limit}", hint="name a smaller group as the source")
 
 
 def _listed(item: Any, source: HostSource) -> _Listed:

@@ -7,8 +7,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from codefathom.errors import FathomError, IndexingError, LockedError, SourceError
-from codefathom.fleet.manifest import Manifest, Repository, Shard
+from codefathom.errors import FathomError, IndexingError, SourceError
+from codefathom.fleet.manifest import Manifest, Repository, Shard, locked
 from codefathom.fleet.shard_parts import wrong_content, wrong_size
 from codefathom.fleet.shards import SHARDS, ShardOrder, build, folder_name, forget
 from codefathom.fleet.sources import (
@@ -80,9 +80,7 @@ class FleetRun:
         """
         lock = WriterLock(Folder(self._place.root))
         if not lock.acquire():
-            raise LockedError(
-                f"another process is indexing the fleet in {self._place.root!r}", hint="wait until it has ended"
-            )
+            raise locked(self._place.root)
         try:
             # Before the transaction: this may take long, and what was brought stays after a kill.
             elsewhere = self._remote.bring(sources_elsewhere(self._manifest.sources()), self._on_progress)

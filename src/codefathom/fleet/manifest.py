@@ -6,6 +6,7 @@ the fleet as it was, and readers see the fleet of one moment.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any, NamedTuple
 
-from codefathom.errors import DamagedError, IndexingError
+from codefathom.errors import DamagedError, IndexingError, LockedError
 from codefathom.fleet.fleet_list import MANIFEST
 from codefathom.fleet.shard_parts import ShardPart
 from codefathom.source.changes import FileStat
@@ -91,6 +92,11 @@ class ListedFile(NamedTuple):
     content: bytes
 
 
+def locked(root: str) -> LockedError:
+    """Return the error that says who else writes the fleet in a folder."""
+    return LockedError(f"another process is indexing the fleet in {root!r}", hint="wait until it has ended")
+
+
 class Manifest:
     """The manifest of one fleet. Safe to read from several threads and processes while another one writes."""
 
@@ -110,19 +116,24 @@ class Manifest:
 
     def _prepare(self) -> None:
         use_log(self._db)
-        with self.transaction():
-            if not self.read("SELECT 1 FROM sqlite_master WHERE name = 'meta'"):
-                for statement in _SCHEMA.split(";"):
-                    self._db.execute(statement)
-                self.put_meta({"format": FORMAT, "identity": os.urandom(8).hex(), "generation": "0"})
-            self._db.execute(_PARTS)
+        # Nothing is written without need: a run may hold the file for hours, and its fleet can be read meanwhile.
+        if not self._has_table("parts"):
+            with self.transaction():
+                if not self._has_table("meta"):
+                    for statement in _SCHEMA.split(";"):
+                        self._db.execute(statement)
+                    self.put_meta({"format": FORMAT, "identity": os.urandom(8).hex(), "generation": "0"})
+                self._db.execute(_PARTS)
         if self.meta("format") != FORMAT:
             raise DamagedError(
                 f"the fleet in {self.root!r} has another format",
                 hint="remove it with `fathom fleet remove`, and add it",
             )
 
-    def read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def _has_table(self, name: str) -> bool:
+        return bool(self.read("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
+
+    def read(self, sql: str, values: Sequence[object] | Mapping[str, object] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
         with self._lock:
             return self._db.execute(sql, values).fetchall()
@@ -133,8 +144,13 @@ class Manifest:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit all that is written in the block, or nothing of it."""
-        self._db.execute("BEGIN IMMEDIATE")
+        """Commit all that is written in the block, or nothing of it. Raises LockedError while another one writes."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            raise locked(self.root) from error
         try:
             yield
             self._db.execute("COMMIT")
@@ -275,14 +291,14 @@ class Manifest:
         )
         return [row[0] for row in rows]
 
-    def shared_beyond(self, name: str, names: Sequence[str]) -> list[str]:
-        """Return the indexed paths of a repository whose content a repository has that is not among `names`."""
-        marks = ",".join("?" * len(names))
+    def shared_beyond(self, names: Sequence[str]) -> list[str]:
+        """Return the indexed paths of repositories whose content a repository has that is not among these."""
         rows = self.read(
             "SELECT DISTINCT q.name || '/' || f.path FROM repositories q JOIN files f ON f.repository = q.id "
             "JOIN files o ON o.content = f.content JOIN repositories r ON r.id = o.repository "
-            f"WHERE q.name = ? AND r.name NOT IN ({marks}) AND {_HOME} ORDER BY 1",
-            (name, *names),
+            "WHERE q.name IN (SELECT value FROM json_each(:names)) "
+            f"AND r.name NOT IN (SELECT value FROM json_each(:names)) AND {_HOME} ORDER BY 1",
+            {"names": json.dumps(names)},
         )
         return [row[0] for row in rows]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from codefathom.stores.conditions import FORK, field_named, mentions, normalise
+from codefathom.stores.conditions import FORK, mentions
 from codefathom.types import Filter, FilterGroup, Where
 
 REPOSITORY = "module"  # the first part of a path, which is the repository
-_AT_ONCE = 20_000  # paths in one condition; SQLite takes 32,766 values
-_POSITIVE = ("eq", "in")
+_IN, _NOT_IN = "in_cased", "not_in_cased"  # of names as they are written, see `with_names`
+_MEANT = {"eq": _IN, "in": _IN, "ne": _NOT_IN, "not_in": _NOT_IN}
 
 
 class Holders(Protocol):
@@ -24,15 +24,15 @@ class Holders(Protocol):
         """Return the paths under which files of a repository are indexed in earlier repositories."""
         ...
 
-    def shared_beyond(self, name: str, names: Sequence[str]) -> list[str]:
-        """Return the indexed paths of a repository whose content a repository has that is not among `names`."""
+    def shared_beyond(self, names: Sequence[str]) -> list[str]:
+        """Return the indexed paths of repositories whose content a repository has that is not among these."""
         ...
 
 
 class FleetCondition(NamedTuple):
-    """Conditions of which one has to hold, and the shards in which they can; None: any."""
+    """A condition, and the shards in which it can hold; None: any."""
 
-    wheres: tuple[Where, ...]
+    where: Where
     slots: frozenset[int] | None
 
 
@@ -45,36 +45,51 @@ def with_forks(where: Where, forks: Callable[[], Sequence[str]]) -> Where:
     return Filter(REPOSITORY, "in" if where.value else "not_in", tuple(forks()))
 
 
-def for_fleet(where: Where, slots: Mapping[str, int], holders: Holders) -> FleetCondition:
-    """Return what a condition means in a fleet; `slots` are the shards of the repositories, by name."""
+def with_names(where: Where, slots: Mapping[str, int]) -> Where:
+    """Return a normalised condition with the repositories as they are called: as it is written, else in other case."""
     if not mentions(where, REPOSITORY):
-        return FleetCondition((where,), None)
-    normal = normalise(where)
-    left_out = sorted({name for name, is_positive in _named(normal, True) if not is_positive})
-    required = _required(normal)
-    held = {name: holders.held_elsewhere(name) for name, is_positive in _named(normal, True) if is_positive}
-    shared = {name: holders.shared_beyond(name, left_out)[:_AT_ONCE] for name in left_out}
-    wheres = tuple(_rewritten(normal, True, parts, shared) for parts in _parts(held))
+        return where
+    by_lower: dict[str, list[str]] = {}
+    for name in slots:
+        by_lower.setdefault(name.lower(), []).append(name)
+
+    def names(item: Filter) -> Iterator[str]:
+        for value in map(str, item.value if isinstance(item.value, tuple) else (item.value,)):
+            is_exact = value in slots or item.operator.endswith("_cased")
+            yield from (value,) if is_exact else by_lower.get(value.lower(), ())
+
+    def renamed(where: Where) -> Where:
+        if isinstance(where, FilterGroup):
+            return FilterGroup(where.operator, tuple(map(renamed, where.filters)))
+        meant = _MEANT.get(where.operator.removesuffix("_cased"))
+        return Filter(REPOSITORY, meant, tuple(names(where))) if meant and where.field == REPOSITORY else where
+
+    return renamed(where)
+
+
+def for_fleet(where: Where, slots: Mapping[str, int], holders: Holders) -> FleetCondition:
+    """Return what a condition of `with_names` means in a fleet; `slots` are the shards of the repositories, by name."""
+    if not mentions(where, REPOSITORY):
+        return FleetCondition(where, None)
+    left_out = sorted({name for name, is_positive in _named(where, True) if not is_positive})
+    held = {name: holders.held_elsewhere(name) for name, is_positive in _named(where, True) if is_positive}
+    shared: dict[str, list[str]] = {}
+    for path in holders.shared_beyond(left_out):
+        shared.setdefault(path.partition("/")[0], []).append(path)
+    meaning = _rewritten(where, True, held, shared)
+    required = _required(where)
     if required is None:
-        return FleetCondition(wheres, None)
+        return FleetCondition(meaning, None)
     names = {*required, *(path.partition("/")[0] for name in required for path in held.get(name, ()))}
-    return FleetCondition(wheres, frozenset(slots[name] for name in names if name in slots))
-
-
-def _parts(held: Mapping[str, Sequence[str]]) -> Iterator[dict[str, tuple[str, ...]]]:
-    """Yield the paths by repository in parts that fit into a condition: together they are all."""
-    yield {}
-    for name, paths in held.items():
-        for start in range(0, len(paths), _AT_ONCE):
-            yield {name: tuple(paths[start : start + _AT_ONCE])}
+    return FleetCondition(meaning, frozenset(slots[name] for name in names if name in slots))
 
 
 def _names(item: Filter) -> tuple[str, ...]:
-    return tuple(map(str, item.value if isinstance(item.value, tuple) else (item.value,)))
+    return tuple(map(str, item.value)) if isinstance(item.value, tuple) else ()
 
 
-def _is_of_repository(item: Filter) -> bool:
-    return field_named(item.field).name == REPOSITORY
+def _is_of_repository(where: Filter) -> bool:
+    return where.field == REPOSITORY and where.operator in (_IN, _NOT_IN)
 
 
 def _named(where: Where, is_positive: bool) -> Iterator[tuple[str, bool]]:
@@ -84,14 +99,14 @@ def _named(where: Where, is_positive: bool) -> Iterator[tuple[str, bool]]:
         for item in where.filters:
             yield from _named(item, inside)
     elif _is_of_repository(where):
-        wants = is_positive if where.operator in _POSITIVE else not is_positive
+        wants = is_positive == (where.operator == _IN)
         yield from ((name, wants) for name in _names(where))
 
 
 def _required(where: Where) -> set[str] | None:
     """Return repositories of which one must have a file that fulfils the condition; None where it may be any."""
     if isinstance(where, Filter):
-        return set(_names(where)) if _is_of_repository(where) and where.operator in _POSITIVE else None
+        return set(_names(where)) if _is_of_repository(where) and where.operator == _IN else None
     parts = [_required(item) for item in where.filters] if where.operator != "NOT" else []
     sets = [part for part in parts if part is not None]
     if where.operator == "AND":
@@ -107,17 +122,15 @@ def _rewritten(
         return FilterGroup(where.operator, tuple(_rewritten(item, inside, held, shared) for item in where.filters))
     if not _is_of_repository(where):
         return where
-    wants = is_positive if where.operator in _POSITIVE else not is_positive
+    wants = is_positive == (where.operator == _IN)
     paths = tuple(path for name in _names(where) for path in (held if wants else shared).get(name, ()))
-    if where.operator not in _POSITIVE and not where.operator.startswith(("ne", "not_in")):
-        return where
     if not paths:
         return where
-    listed = Filter("path", "in", paths)
-    if where.operator in _POSITIVE:
-        return (
-            FilterGroup("OR", (where, listed)) if wants else FilterGroup("AND", (where, FilterGroup("NOT", (listed,))))
-        )
-    return (
-        FilterGroup("OR", (where, listed)) if not wants else FilterGroup("AND", (where, FilterGroup("NOT", (listed,))))
-    )
+    listed = Filter("path", "in_cased", paths)
+    if where.operator == _IN:
+        return FilterGroup("OR", (where, listed)) if wants else _but(where, listed)
+    return _but(where, listed) if wants else FilterGroup("OR", (where, listed))
+
+
+def _but(where: Where, exception: Where) -> Where:
+    return FilterGroup("AND", (where, FilterGroup("NOT", (exception,))))

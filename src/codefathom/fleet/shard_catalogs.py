@@ -20,7 +20,7 @@ from codefathom.facts.reasons import PART_DAMAGED, SHARD_FILE_DIFFERS, SHARD_REP
 from codefathom.fleet.manifest import Manifest, Shard
 from codefathom.fleet.name_filter import NameFilter
 from codefathom.fleet.reach import current_reach
-from codefathom.fleet.repository_filter import REPOSITORY, for_fleet
+from codefathom.fleet.repository_filter import REPOSITORY, for_fleet, with_names
 from codefathom.fleet.shard_parts import wrong_ends, wrong_size
 from codefathom.fleet.shards import KEYS_OF_SHARD, SHARDS
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
@@ -61,6 +61,7 @@ class ShardCatalogs:
             if (problem := wrong_size(self.folder_of(slot), self._parts.get(slot, ()))) is not None
         }
         # A condition is read several times for a question, and may ask the manifest for each repository.
+        self._called = lru_cache(maxsize=_MOST_CONDITIONS)(lambda where: with_names(normalise(where), self._slots))
         self._planned = lru_cache(maxsize=_MOST_CONDITIONS)(lambda where: for_fleet(where, self._slots, manifest))
         self._kept: dict[Callable[..., object], object] = {}
         self.soundness = ShardSoundness(self)
@@ -352,7 +353,8 @@ class ShardCatalogs:
         """See `Chunks`. A file is one of each repository that has its content."""
         names = self._manifest.holders(place.path) if mentions(where, REPOSITORY) else [place.path.partition("/")[0]]
         records = [record_of(place, document) for document in self.documents_at([place.path])]
-        return any(matches(where, record | {REPOSITORY: name}) for record in records for name in names)
+        called = self._called(where)
+        return any(matches(called, record | {REPOSITORY: name}) for record in records for name in names)
 
     def forks(self) -> tuple[str, ...]:
         """Return the repositories that are forks, see `Manifest.forks`."""
@@ -360,10 +362,9 @@ class ShardCatalogs:
 
     def matching(self, where: Where, level: Level = "chunk") -> set[int]:
         """See `Chunks`. A repository has also the files whose content is indexed with another one."""
-        planned = self._planned(normalise(where))
+        planned = self._planned(self._called(where))
         slots = [slot for slot in self.shards if planned.slots is None or slot in planned.slots]
-        parts = (self._each(slots, Catalog.matching, where, level) for where in planned.wheres)
-        return set().union(*chain.from_iterable(parts))
+        return set().union(*self._each(slots, Catalog.matching, planned.where, level))
 
     # ---- symbols and references
 

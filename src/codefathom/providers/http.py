@@ -312,6 +312,7 @@ class Http:
         return ProviderError(f"the connection to {address} was lost: {said}", hint="ask again")
 
 
+_SECONDS = re.compile(r"[0-9]{1,18}")  # Python makes no number of very many digits
 _UNREACHED = (httpx.ConnectTimeout, httpx.ConnectError)
 
 
@@ -319,7 +320,7 @@ def _until_reset(headers: Mapping[str, str]) -> str:
     """Return the seconds until calls are allowed again, as code hosts tell it; "" where some are left."""
     for prefix in ("x-ratelimit-", "ratelimit-"):
         reset = headers.get(f"{prefix}reset", "")
-        if headers.get(f"{prefix}remaining") == "0" and reset.isascii() and reset.isdigit():
+        if headers.get(f"{prefix}remaining") == "0" and _SECONDS.fullmatch(reset):
             return str(max(int(reset) - int(time.time()), 0) + 1)
     return ""
 
