@@ -6,6 +6,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 
 from codefathom.errors import DamagedError, IndexingError
@@ -195,6 +196,8 @@ def _bring_up(database: Database) -> None:
         except (sqlite3.IntegrityError, AttributeError, OverflowError, TypeError, ValueError) as error:
             raise database.damaged(str(error)) from error  # other kinds of values, or a key twice
         put_meta(db, {"format": str(FORMAT)})
+    with suppress(sqlite3.OperationalError), database.lent() as db:  # without room, or beside a writer, it stays large
+        db.execute("VACUUM")  # half of the pages may be free now
 
 
 def _change_tables(db: sqlite3.Connection, version: int) -> None:
