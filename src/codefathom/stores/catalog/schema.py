@@ -35,6 +35,8 @@ _ADDED = ", ctime_ns INTEGER NOT NULL DEFAULT 0, inode INTEGER NOT NULL DEFAULT 
 _WITH_ADDED = ("documents", "rejected")
 _STAMP = "size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL"
 
+_WHILE_BROUGHT_UP_S = 1_800.0  # another process does it; a million chunks take minutes
+
 # The condition of documents that are no files, but texts that only the catalogue has.
 KEPT_TEXT = f"substr(path, 1, {len(KEPT_TEXTS)}) = '{KEPT_TEXTS}'"
 RESTORED = "restored"  # key of a mark, while no run has made the views of a catalogue that was put back
@@ -187,7 +189,7 @@ def _bring_up(database: Database) -> None:
 
     Raises DamagedError, and changes nothing, where it has rows as no version writes them.
     """
-    with database.transaction() as db:
+    with database.waiting(_WHILE_BROUGHT_UP_S), database.transaction() as db:
         version = _older_format(db, database.path)
         if not version:  # another process may have been faster
             return
