@@ -301,7 +301,12 @@ def test_lenses_count_callers_and_tests_when_they_are_shown(editor: Editor, shop
 
 @pytest.mark.parametrize(
     ("options", "has_lenses", "warns"),
-    [(None, True, False), ({"codeLens": False}, False, False), ({"codeLens": "no"}, True, True), (7, True, False)],
+    [
+        (None, True, False),
+        ({"codeLens": False}, False, False),
+        ({"codeLens": "[no](command:x)"}, True, True),
+        (7, True, False),
+    ],
 )
 def test_lenses_can_be_turned_off(shop: Path, options: Json, has_lenses: bool, warns: bool) -> None:
     editor = Editor()
@@ -309,6 +314,7 @@ def test_lenses_can_be_turned_off(shop: Path, options: Json, has_lenses: bool, w
     editor.ask("workspace/symbol", {"query": "discount"})
     messages = [item["params"]["message"] for item in editor.told if item["method"] == "window/showMessage"]
     assert any("codeLens must be true or false" in text for text in messages) is warns
+    assert not any("](" in text for text in messages)
     assert editor.leave() == 0
 
 

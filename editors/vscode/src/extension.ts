@@ -19,7 +19,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       try {
         await run(...values);
       } catch (error) {
-        void vscode.window.showErrorMessage(`Codefathom: ${error instanceof Error ? error.message : String(error)}`);
+        const why = error instanceof Error ? error.message : String(error);
+        void vscode.window.showErrorMessage(program.messageOf(`Codefathom: ${why}`));
       }
     });
   context.subscriptions.push(
@@ -107,7 +108,7 @@ async function openCitation(view: AnswerView, n: unknown): Promise<void> {
 async function open(root: string, place: results.Place): Promise<void> {
   const file = results.fileOf(root, place.path);
   if (!file) {
-    throw new program.ProgramError(`${program.printable(place.path)} is no file of this project now`);
+    throw new program.ProgramError(`${place.path} is no file of this project now`);
   }
   const selection = new vscode.Range(place.line - 1, 0, place.line - 1, 0);
   await vscode.window.showTextDocument(vscode.Uri.file(file), { selection, preview: true });
@@ -128,10 +129,9 @@ async function restart(): Promise<void> {
   } catch (error) {
     client = undefined;
     const why = error instanceof Error ? error.message : String(error);
-    void vscode.window.showWarningMessage(
-      `Codefathom: \`${program.printable(command)} lsp\` did not start (${program.printable(why)}). ` +
-        "It needs pip install 'codefathom[lsp]'; codefathom.languageServer switches it off.",
-    );
+    const remedy = "It needs pip install 'codefathom[lsp]'; codefathom.languageServer switches it off.";
+    const message = `Codefathom: \`${command} lsp\` did not start (${why}). ${remedy}`;
+    void vscode.window.showWarningMessage(program.messageOf(message));
   }
 }
 

@@ -41,6 +41,18 @@ test("what fails says why", async () => {
   await assert.rejects(running, /stopped/);
 });
 
+// As VS Code finds links in its messages: parseLinkedText in src/vs/base/common/linkedText.ts.
+const LINK = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;
+
+test("a message has no link that runs a command, whatever a repository holds", () => {
+  const name = "[Open](command:workbench.action.terminal.sendSequence?%7B%22text%22%3A%22id%5Cn%22%7D).py";
+  assert.match(name, LINK);
+  for (const text of [name, `[a]${name}`, name.replace("](", "]\u202e("), name.replace("](", "](("), `[${name}`]) {
+    assert.doesNotMatch(program.messageOf(text), LINK);
+  }
+  assert.equal(program.messageOf("a[0] is (not) here"), "a[0] is (not) here");
+});
+
 test("it does not run in the folder of a repository", async () => {
   const folder = await program.runJson(node, ["-e", "console.log(JSON.stringify(process.cwd()))"]);
   assert.notEqual(folder, process.cwd());

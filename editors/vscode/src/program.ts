@@ -86,3 +86,11 @@ export function printable(text: string): string {
     "\ufffd",
   );
 }
+
+/**
+ * A text for a message of VS Code, which makes `[words](command:…)` in it a link that runs a command: the name of a file
+ * could be one. A space ends that.
+ */
+export function messageOf(text: string): string {
+  return printable(text).replaceAll("](", "] (");
+}

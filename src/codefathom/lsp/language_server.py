@@ -119,7 +119,8 @@ class EditorServer(LanguageServer):
         if kind == lsp.MessageType.Log:
             self.window_log_message(lsp.LogMessageParams(kind, text))
         else:
-            self.window_show_message(lsp.ShowMessageParams(kind, text))
+            # VS Code makes `[words](command:...)` in a message a link that runs a command.
+            self.window_show_message(lsp.ShowMessageParams(kind, text.replace("](", "] (")))
 
     async def beside(self, work: Callable[[], Any]) -> Any:
         """Return what some work gives that runs in a thread: the loop goes on, and a client may take its wish back."""

@@ -25,7 +25,7 @@ from codefathom.stores.write_errors import free_bytes, free_text, no_room, writi
 from codefathom.text.expressions import is_match
 
 _WAIT_S = 30.0  # for another writer's transaction; readers never wait in WAL mode
-_WAIT_FOR_READERS_MS = 1_000  # until all of a log can be moved; the rest is moved the next time
+_WAIT_FOR_READERS_S = 1.0  # until all of a log can be moved; the rest is moved the next time
 _DAMAGED = {11, 26}  # SQLITE_CORRUPT, SQLITE_NOTADB
 _NOT_TEXT = "Could not decode to UTF-8"  # message of Python for a text that is not UTF-8; we write UTF-8 only
 _INTERRUPTED = 9  # SQLITE_INTERRUPT, by `close`
@@ -159,6 +159,16 @@ class Database:
             self._give_back(own)
 
     @contextmanager
+    def waiting(self, wait_s: float) -> Iterator[sqlite3.Connection]:
+        """Lend this thread's connection, which waits for as long as this for other processes until the block ends."""
+        with self.lent() as db:
+            db.execute(f"PRAGMA busy_timeout = {int(wait_s * 1_000)}")
+            try:
+                yield db
+            finally:
+                db.execute(f"PRAGMA busy_timeout = {int(_WAIT_S * 1_000)}")
+
+    @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Hold the write lock; all of the block is visible at its end, or nothing of it."""
         with self._lock:
@@ -247,12 +257,8 @@ class Database:
                     self.settle()
 
     def _move_log(self) -> None:
-        with self.lent() as db:
-            db.execute(f"PRAGMA busy_timeout = {_WAIT_FOR_READERS_MS}")
-            try:
-                db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            finally:
-                db.execute(f"PRAGMA busy_timeout = {int(_WAIT_S * 1_000)}")
+        with self.waiting(_WAIT_FOR_READERS_S) as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def _log_size(self) -> int:
         status = self._log.status()

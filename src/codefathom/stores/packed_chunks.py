@@ -22,10 +22,10 @@ def packed(text: str, signature: str, doc: str) -> bytes:
     return press.compress(content) + press.flush()
 
 
-def inflated(data: bytes) -> bytes:
-    """Return what was deflated; nothing of what cannot be inflated."""
+def inflated(data: bytes, most: int = _MOST_BYTES) -> bytes:
+    """Return what was deflated, at most so many bytes; nothing of what cannot be inflated."""
     try:
-        return zlib.decompressobj(_WINDOW).decompress(data, _MOST_BYTES)
+        return zlib.decompressobj(_WINDOW).decompress(data, most)
     except zlib.error:
         return b""
 

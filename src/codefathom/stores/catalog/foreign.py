@@ -10,6 +10,7 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from codefathom.errors import IndexingError
@@ -139,13 +140,18 @@ def _are_same(one: list[Row], other: list[Row]) -> bool:
 
 
 def _are_same_chunks(one: list[Row], other: list[Row]) -> bool:
-    """Compare what the packed texts say: another machine deflates in another way."""
+    """Compare what the packed texts say, as `_are_same_references` does."""
     if _are_same(one, other):
         return True
     if Counter(row[:-1] for row in one) != Counter(row[:-1] for row in other):
         return False
-    said, said_there = (Counter((*row[:-1], packed_chunks.inflated(row[-1])) for row in rows) for rows in (one, other))
-    return said == said_there
+    one, other = (sorted(rows, key=itemgetter(slice(-1))) for rows in (one, other))
+    return all(_say_same(row[-1], row_there[-1]) for row, row_there in zip(one, other, strict=True))
+
+
+def _say_same(packed: bytes, packed_there: bytes) -> bool:
+    content = packed_chunks.inflated(packed)
+    return content == packed_chunks.inflated(packed_there, len(content) + 1)
 
 
 def _are_same_references(one: list[Row], other: list[Row]) -> bool:

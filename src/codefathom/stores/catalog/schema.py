@@ -6,6 +6,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 
 from codefathom.errors import DamagedError, IndexingError
@@ -33,6 +34,8 @@ READABLE_FORMATS = frozenset({6, 7, 8, 9, 10, FORMAT})
 _ADDED = ", ctime_ns INTEGER NOT NULL DEFAULT 0, inode INTEGER NOT NULL DEFAULT 0"  # to these tables, as SQLite adds it
 _WITH_ADDED = ("documents", "rejected")
 _STAMP = "size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL"
+
+_WHILE_BROUGHT_UP_S = 1_800.0  # another process does it; a million chunks take minutes
 
 # The condition of documents that are no files, but texts that only the catalogue has.
 KEPT_TEXT = f"substr(path, 1, {len(KEPT_TEXTS)}) = '{KEPT_TEXTS}'"
@@ -162,6 +165,8 @@ def prepare(database: Database, notes: Mapping[str, str] = MappingProxyType({}))
             if problem and _older_format(db, database.path):
                 _bring_up(database)
                 problem = _problem(db, database.path, FORMAT)
+        except DamagedError:
+            problem = "it was damaged"
         except IndexingError:
             if not database.damage():  # else a wrong number is all that is newer
                 raise
@@ -180,25 +185,37 @@ def prepare(database: Database, notes: Mapping[str, str] = MappingProxyType({}))
 
 
 def _bring_up(database: Database) -> None:
-    """Give a file of an older format the columns and tables of this one. What they hold is recorded by later runs."""
-    with database.transaction() as db:
+    """Give a file of an older format the columns and tables of this one. What they hold is recorded by later runs.
+
+    Raises DamagedError, and changes nothing, where it has rows as no version writes them.
+    """
+    with database.waiting(_WHILE_BROUGHT_UP_S), database.transaction() as db:
         version = _older_format(db, database.path)
         if not version:  # another process may have been faster
             return
-        if version < 7:
-            for table in _WITH_ADDED:
-                for column in filter(None, _ADDED.split(", ")):
-                    db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
-        for statement in _NEW_IN_8 if version < 8 else ():
-            db.execute(statement)
-        if version < 9:
-            _renew_embeddings(db)
-        if version < 10:
-            _pack_references(db)
-            db.execute("DROP INDEX IF EXISTS symbols_name")
-            db.execute(_BY_NAME)
-        _pack_chunks(db)
+        try:
+            _change_tables(db, version)
+        except (sqlite3.IntegrityError, AttributeError, OverflowError, TypeError, ValueError) as error:
+            raise database.damaged(str(error)) from error  # other kinds of values, or a key twice
         put_meta(db, {"format": str(FORMAT)})
+    with suppress(sqlite3.OperationalError), database.lent() as db:  # without room, or beside a writer, it stays large
+        db.execute("VACUUM")  # half of the pages may be free now
+
+
+def _change_tables(db: sqlite3.Connection, version: int) -> None:
+    if version < 7:
+        for table in _WITH_ADDED:
+            for column in filter(None, _ADDED.split(", ")):
+                db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    for statement in _NEW_IN_8 if version < 8 else ():
+        db.execute(statement)
+    if version < 9:
+        _renew_embeddings(db)
+    if version < 10:
+        _pack_references(db)
+        db.execute("DROP INDEX IF EXISTS symbols_name")
+        db.execute(_BY_NAME)
+    _pack_chunks(db)
 
 
 def _renew_embeddings(db: sqlite3.Connection) -> None:

@@ -177,6 +177,33 @@ def test_a_catalogue_of_a_format_before_keeps_its_rows(tmp_path: Path, version: 
     Catalog.open(str(path), read_only=True).close()
 
 
+def test_a_catalogue_that_was_brought_up_takes_no_more_room(tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+    small(path, "".join(f"line {number}\n" for number in range(50_000))).close()
+    made_older(path, 10)
+    n_bytes = path.stat().st_size
+    Catalog.open(str(path)).close()
+    assert path.stat().st_size < n_bytes
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA freelist_count").fetchone() == (0,)
+
+
+def test_one_process_waits_while_another_brings_it_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "c.db"
+    small(path).close()
+    made_older(path, 10)
+    monkeypatch.setattr("codefathom.stores.database._WAIT_S", 0.0)  # of all other transactions
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        ended = threading.Timer(1.0, other.execute, ("COMMIT",))
+        ended.start()
+        try:
+            with closing(Catalog.open(str(path))) as catalog:
+                assert catalog.text("a.py") == "text\n"
+        finally:
+            join(ended)
+
+
 # ---- other formats and damage
 
 
