@@ -124,23 +124,24 @@ def of_repository(root: Path, tasks: Sequence[Task]) -> Mapping[str, list[Done]]
         engine.index()
     projects = SessionProjects(SessionStart(lambda: Engine.open(str(root)), lambda named: Engine.open(named.root)))
     tools = ToolCalls(projects)
+    count = counter(encoding="cl100k_base")
     try:
         return {
-            OURS: [do(task, partial(_by_tools, tools, task)) for task in tasks],
-            KNOWN: [do(task, partial(_by_ripgrep, root, task.words, keywords(task.question))) for task in tasks],
-            UNKNOWN: [do(task, partial(_by_ripgrep, root, keywords(task.question))) for task in tasks],
+            OURS: [do(task, partial(_by_tools, tools, task), count) for task in tasks],
+            KNOWN: [do(task, partial(_by_ripgrep, root, task.words, keywords(task.question)), count) for task in tasks],
+            UNKNOWN: [do(task, partial(_by_ripgrep, root, keywords(task.question)), count) for task in tasks],
         }
     finally:
         projects.close()
 
 
-def do(task: Task, calls: Callable[[], Iterable[Printed]]) -> Done:
-    """Make calls until all places are found, at most three."""
+def do(task: Task, calls: Callable[[], Iterable[Printed]], count: Callable[[str], int]) -> Done:
+    """Make calls until all places are found, at most three; `count` returns the tokens of a text."""
     missing, n_calls, n_tokens = set(task.places), 0, 0
     unnamed = set(task.places)
     for printed in calls():
         n_calls += 1
-        n_tokens += counter(encoding="cl100k_base")(printed.text)
+        n_tokens += count(printed.text)
         missing = {place for place in missing if not any(meets(found, place) for found in printed.places)}
         unnamed = {place for place in unnamed & missing if not any(meets(found, place) for found in printed.named)}
         if not missing or n_calls == MOST_CALLS:

@@ -28,7 +28,7 @@ def counted(*calls: Printed) -> tuple[int, int, int]:
     def each() -> Iterator[Printed]:
         yield from calls
 
-    done = do(Task("r", "q", ("w",), "", (HERE, THERE)), each)
+    done = do(Task("r", "q", ("w",), "", (HERE, THERE)), each, len)
     return done.n_calls, len(done.missing), len(done.unnamed)
 
 
