@@ -108,14 +108,10 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
         {side !== "none" && (
           <div className="viewer-side">
             {side === "files" && (
-              <Tree projectId={projectId} path={path} onOpen={(next) => open({ projectId, path: next })} />
+              <Tree projectId={projectId} path={path} onOpen={(path) => open({ projectId, path })} />
             )}
-            {side === "outline" && (
-              <Outline projectId={projectId} path={path} line={place.startLine} onLines={onLines} />
-            )}
-            {side === "uses" && (
-              <Uses projectId={projectId} target={target || `${path}${place.startLine ? `:${place.startLine}` : ""}`} />
-            )}
+            {side === "outline" && <Outline {...{ projectId, path, onLines }} line={place.startLine} />}
+            {side === "uses" && <Uses projectId={projectId} target={target || targetAt(place)} />}
             {side === "history" && lines && <LineHistory projectId={projectId} path={path} {...lines} />}
           </div>
         )}
@@ -138,6 +134,10 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
       </div>
     </div>
   );
+}
+
+function targetAt({ path, startLine }: Place): string {
+  return startLine ? `${path}:${startLine}` : path;
 }
 
 /** Gives the keyboard back to where it was when the viewer was opened. */
