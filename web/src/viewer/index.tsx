@@ -82,10 +82,7 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
     setLines({ startLine, endLine });
     setSide("history");
   }, []);
-  const onSide = (next: Side) => {
-    setTarget("");
-    setSide(next);
-  };
+  const onSide = (next: Side) => (setTarget(""), setSide(next));
   const focusBefore = useRef<Element | null>(null);
   useEffect(() => {
     focusBefore.current = document.activeElement;
