@@ -239,7 +239,7 @@ SCHEMAS = {
     "a trigger": "CREATE TRIGGER other AFTER INSERT ON documents BEGIN DELETE FROM chunks; END",
     "a view": "CREATE VIEW other AS SELECT * FROM chunks",
     "a table": "CREATE TABLE other(x)",
-    "an index": "CREATE INDEX other ON chunks(text)",
+    "an index": "CREATE INDEX other ON chunks(packed)",
     "a virtual table": "CREATE VIRTUAL TABLE other USING fts5(x)",
     "a changed table": "ALTER TABLE chunks ADD COLUMN other",
     "a view that computes for ever, as the table that is read first": (
