@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
+from contextlib import closing
+from pathlib import Path
 
-from codefathom.stores.packed_chunks import packed, text_of, unpacked
+from codefathom.stores.packed_chunks import inflated, packed, text_of, unpacked
 
 
 def with_text_functions(db: sqlite3.Connection) -> sqlite3.Connection:
@@ -30,3 +32,15 @@ def deflated(content: bytes) -> bytes:
     """Deflate any bytes as the texts of chunks are."""
     press = zlib.compressobj(6, zlib.DEFLATED, -12)
     return press.compress(content) + press.flush()
+
+
+def packed_texts(catalogue: Path) -> list[bytes]:
+    """Return what the rows of the chunks hold packed."""
+    with closing(sqlite3.connect(catalogue)) as db:
+        return [data for (data,) in db.execute("SELECT packed FROM chunks")]
+
+
+def readable_bytes(file: Path) -> bytes:
+    """Return the bytes of a file; of a catalogue also the texts that it keeps packed."""
+    texts = packed_texts(file) if file.name == "catalog.db" else []
+    return b"".join((file.read_bytes(), *map(inflated, texts)))

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.mcp_session import McpSession
+from tests.packed_texts import readable_bytes
 from tests.waiting import LONG_S
 
 from codefathom import Engine
@@ -227,7 +228,7 @@ def test_values_of_secrets_are_in_no_index_of_commits(engine: Engine, repository
     assert {"Use another key", "Remove the key"} <= set(subjects(engine, "key"))
     files = [file for file in Path(engine.index_dir).rglob("*") if file.is_file()]
     assert files
-    kept = b"".join(file.read_bytes() for file in files)
+    kept = b"".join(readable_bytes(file) for file in files)
     assert TOKEN.encode() not in kept
     assert b"correct-horse-battery-8" not in kept
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.packed_texts import readable_bytes
 
 from codefathom.cli import main
 from codefathom.engine import Engine
@@ -119,7 +120,7 @@ def test_a_secret_in_it_stays_masked(project: Path, capsys: pytest.CaptureFixtur
     (project / "data.txt").write_text(TEXT.replace("feed_kangaroo", f"feed_kangaroo token='{key}'"))
     assert main(["search", "-C", str(project), "--json", "feed_kangaroo"]) == 0
     assert "feed_kangaroo" in capsys.readouterr().out
-    index = b"".join(path.read_bytes() for path in (project / ".fathom").rglob("*") if path.is_file())
+    index = b"".join(readable_bytes(path) for path in (project / ".fathom").rglob("*") if path.is_file())
     assert key.encode() not in index
 
 

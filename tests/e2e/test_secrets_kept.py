@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.test_llm_index import LISTS
+from tests.packed_texts import packed_texts, readable_bytes
 from tests.protocols.server import serving
 from tests.removing import remove_folder
 
@@ -19,6 +20,7 @@ from codefathom import Engine
 from codefathom.config.configuration import load_settings
 from codefathom.config.settings import Settings
 from codefathom.source.secrets import MASK
+from codefathom.stores.packed_chunks import inflated
 from codefathom.types import IndexReport, SearchResult
 
 SIGNS = "aB3dE5gH7jK9mN2pQ4sT6vW8xY1zC0fR"
@@ -85,20 +87,19 @@ def stored(*folders: Path) -> list[tuple[str, str]]:
     files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
     assert files
     for file in files:
-        data = file.read_bytes() + _unpacked(file)
+        data = readable_bytes(file) + _unpacked(file)
         found += [(value, file.name) for value in ALL if any(form in data for form in forms(value))]
     return found
 
 
 def _unpacked(file: Path) -> bytes:
-    """Return what a database keeps packed: values of the cache are compressed."""
+    """Return what the cache keeps compressed."""
     import zlib
 
-    if not file.name.startswith("cache-") or file.suffix != ".db":
-        return b""
-    with sqlite3.connect(file) as db:
-        packed = [row[0] for row in db.execute("SELECT value FROM parsed")]
-    return b"".join(map(zlib.decompress, packed))
+    if file.name.startswith("cache-") and file.suffix == ".db":
+        with sqlite3.connect(file) as db:
+            return b"".join(zlib.decompress(value) for (value,) in db.execute("SELECT value FROM parsed"))
+    return b""
 
 
 def index(root: Path, **settings: object) -> IndexReport:
@@ -159,9 +160,20 @@ def test_an_export_holds_no_value_and_an_import_keeps_none(project: Path, tmp_pa
 def test_what_was_kept_before_goes_without_a_trace(project: Path, tmp_path: Path) -> None:
     index(project, source__secrets="keep")
     assert {value for value, _ in stored(project / ".fathom")} == set(ALL)
+    catalogue = project / ".fathom" / "catalog.db"
+    secret = [
+        packed
+        for packed in packed_texts(catalogue)
+        if any(form in inflated(packed) for value in ALL for form in forms(value))
+    ]
+    assert all(packed[:60] in catalogue.read_bytes() for packed in secret)
     report = index(project)
     assert len(report.changed) == len(FILES)
     assert stored(project / ".fathom") == []
+    # Nor do free pages have them, where nothing is unpacked.
+    left = b"".join(file.read_bytes() for file in (project / ".fathom").rglob("*") if file.is_file())
+    assert secret
+    assert not any(packed[:60] in left for packed in secret)
 
 
 def test_a_parsing_model_sees_and_leaves_no_value(

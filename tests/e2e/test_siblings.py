@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.packed_texts import readable_bytes
 from tests.removing import remove_folder
 
 from codefathom import Engine
@@ -128,7 +129,7 @@ def test_nothing_of_other_files_is_left_in_the_copy(original: Path) -> None:
     (copy / "private.py").unlink()
     assert len(indexed(copy)) == 1
     for path in (copy / ".fathom").rglob("*"):
-        assert path.is_dir() or path.suffix == ".term" or SECRET.encode() not in path.read_bytes(), path
+        assert path.is_dir() or path.suffix == ".term" or SECRET.encode() not in readable_bytes(path), path
 
 
 @pytest.mark.parametrize("stamp", [None, -1, 0])
@@ -158,7 +159,7 @@ def test_nothing_of_a_file_of_the_same_size_is_taken_over(original: Path) -> Non
         os.utime(path, ns=(stamp, stamp))
     begin_and_stop(copy)
     for path in (copy / ".fathom").glob("catalog*"):
-        assert SECRET.encode() not in path.read_bytes(), path
+        assert SECRET.encode() not in readable_bytes(path), path
     settings = Settings()
     settings = settings._replace(search=settings.search._replace(refresh="never"))
     with Engine.open(str(copy), settings=settings) as engine:
