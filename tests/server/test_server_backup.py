@@ -16,7 +16,7 @@ import httpx
 import pytest
 from tests.server.conftest import Serve
 from tests.server.test_projects import add, index
-from tests.waiting import Started
+from tests.waiting import Started, comes
 
 from codefathom.cli import main
 from codefathom.server.access.browser_sessions import SESSIONS_FILE
@@ -59,6 +59,8 @@ def test_what_a_server_keeps_comes_back_from_a_backup_made_while_it_runs(
     with as_admin(config, serve, secret) as client:
         add(client, shop)
         client.post("/projects/shop/index", headers={"accept": "application/json"}).raise_for_status()
+        # A job that still runs is another one after the restart: it was interrupted.
+        assert comes(lambda: [job["state"] for job in client.get("/jobs").json()["jobs"]] == ["done"])
         client.post("/ask", json={"question": "where is a cart priced?", "keep": True}).raise_for_status()
         made = client.post("/tokens", json={"name": "ci", "role": "reader", "projects": ["shop"]}).json()
         assert main(["serve", "--backup", "server.backup"]) == 0
