@@ -24,7 +24,7 @@ PLACE = "project=shop&file=shop/pricing.py&lines=6-9"
 PAGES = ("/search?q=price", "/chat", "/projects", "/monitoring", "/people", f"/projects?{PLACE}")
 MOST_INITIAL_BYTES = 195_000
 # With what a page needs itself, compressed. The aim is 250,000 for each of them.
-MOST_BYTES_OF = {"search": 225_000, "projects": 250_000, "chat": 425_000, "monitoring": 260_000}
+MOST_BYTES_OF = {"search": 225_000, "projects": 250_000, "chat": 375_000, "monitoring": 260_000}
 SECRET = "fathom_of_this_test"
 
 

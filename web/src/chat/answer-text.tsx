@@ -15,7 +15,7 @@ const PLUGINS = [remarkGfm];
 type AnswerTextProps = Pick<Answer, "text" | "sources" | "citations">;
 
 /** The text of an answer as it is so far: Markdown in which verified citations are links that open the viewer. */
-export const AnswerText = memo(function AnswerText({ text, sources, citations }: AnswerTextProps) {
+export default memo(function AnswerText({ text, sources, citations }: AnswerTextProps) {
   const { language } = useLanguage();
   const { markdown, places } = useMemo(
     () => linked({ text, sources, citations }, SCHEME, (prose) => withMarks(prose, language)),

@@ -1,13 +1,12 @@
 import { ReloadOutlined } from "@ant-design/icons";
 import { Alert, Button } from "antd";
-import { memo, type ReactNode } from "react";
+import { lazy, memo, type ReactNode, Suspense } from "react";
 import { type Text, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
 import { Said } from "../i18n/said";
 import { AgentSteps } from "./agent-steps";
 import { Worded } from "../parts";
 import { type Answer, type Failure, isOver } from "./answer";
-import { AnswerText } from "./answer-text";
 import type { Cited } from "./cited";
 import { CopyButton } from "./copy-button";
 import { QuestionBubble } from "./question-bubble";
@@ -17,6 +16,9 @@ import { Sources } from "./sources";
 import { Verdict } from "./verdict";
 import "./answer.css";
 import "./verdict.css";
+
+// Markdown is large, and a chat begins without an answer.
+const AnswerText = lazy(() => import("./answer-text"));
 
 export interface ExchangeViewProps {
   /** Kept by the server, or being read: what becomes the other in the end stays as it is shown, folds and all. */
@@ -43,7 +45,11 @@ export const ExchangeView = memo(function ExchangeView(props: ExchangeViewProps)
         <div className="answer-main">
           <AgentSteps steps={answer.steps} isRunning={!isOver(answer) && !answer.text} />
           <Failed answer={answer} onAgain={onAgain} />
-          {answer.text && <AnswerText text={answer.text} sources={answer.sources} citations={answer.citations} />}
+          {answer.text && (
+            <Suspense fallback={<div className="answer-text answer-text-plain">{answer.text}</div>}>
+              <AnswerText text={answer.text} sources={answer.sources} citations={answer.citations} />
+            </Suspense>
+          )}
           <Doing exchange={exchange} />
           {answer.phase === "stopped" && (
             <p className="stopped">{t(answer.text ? "chat.is-stopped" : "chat.is-stopped.empty")}</p>
