@@ -16,7 +16,7 @@ import pytest
 from tests.waiting import Started, join
 
 from codefathom import Engine
-from codefathom.config.settings import ParseSettings, SearchSettings, Settings
+from codefathom.config.settings import IndexSettings, ParseSettings, SearchSettings, Settings
 from codefathom.errors import LockedError, SourceError, UsageError
 from codefathom.search.filter.filter_parser import parse_filter
 from codefathom.stores.lock import writer_lock
@@ -136,6 +136,18 @@ def test_a_change_in_the_same_tick_as_the_run_is_found(project: Path) -> None:
         os.utime(project / "a.py", ns=(now, now))
         ask(project, "login")
     assert paths(ask(project, "capybara", mode="lexical")) == ["a.py"]
+
+
+@pytest.mark.parametrize("index_dir", ["", "build/index", "../kept"])
+def test_a_folder_that_is_gone_is_not_made_again(project: Path, index_dir: str) -> None:
+    with Engine.open(project, settings=Settings(index=IndexSettings(dir=index_dir))) as engine:
+        engine.index()
+        away = project.rename(project.with_name("away"))
+        with pytest.raises(SourceError, match="gone"):
+            engine.index()
+        assert not project.exists()
+        away.rename(project)
+        assert engine.index().n_unchanged > 0
 
 
 def test_a_deleted_file_is_gone(project: Path) -> None:

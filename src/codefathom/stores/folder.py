@@ -26,7 +26,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
 
-from codefathom.errors import IndexingError
+from codefathom.errors import IndexingError, SourceError
 from codefathom.system.real_paths import HAS_OPENAT, NOT_THROUGH_LINKS, TO_ENTER, TO_LIST
 
 _HAS_OPENAT = HAS_OPENAT and {os.unlink, os.mkdir, os.rmdir, os.rename} <= os.supports_dir_fd
@@ -52,6 +52,7 @@ class Folder:
     base: str  # chosen by the user or the operator; links in it are followed
     index_parts: tuple[str, ...] = ()  # below it; a link is an error
     own: tuple[str, ...] = ()  # below that; a link is removed when the folder is made
+    given: str = ""  # a folder that somebody else has made: neither it nor one above it is made, only below it
 
     @property
     def path(self) -> str:
@@ -69,9 +70,12 @@ class Folder:
     def make(self, *, private: bool = False) -> None:
         """Make the folder and those above it, where missing. Raises RefusedError, OSError.
 
-        With `private`, nobody else may enter a base that is made.
+        Raises SourceError where the given folder is gone. With `private`, nobody else may enter a base that is made.
         """
-        os.makedirs(self.base, mode=0o700 if private else 0o777, exist_ok=True)
+        if self.base == self.given:
+            self.refuse_gone()
+        else:
+            os.makedirs(self.base, mode=0o700 if private else 0o777, exist_ok=True)
         for folder, name in self._steps():
             with _entered(folder) as inside:
                 kind = inside.kind(name)
@@ -80,7 +84,14 @@ class Folder:
                         raise _refused(os.path.join(folder.path, name), kind)
                     inside.clear(name)
                 if kind != "folder":
+                    if os.path.join(self.given, "").startswith(os.path.join(folder.path, name, "")):
+                        self.refuse_gone()
                     inside.make_folder(name)
+
+    def refuse_gone(self) -> None:
+        """Raise SourceError where the given folder is not there."""
+        if self.given and not os.path.isdir(self.given):
+            raise SourceError(f"the folder {self.given!r} is gone", hint="start again when it is back")
 
     def exists(self) -> bool:
         """Return True if there is a folder, reached without a link. Raises RefusedError."""
@@ -315,11 +326,14 @@ def file_at(place: File | str) -> File:
 
 
 def index_folder(path: str, root: str) -> Folder:
-    """Return the folder of an index. Inside the project no part of the whole path may be a link, else not the last."""
+    """Return the folder of an index. Inside the project no part of the whole path may be a link, else not the last.
+
+    The folder of the project is never made: a run that made it again would find an empty project.
+    """
     base = os.path.dirname(path)
     if path.startswith(os.path.join(root, "")):
         base = os.path.abspath(os.sep) if _HAS_OPENAT else root
-    return Folder(base, tuple(os.path.normpath(os.path.relpath(path, base)).split(os.sep)))
+    return Folder(base, tuple(os.path.normpath(os.path.relpath(path, base)).split(os.sep)), given=root)
 
 
 def kind_of(status: os.stat_result) -> str:

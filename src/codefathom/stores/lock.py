@@ -51,11 +51,12 @@ class WriterLock:
         return self._descriptor is not None
 
     def acquire(self) -> bool:
-        """Take the lock if it is free; return True if it was. Raises IndexingError."""
+        """Take the lock if it is free; return True if it was. Raises IndexingError, SourceError."""
         for _ in range(_ATTEMPTS):
             try:
                 descriptor = self._file.descriptor()
             except OSError as error:
+                self._folder.refuse_gone()
                 raise writing_error("cannot lock the index", self._folder, error) from error
             if not _try(descriptor):
                 os.close(descriptor)

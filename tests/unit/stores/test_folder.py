@@ -12,6 +12,7 @@ import pytest
 from tests.traps import CONTENT, TRAPS, Elsewhere, Trap, deep_folder, plant
 from tests.waiting import Started
 
+from codefathom.errors import SourceError
 from codefathom.stores.folder import File, Folder, RefusedError, UnsafeError, file_at, folder_at, index_folder
 
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="makes links and pipes")
@@ -177,6 +178,14 @@ def test_a_linked_folder_above_the_index_is_refused(tmp_path: Path, elsewhere: E
         index_folder(str(project / "build" / "index"), str(project)).make()
 
 
+def test_the_folder_of_a_project_is_never_made(tmp_path: Path) -> None:
+    project = tmp_path / "above" / "project"
+    for path in (project / ".fathom", project / "build" / "index"):
+        with pytest.raises(SourceError, match=r"project' is gone"):
+            index_folder(str(path), str(project)).below("lexical").make()
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_place_that_the_user_chose_may_lie_behind_links(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     (tmp_path / "cache").symlink_to(tmp_path / "disk")
@@ -252,7 +261,7 @@ def test_paths_stay_what_they_are(tmp_path: Path) -> None:
     assert folder_at(Folder("/x")) == Folder("/x")
     assert file_at(str(tmp_path / "a.db")).path == str(tmp_path / "a.db")
     assert file_at(Folder("/x").file("a")) == File(Folder("/x"), "a")
-    assert index_folder("/p/.fathom", "/p") == Folder("/", ("p", ".fathom"))  # no part of a project is a link
+    assert index_folder("/p/.fathom", "/p") == Folder("/", ("p", ".fathom"), given="/p")  # no part of a project is a link
     assert index_folder("/p/a/b", "/p").path == "/p/a/b"
 
 
