@@ -273,6 +273,7 @@ def details_shape(answer: Answer) -> dict[str, Any]:
         **degraded_shape(answer.problems),
         "stale": answer.stale,
         "generation": answer.generation,
+        **({"expected": answer.expected._asdict()} if answer.expected else {}),
     }
 
 

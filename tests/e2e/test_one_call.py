@@ -102,6 +102,43 @@ def test_thorough_says_beforehand_what_it_will_cost(shop: Path, model: ServedSet
     assert ran.stderr.index("this answer takes") < ran.stderr.index("citations verified")
 
 
+def test_a_dry_run_says_what_it_would_cost_and_asks_no_model(shop: Path, model: ServedSettings) -> None:
+    fathom(shop, model, "index")
+    said = {}
+    for words in ((), ("--thorough",)):
+        ran = fathom(shop, model, "ask", "--dry-run", *words, QUESTION)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        said[words] = re.fullmatch(r"this answer takes about (\d+) calls? of models and ([\d,]+) tokens\n", ran.stdout)
+        assert said[words] is not None, ran.stdout
+        told = json.loads(fathom(shop, model, "ask", "--dry-run", "--json", *words, QUESTION).stdout)
+        numbers = [int(number.replace(",", "")) for number in said[words].groups()]
+        assert numbers == [told["expected"]["n_calls"], told["expected"]["n_tokens"]]
+        assert (told["answer"], told["sources"]) == (ran.stdout.strip(), [])
+    assert not model.asked
+    assert said[()][1] == "1"
+    assert int(said["--thorough",][1]) >= 3
+    ran = fathom(shop, model, "ask", "--thorough", QUESTION)
+    assert f"this answer takes about {said['--thorough',][1]} calls of models" in ran.stderr
+
+
+def test_a_dry_run_without_a_model_or_for_an_agent(shop: Path, model: ServedSettings) -> None:
+    fathom(shop, model, "index")
+    ran = run_fathom(
+        "ask",
+        "--dry-run",
+        QUESTION,
+        cwd=shop,
+        env={name: value for name, value in environment(shop, model).items() if "LLM" not in name},
+        text=True,
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "this answer asks no model\n", "")
+    ran = fathom(shop, model, "ask", "--agent", "--dry-run", QUESTION)
+    assert ran.returncode == 2
+    assert "--agent and --dry-run cannot be used together" in ran.stderr
+    ran = fathom(shop, model, "ask", "--dry-run", "qzxv wvkj pqrz")
+    assert ran.stdout == "this answer asks no model\n"  # nothing answers, which no model is asked
+
+
 @pytest.mark.parametrize(
     ("words", "stages"),
     [

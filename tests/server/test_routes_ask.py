@@ -121,6 +121,31 @@ def test_thorough_tells_its_cost_and_its_stages(
     assert steps["judge"].startswith("grading ")
 
 
+def test_a_dry_run_asks_no_model_and_is_said_in_no_conversation(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with asked_of(config, serve, shop, monkeypatch, spoken(CITED)) as (client, model):
+        kept = {"question": QUESTION, "project_id": "shop", "keep": True}
+        conversation = client.post("/ask", json=kept).raise_for_status().json()["conversation_id"]
+        n_asked = len(model.asked)
+        expected = []
+        for more in ({}, {"thorough": True}, {"thorough": True, "conversation_id": conversation}):
+            answer = client.post("/ask", json={**kept, "dry_run": True, **more}).raise_for_status().json()
+            assert (answer["conversation_id"], answer["sources"], answer["usage"]["prompt_tokens"]) == ("", [], 0)
+            assert answer["answer"].startswith("this answer takes about ")
+            expected.append(answer["expected"]["n_calls"])
+        assert len(model.asked) == n_asked
+        assert expected[0] == 1 < expected[1]
+        assert expected[2] == expected[1] + 1  # what a follow-up means is asked first
+        assert len(client.get("/conversations").json()["conversations"]) == 1
+        assert len(client.get(f"/conversations/{conversation}").json()["turns"]) == 1
+        agent = client.post("/ask/agent", json={**kept, "dry_run": True})
+        assert (agent.status_code, agent.json()["detail"]) == (
+            400,
+            "nobody knows how often an agent will ask its model",
+        )
+
+
 def test_a_whole_answer_is_what_the_stream_says(
     config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

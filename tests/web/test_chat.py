@@ -364,6 +364,22 @@ class TestThorough:
         expect(chosen).to_be_checked()
 
 
+class TestCost:
+    def test_a_thorough_answer_says_its_cost_before_it_is_asked(self, page: Page, answering: ServedPage) -> None:
+        opened(page, answering)
+        page.get_by_role("textbox", name="Your question").fill(QUESTION)
+        cost = page.locator(".composer-cost")
+        expect(cost).to_have_count(0)
+        page.get_by_role("radiogroup", name="How to answer").get_by_text("Thorough").click()
+        expect(cost).to_have_text(re.compile(r"^It will take about \d+ calls of models · [\d,]+ tokens$"))
+        page.set_viewport_size({"width": 360, "height": 800})
+        expect(cost).to_be_visible()
+        page.get_by_role("textbox", name="Your question").fill("")
+        expect(cost).to_have_text("")
+        assert not model_of(answering).asked
+        assert not page.request.get(f"{answering.url}/conversations").json()["conversations"]
+
+
 # ---- an agent
 
 

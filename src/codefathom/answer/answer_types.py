@@ -48,6 +48,7 @@ class AnswerRequest(NamedTuple):
     anyway: bool = False  # answer also where most likely nothing here does
     on_step: OnStep = ignore_step
     as_command: bool = False  # one shell command instead of a text; nothing runs it
+    dry_run: bool = False  # no model is asked: the answer says what it would cost
     for_agent: bool = False  # whose model reads the answer: no secret goes into it, as `mcp.secrets` says
 
 
@@ -153,6 +154,21 @@ class Checked:
 NOTHING_WRITTEN = Checked("", (), ())
 
 
+class ExpectedCost(NamedTuple):
+    """The cost of an answer, as far as its search can tell: the calls of models, and what these are sent and may write."""
+
+    n_calls: int
+    n_tokens: int
+    cost: float | None = None  # None: the prices are not known, or the models have different ones
+
+    def __str__(self) -> str:
+        if not self.n_calls:
+            return "this answer asks no model"
+        calls = "1 call" if self.n_calls == 1 else f"{self.n_calls:,} calls"
+        price = f", cost {self.cost:.4f}" if self.cost else ""
+        return f"this answer takes about {calls} of models and {self.n_tokens:,} tokens{price}"
+
+
 def label_of(confidence: float) -> Label:
     """Return a confidence in a word."""
     return "high" if confidence >= _HIGH else "medium" if confidence >= _MEDIUM else "low"
@@ -234,6 +250,7 @@ class Answer:
     hint: str = ""  # the remedy for a failure
     claims: Claims = NO_CLAIMS  # its sentences, and those of them that name a checked place
     weak: bool = False  # most likely nothing here answers the question
+    expected: ExpectedCost | None = None  # of a dry run; the text says it in words
 
     @property
     def degraded(self) -> tuple[str, ...]:

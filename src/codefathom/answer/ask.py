@@ -7,9 +7,10 @@ with a note in `degraded`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from codefathom.answer.answer_types import Answer, Source
+from codefathom.answer.answer_types import NOTHING_WRITTEN, Answer, ExpectedCost, Source
 from codefathom.answer.budget import Material, PackedSources, pack, too_large
 from codefathom.answer.problems import merge_failures
 from codefathom.answer.prompting import language_of_question
@@ -21,7 +22,7 @@ from codefathom.answer.stages.gather import materials
 from codefathom.answer.stages.judge import judge
 from codefathom.answer.stages.rewrite import rewrite
 from codefathom.answer.stages.select import OutlineFile, excerpts, select
-from codefathom.answer.stages.write import Text, from_excerpts, is_weak, not_found, places, write
+from codefathom.answer.stages.write import Text, answer_of_run, from_excerpts, is_weak, not_found, places, write
 from codefathom.errors import SettingsError, UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, Told
@@ -67,7 +68,10 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
     record = Record(question.mask, question.prices_of, on_step=question.on_step)
     support = _PINNED_SUPPORT if question.pinned else 0.0
     run = AnswerRun(question, project, models, record, support, by_itself=question.text)
-    result = _search(run, _rewrite(run))
+    result = _search(run, (question.text,) if question.dry_run else _rewrite(run))
+    if question.dry_run:
+        yield _dry_run(run, result)
+        return
     if result.unanswerable and not _is_wanted(run):
         # No model chooses among files, or judges them, where the verdict is that there is nothing.
         run_notes = [*run.degraded, *filter(None, [note_of(result)])]
@@ -97,6 +101,17 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
         yield from not_found(run, result)
     else:
         yield from write(run, packed.sources, result, models.answer)
+
+
+def _dry_run(run: AnswerRun, result: SearchResult) -> Answer:
+    """Return an answer without a text that says what it would cost; no model is asked for that."""
+    expected = ExpectedCost(0, 0)
+    if _is_wanted(run) or (_is_likely(run, result) and not result.unanswerable):
+        expected = expected_cost(run, *_found(run, result))
+        if run.question.history and run.models.answer is not None:  # what the question means is asked first
+            n_tokens = sum(run.question.count(turn.content) for turn in run.question.history)
+            expected = expected._replace(n_calls=expected.n_calls + 1, n_tokens=expected.n_tokens + n_tokens)
+    return replace(answer_of_run(run, NOTHING_WRITTEN, (), result), text=str(expected), expected=expected)
 
 
 def _is_wanted(run: AnswerRun) -> bool:
@@ -181,12 +196,9 @@ def _search_one(run: AnswerRun, query: str, limit: int) -> SearchResult | None:
 def _select(run: AnswerRun, result: SearchResult) -> list[Material]:
     """Add files that a model chooses from the outline (level 1), and files connected with the best ones (level 2)."""
     question, project, models = run.question, run.project, run.models
-    files = materials(result, project.text)
-    outline: Sequence[OutlineFile] = ()
-    if question.filter_level >= 1 and models.select is not None:
-        outline = project.outline([item.path for item in files])
+    files, outline = _found(run, result)
     if question.filter_level >= 1 and (models.select or models.judge):
-        run.say("plan", expected_cost(run, files, outline))
+        run.say("plan", str(expected_cost(run, files, outline)))
     if outline and models.select is not None:
         run.say("select", f"choosing from the outline of {len(outline)} files")
         with run.record.stage("select", _paths(files)) as stage:
@@ -209,6 +221,13 @@ def _select(run: AnswerRun, result: SearchResult) -> list[Material]:
             files = _with_paths(files, dict(list(near.items())[: question.n_sources]), project, "connected with a hit")
             stage.output = [f"{item.path}: {item.reason}" for item in files]
     return files
+
+
+def _found(run: AnswerRun, result: SearchResult) -> tuple[list[Material], Sequence[OutlineFile]]:
+    """Return the files with hits, and from level 1 on the outline from which a model chooses."""
+    files = materials(result, run.project.text)
+    is_chosen = run.question.filter_level >= 1 and run.models.select is not None
+    return files, run.project.outline([item.path for item in files]) if is_chosen else ()
 
 
 def _paths(files: Iterable[Material | Source]) -> list[str]:

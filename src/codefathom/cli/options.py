@@ -206,6 +206,7 @@ class AskOptions(NamedTuple):
     all: bool = False
     paths: tuple[str, ...] = ()
     max_tokens: int = 0
+    dry_run: bool = False
 
 
 class StatusOptions(NamedTuple):
@@ -778,6 +779,7 @@ COMMANDS = (
             Option(("--doc",), "use this text file as a source; -: read it from stdin", "FILE", repeat=True),
             _URL,
             _THOROUGH,
+            Option(("--dry-run",), "ask no model: say how many calls and tokens the answer would take"),
             *_HOW_TO_ANSWER,
             _SHELL,
             _MAX_SOURCES,

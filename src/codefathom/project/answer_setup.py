@@ -117,6 +117,7 @@ def request_of(question: Question) -> AnswerRequest:
         anyway=question.anyway,
         on_step=question.on_step or ignore_step,
         as_command=question.as_command,
+        dry_run=question.dry_run,
         for_agent=question.for_agent,
     )
 
@@ -136,6 +137,7 @@ def question_of(request: str | AnswerRequest, *, as_agent: bool = False) -> Ques
         anyway=request.anyway,
         on_step=request.on_step,
         as_command=request.as_command,
+        dry_run=request.dry_run,
         for_agent=request.for_agent,
         as_agent=as_agent,
     )
@@ -243,6 +245,7 @@ def _question(request: AnswerRequest, texts: Texts) -> AnswerQuestion:
         least_confidence=settings.answer.least_confidence,
         anyway=request.anyway,
         shell=_SHELL if request.as_command else "",
+        dry_run=request.dry_run,
         in_line_order=not settings.context.disable_segment_reorder,
         count=count,
         max_input_tokens=max_input_tokens,

@@ -66,6 +66,7 @@ class Question:
     pinned: tuple[str, ...] = ()  # paths that are among the sources in any case
     documents: tuple[tuple[str, str], ...] = ()  # name and text of what is on no disk
     as_command: bool = False  # one shell command instead of a text
+    dry_run: bool = False  # ask no model, say what the answer would cost
     as_agent: bool = False  # let the model look for itself with tools
     history: tuple[Message, ...] = ()  # the turns before
     # An agent's model reads the answer: marks stand in the place of secrets in lines of files, as `mcp.secrets` says.

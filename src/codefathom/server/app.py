@@ -207,7 +207,8 @@ def _add_job(history: HourlyHistory, job: IndexJob) -> None:
 
 
 def _add_answer(history: HourlyHistory, answer: Answer) -> None:
-    history.add_answer(AnswerFigures(answer.usage.prompt_tokens, answer.usage.completion_tokens, answer.cost))
+    if answer.expected is None:  # a dry run writes none
+        history.add_answer(AnswerFigures(answer.usage.prompt_tokens, answer.usage.completion_tokens, answer.cost))
 
 
 def _forget_sessions(state: ServerState) -> None:

@@ -1265,6 +1265,8 @@ export interface components {
              * @example 12
              */
             generation: number;
+            /** @description of a dry run, which asks no language model */
+            expected?: components["schemas"]["ExpectedCostOut"] | null;
             /**
              * Error
              * @description the reason why the model's answer is not complete
@@ -1372,6 +1374,13 @@ export interface components {
              * @example false
              */
             thorough: boolean;
+            /**
+             * Dry Run
+             * @description ask no language model: `expected` says how many calls and tokens the answer would take
+             * @default false
+             * @example false
+             */
+            dry_run: boolean;
             /**
              * Pinned
              * @description paths of files that must be among the sources
@@ -2704,6 +2713,30 @@ export interface components {
         ErrorOut: {
             /** @description the error; null if there is none */
             error: components["schemas"]["ErrorDetails"];
+        };
+        /**
+         * ExpectedCostOut
+         * @description The cost of an answer, as far as its search can tell.
+         */
+        ExpectedCostOut: {
+            /**
+             * N Calls
+             * @description calls of language models
+             * @example 21
+             */
+            n_calls: number;
+            /**
+             * N Tokens
+             * @description tokens of these calls
+             * @example 216000
+             */
+            n_tokens: number;
+            /**
+             * Cost
+             * @description by the price of the prompt; null where no price is set
+             * @example 0.4
+             */
+            cost?: number | null;
         };
         /**
          * FailedOut

@@ -5,6 +5,7 @@ import { type ComponentProps, forwardRef, type Ref, type RefObject, useEffect } 
 import { useText } from "../i18n";
 import { namesOf } from "../project-names";
 import { type Asking, isAgentPossible } from "./asking";
+import { ExpectedCost } from "./expected-cost";
 import type { Project } from "./projects";
 import { type Running, useExchange } from "./running";
 
@@ -16,6 +17,7 @@ export interface ComposerProps {
   readonly onText: (text: string) => void;
   readonly asking: Asking;
   readonly onAsking: (asking: Asking) => void;
+  readonly conversationId: string;
   readonly projects: readonly Project[];
   readonly hasModel: boolean;
   /** What is being answered now, and can be stopped. */
@@ -29,7 +31,7 @@ const SIZE = { minRows: 1, maxRows: 10 };
 /** Where a question is written, and said what it is asked of. */
 export function Composer(props: ComposerProps) {
   const t = useText();
-  const { ref, text, onText, running, onSend } = props;
+  const { ref, text, onText, asking, conversationId, running, onSend } = props;
   const isStopping = useExchange(running)?.isStopping;
   useEffect(() => {
     ref?.current?.focus();
@@ -50,7 +52,11 @@ export function Composer(props: ComposerProps) {
       footer={(_, { components: { SendButton, LoadingButton } }) => (
         <div className="composer-foot">
           <Choices {...props} />
-          <span className="composer-keys">{t("chat.keys")}</span>
+          {asking.isThorough ? (
+            <ExpectedCost text={text} projectIds={asking.projectIds} conversationId={conversationId} />
+          ) : (
+            <span className="composer-keys">{t("chat.keys")}</span>
+          )}
           {running ? (
             <Tooltip title={t("chat.stop")}>
               <LoadingButton className="composer-stop" aria-label={t("chat.stop")} disabled={isStopping} />

@@ -136,6 +136,7 @@ function Loaded({ conversation, conversationId, projects, running, onAsk }: Load
             onText={setText}
             asking={asking}
             onAsking={choose}
+            conversationId={conversationId}
             projects={projects}
             hasModel={models.agent}
             running={running.findLast((one) => !one.isOver)}

@@ -52,6 +52,7 @@ class AnswerQuestion:
     max_tokens: int = 2_048
     least_confidence: float = 0.02
     anyway: bool = False  # answer also where most likely nothing here does
+    dry_run: bool = False  # no model is asked; the answer says what it would cost
     shell: str = ""  # the shell for which one command is wanted instead of a text
     in_line_order: bool = True
     count: CountTokens = estimate

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from codefathom.answer.answer_types import ExpectedCost
 from codefathom.answer.budget import Material, too_large
 from codefathom.answer.stages import judge, select
 from codefathom.answer.stages.answer_run import AnswerRun
 from codefathom.answer.stages.select import OutlineFile
 
 
-def expected_cost(run: AnswerRun, files: Sequence[Material], outline: Sequence[OutlineFile]) -> str:
-    """Return a sentence on the calls and tokens that the stages will take, as far as the search can tell."""
+def expected_cost(run: AnswerRun, files: Sequence[Material], outline: Sequence[OutlineFile]) -> ExpectedCost:
+    """Return the calls and tokens that the stages after the search will take, as far as it can tell."""
     calls = list(_calls(run, files, outline))
     names = {model.name for model in run.models if model is not None}
-    price = ""
+    cost = None
     if len(names) == 1:
-        cost = run.question.prices_of(next(iter(names))).prompt * sum(calls) / 1e6
-        price = f", cost {cost:.4f}" if cost else ""
-    return f"this answer takes about {len(calls)} calls of models and {sum(calls):,} tokens{price}"
+        cost = run.question.prices_of(next(iter(names))).prompt * sum(calls) / 1e6 or None
+    return ExpectedCost(len(calls), sum(calls), cost)
 
 
 def _calls(run: AnswerRun, files: Sequence[Material], outline: Sequence[OutlineFile]) -> Iterator[int]:
     """Yield the tokens of each call."""
     question, models = run.question, run.models
-    if models.select is not None:
+    is_chosen = question.filter_level >= 1
+    if is_chosen and models.select is not None:
         yield from select.calls_of(outline, question.count, question.max_input_tokens)
-    if models.judge is not None:
+    if is_chosen and models.judge is not None:
         yield from judge.calls_of(question.text, question.history, files, question.judging)
-    if models.excerpt is not None and question.budget.segment:
+    if is_chosen and models.excerpt is not None and question.budget.segment:
         large = too_large(files[: question.n_sources], question.budget, question.count)
         yield from (min(question.count(files[index].text), question.max_input_tokens) for index in large)
     if models.answer is not None:

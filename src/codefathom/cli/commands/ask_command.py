@@ -36,12 +36,12 @@ from codefathom.types import Context, Where
 
 Events: TypeAlias = Iterator[AnswerSources | Text | Event | Answer]
 SUCCESS, NO_RESULT, ERROR = 0, 1, 2
-_NOT_FOR_AGENTS = ("contexts_only",)
+_NOT_FOR_AGENTS = ("contexts_only", "dry_run")
 _NOT_FOR_COMMANDS = ("contexts_only", "agent")
-_OF_ANSWERS = ("explain", "trace")
+_OF_ANSWERS = ("explain", "trace", "dry_run")
 _WHY = {
-    "agent": "an agent searches for its sources itself",
-    "contexts_only": "no answer is written, so there are no stages to show",
+    "agent": "an agent searches for its sources itself, and nobody knows how often",
+    "contexts_only": "no answer is written, so there are no stages to show and no cost to tell",
     "shell": "a shell command is written in one call, from the hits of the search",
 }
 
@@ -62,6 +62,7 @@ class QuestionInputs(NamedTuple):
     on_step: OnStep
     as_command: bool = False
     commits: bool = False
+    dry_run: bool = False
 
 
 def choose_level(options: AskOptions, face: Face) -> None:
@@ -144,6 +145,8 @@ def run(options: AskOptions, face: Face) -> int:
         write_trace(json.dumps(trace_shape(answer.trace), indent=2), options.trace, "w")
     if answer.failure:
         return ERROR
+    if answer.expected:
+        return SUCCESS
     return SUCCESS if answer.sources and Note(NOT_FOUND) not in answer.problems else NO_RESULT
 
 
@@ -158,6 +161,7 @@ def question_inputs(options: AskOptions, engine: Engine | JoinedProjects, face: 
         face.step,
         options.shell,
         bool(options.values.get("commits")),
+        options.dry_run,
     )
 
 
@@ -177,6 +181,7 @@ def ask_events(
         anyway=inputs.anyway,
         on_step=inputs.on_step,
         as_command=inputs.as_command,
+        dry_run=inputs.dry_run,
         as_agent=inputs.agent,
     )
     events: Events = engine.answer(asks)
@@ -244,7 +249,7 @@ def conclude(answer: Answer, options: AskOptions, face: Face, reported: Collecti
         face.note(
             "for a written answer, set FATHOM_LLM__MODEL, for example to ollama:qwen2.5-coder:14b or openai:gpt-5-mini"
         )
-    if not answer.sources:
+    if not (answer.sources or answer.expected):
         face.note(f"nothing found for {answer.question!r}")
     if options.explain:
         face.note("the stages of this answer", f"{stages_text(answer.trace)}\n")

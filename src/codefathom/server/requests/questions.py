@@ -104,6 +104,8 @@ def begin(state: ServerState, caller: Caller, question: Question, call: ClientCa
         projects, left_out = _usable(state, caller, tuple(places.projects), places.unserved, bool(places.loose))
     if question.as_agent and only_contexts:
         raise UsageError("an agent always writes an answer", hint="do not set only_contexts")
+    if question.as_agent and question.dry_run:
+        raise UsageError("nobody knows how often an agent will ask its model", hint="do not set dry_run")
     turns = (*(history(conversation) if conversation else ()), *question.history)
     lease = SearchLease(SearchEnd(), inf)
     with _askers(state, caller, projects, lease) as askers:
@@ -112,7 +114,9 @@ def begin(state: ServerState, caller: Caller, question: Question, call: ClientCa
         first = askers[projects[0]].settings if projects else state.projects.settings_outside()
     call.own.check(first)
     turns = recent(turns, first)
-    if conversation is None and call.keep:
+    if question.dry_run:
+        conversation = None  # nothing is said in it
+    elif conversation is None and call.keep:
         conversation = state.conversations.begin(projects, caller.id, text)
 
     def answered(source: AskerElsewhere | JoinedProjects, on_step: OnStep) -> Iterator[EngineEvent]:

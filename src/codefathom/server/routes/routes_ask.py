@@ -109,7 +109,7 @@ def question_of(body: AskIn) -> Question:
     history = tuple(Message(turn.role, turn.content) for turn in body.history)
     question = question_of_options("ask", body.query, body.values)
     or_commits = not history  # what a follow-up means is not in its words alone
-    return replace(question, pinned=tuple(body.pinned), history=history, or_commits=or_commits)
+    return replace(question, pinned=tuple(body.pinned), history=history, or_commits=or_commits, dry_run=body.dry_run)
 
 
 def call_of(body: AskIn) -> ClientCall:

@@ -49,6 +49,11 @@ class AskIn(QuestionIn):
         examples=[False],
         description="let the language model choose and judge the sources first, in many calls",
     )
+    dry_run: bool = Field(
+        default=False,
+        examples=[False],
+        description="ask no language model: `expected` says how many calls and tokens the answer would take",
+    )
     pinned: list[str] = Field(
         default=[], max_length=100, examples=[[]], description="paths of files that must be among the sources"
     )
@@ -136,6 +141,16 @@ class ClaimsOut(Out):
     n_checked: int = Field(examples=[1])
 
 
+class ExpectedCostOut(Out):
+    """The cost of an answer, as far as its search can tell."""
+
+    n_calls: int = Field(examples=[21], description="calls of language models")
+    n_tokens: int = Field(examples=[216_000], description="tokens of these calls")
+    cost: float | None = Field(
+        default=None, examples=[0.4], description="by the price of the prompt; null where no price is set"
+    )
+
+
 class AnswerOut(Out):
     """An answer, every citation checked."""
 
@@ -156,6 +171,7 @@ class AnswerOut(Out):
     degraded_parts: Parts
     stale: bool = Field(examples=[False])
     generation: int = Field(examples=[12])
+    expected: ExpectedCostOut | None = Field(default=None, description="of a dry run, which asks no language model")
     error: Sound = Field(default="", description="the reason why the model's answer is not complete")
     projects: list[str] = Field(examples=[["shop"]])
     roots: Roots = Field(default={})
