@@ -155,7 +155,7 @@ NOTHING_WRITTEN = Checked("", (), ())
 
 
 class ExpectedCost(NamedTuple):
-    """The cost of an answer, as far as its search can tell: the calls of models, and what these are sent and may write."""
+    """The cost of an answer, as far as its search can tell: calls of models, and what these are sent and may write."""
 
     n_calls: int
     n_tokens: int

@@ -87,10 +87,7 @@ class ClientCall:
 
 def begin(state: ServerState, caller: Caller, question: Question, call: ClientCall) -> AnswerTask:
     """Begin to answer. Raises FathomError for what can be said before: an unknown project, no index, no question."""
-    check_length(question.text)
-    text, only_contexts = unwrap(question.text)
-    if not text.strip():
-        raise UsageError("the question is empty", hint="ask a question, such as: where are orders priced?")
+    text, only_contexts = _checked(question)
     conversation = None
     if call.conversation_id:
         conversation = conversation_of(state, caller, call.conversation_id)
@@ -102,10 +99,6 @@ def begin(state: ServerState, caller: Caller, question: Question, call: ClientCa
         raise no_project(places)
     else:
         projects, left_out = _usable(state, caller, tuple(places.projects), places.unserved, bool(places.loose))
-    if question.as_agent and only_contexts:
-        raise UsageError("an agent always writes an answer", hint="do not set only_contexts")
-    if question.as_agent and question.dry_run:
-        raise UsageError("nobody knows how often an agent will ask its model", hint="do not set dry_run")
     turns = (*(history(conversation) if conversation else ()), *question.history)
     lease = SearchLease(SearchEnd(), inf)
     with _askers(state, caller, projects, lease) as askers:
@@ -151,6 +144,19 @@ def begin(state: ServerState, caller: Caller, question: Question, call: ClientCa
         if not call.conversation_id and asker.conversation_id:  # nothing was said in the one just begun
             state.conversations.delete(asker.conversation_id, caller.id)
         raise
+
+
+def _checked(question: Question) -> tuple[str, bool]:
+    """Return the words of a question, and True for its sources alone. Raises UsageError."""
+    check_length(question.text)
+    text, only_contexts = unwrap(question.text)
+    if not text.strip():
+        raise UsageError("the question is empty", hint="ask a question, such as: where are orders priced?")
+    if question.as_agent and only_contexts:
+        raise UsageError("an agent always writes an answer", hint="do not set only_contexts")
+    if question.as_agent and question.dry_run:
+        raise UsageError("nobody knows how often an agent will ask its model", hint="do not set dry_run")
+    return text, only_contexts
 
 
 def conversation_of(state: ServerState, caller: Caller, conversation_id: str) -> Conversation:
