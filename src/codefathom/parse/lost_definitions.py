@@ -95,6 +95,8 @@ def without_symbol(heads: Iterable[Head], symbols: Sequence[Symbol]) -> list[Hea
 
 def with_heads(symbols: Sequence[Symbol], heads: Sequence[Head], text: str) -> list[Symbol]:
     """Return the symbols with one for each of these heads among them, in order, outer before inner."""
+    if not heads:
+        return list(symbols)
     lines = text.split("\n")
     first_lines = {line: _first_line(lines, line) for line in {head.line for head in heads}}
     depths = _Depths(lines, {symbol.start_line: symbol.name_line for symbol in symbols}, first_lines)

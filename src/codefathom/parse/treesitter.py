@@ -16,7 +16,7 @@ import re
 import sys
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from time import thread_time
 from typing import Literal, NamedTuple
@@ -360,11 +360,14 @@ def _values(
     )
     for use in _uses(nodes, data, seen):
         place = bisect_right(statements, (use.place, sys.maxsize)) - 1
-        is_named = _CAPITAL.match(use.name.encode()) or use.name.encode() in imported
-        if (not use.qualifier or is_named or use.qualifier in modules) and (
-            place < 0 or statements[place][1] <= use.place
-        ):
+        if place >= 0 and statements[place][1] > use.place:
+            continue
+        if not use.qualifier or use.qualifier in modules or _is_named(use.name.encode(), imported):
             yield use
+
+
+def _is_named(name: bytes, imported: Collection[bytes]) -> bool:
+    return name in imported or _CAPITAL.match(name) is not None
 
 
 def _not_local(uses: Iterable[_Use], local: LocalNames) -> Iterator[_Use]:

@@ -254,9 +254,10 @@ class ResolvedGraph(ReferenceGraph):
         """Return the definitions that the names before a name lead to; else those of any value."""
         qualifier, is_type = use.reference.qualifier, use.reference.kind == "type"
         own = scope.own_members(use.reference.container) if qualifier in _SELF else NO_DEFINITIONS
-        return UseTargets(own) if own else self._behind(scope, qualifier, is_type)
+        return UseTargets(own) if own else self._behind(scope, qualifier, use.reference.name, is_type)
 
-    def _find_behind(self, scope: _Scope, qualifier: str, is_type: bool) -> UseTargets:
+    def _find_behind(self, scope: _Scope, qualifier: str, name: str, is_type: bool) -> UseTargets:
+        """Return what is meant by a name behind others; a module may pass the definitions of `scope` on under it."""
         parts = qualifier.split(".")
         if parts[0] == "?" or qualifier in _SELF:
             return scope.members(is_type)
@@ -264,7 +265,7 @@ class ResolvedGraph(ReferenceGraph):
         for end in range(len(parts), 0, -1):
             bound = sources.get(".".join(parts[:end]))
             if bound:
-                targets = self._from_sources(scope, bound, parts, end)
+                targets = self._from_sources(scope, bound, (*parts, name), end)
                 break
         else:
             exact = self._by_whole_path(scope, parts) if scope.language == "rust" else NO_DEFINITIONS
@@ -299,9 +300,9 @@ class ResolvedGraph(ReferenceGraph):
     def _from_sources(
         self, scope: _Scope, sources: Iterable[_Source], parts: Sequence[str], n_bound: int
     ) -> UseTargets | None:
-        """Return all that a name means that stands behind one of these sources and perhaps further names.
+        """Return all that the last part means, which stands behind one of these sources and perhaps further names.
 
-        The first `n_bound` parts before the name are that of the sources. None: those of any type.
+        The first `n_bound` parts are the name of the sources. None: those of any type.
         """
         sources = list(sources)
         documents = {path for source in sources for path in source.documents}
@@ -310,13 +311,14 @@ class ResolvedGraph(ReferenceGraph):
             return UseTargets(scope.symbols, "by-name", lost) if lost else UseTargets()
         local = ".".join(parts[:n_bound])
         originals = {self._owner(scope.path, local, source) for source in sources} - {EVERY}
-        owner = (parts[-1] if n_bound < len(parts) else "") or min(originals, default="")
+        *before, name = parts
+        owner = (before[-1] if n_bound < len(before) else "") or min(originals, default="")
         if owner:
             places = documents | self._passed_on(scope, documents, owner)
             owned = scope.symbols.by(owner_name).get(owner, NO_DEFINITIONS).of(places, path_of)
             owned = owned or scope.in_file(owner, documents)
             return UseTargets(owned) if owned else None
-        exact = self._exported(scope, documents, scope.name, _MOST_HOPS)
+        exact = self._exported(scope, documents, name, _MOST_HOPS)
         return UseTargets(exact) if exact else None
 
     def _owner(self, path: str, local: str, source: _Source) -> str:

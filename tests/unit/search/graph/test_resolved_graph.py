@@ -186,6 +186,37 @@ def test_an_answer_says_how_complete_it_is(tmp_path: Path, target: str, parts: l
     assert absent not in said
 
 
+# ---- another name behind a module that passes the definition on under it
+
+PASSED_ON = {
+    "size.ts": "export function sizeOf() {}\n",
+    "index.ts": "export { sizeOf as measure } from './size'\n",
+    "whole.ts": "import * as all from './index'\nconst n = all.measure(3)\n",
+    "late.ts": "async function late() { const m = await import('./index'); return m.measure(1) }\n",
+    "deep.ts": "export * as sizes from './index'\n",
+    "other.ts": "export function measure() {}\n",
+    "own.ts": "import * as all from './other'\nconst n = all.measure(3)\n",
+    "nest/__init__.py": "from .core import Egg as Shell\n",
+    "nest/core.py": "class Egg: pass\n",
+    "nest/other.py": "class Shell: pass\n",
+    "use.py": "import nest\ndef use(): return nest.Shell()\n",
+    "own.py": "import nest.other\ndef own(): return nest.other.Shell()\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("@@sizeOf", {"whole.ts": EXACT, "late.ts": EXACT}),
+        ("other.ts", {"own.ts": EXACT}),
+        ("@@Egg", {"use.py": EXACT}),
+        ("nest/other.py", {"own.py": EXACT}),
+    ],
+)
+def test_another_name_behind_a_module(tmp_path: Path, target: str, expected: dict[str, tuple[str, int]]) -> None:
+    assert users(edges(tmp_path, PASSED_ON, target)) == expected
+
+
 # ---- importers of a name behind others
 
 BARRELS = {
