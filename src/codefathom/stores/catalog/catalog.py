@@ -156,6 +156,7 @@ class Catalog:
     def close(self) -> None:
         """Close the file, in all threads; what they read at this moment ends with IndexClosedError there."""
         self._database.close()
+        self._kept.clear()  # some of it has this object
 
     def check_open(self) -> None:
         """Raise IndexClosedError if another thread has closed the file."""
