@@ -8,6 +8,8 @@ import pytest
 from tests.counted import Steps, TwoProjects, counting, two_projects
 
 from codefathom import Engine
+from codefathom.search.graph.reference_graph import _links
+from codefathom.search.graph.resolve import Resolver
 
 FEW, MANY = 40, 160  # files beside those of the answer
 
@@ -116,3 +118,22 @@ def steps_after_a_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
         engine.index()
         assert "shop/late.py" not in {edge.path for edge in engine.related("@@shared").edges}
     return n_steps
+
+
+@pytest.mark.parametrize("question", [*TARGETS, *SEARCHES])
+def test_a_question_that_is_asked_again_resolves_nothing_again(
+    projects: TwoProjects, question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    resolve = Resolver.resolve
+
+    def counted(self: Resolver, name: str, path: str) -> tuple[str, ...]:
+        made.append(name)
+        return resolve(self, name, path)
+
+    with Engine.open(projects[0]) as engine:
+        engine.opened.catalog.kept(_links)
+        monkeypatch.setattr(Resolver, "resolve", counted)
+        first = ask(engine, question)
+        n_made = len(made)
+        assert (ask(engine, question), len(made)) == (first, n_made)

@@ -387,6 +387,20 @@ PART_DAMAGED = _kind("part_damaged", "the {part} is damaged: {error}")
 CATALOGUE_DAMAGED = _kind("catalogue_damaged", "the catalogue {path} is damaged: {error}")
 CATALOGUE_MARKED = _kind("catalogue_marked", "the catalogue {path} is damaged")
 SET_ASIDE = _kind("set_aside", "the index was set aside: {reason}")
+OLD_FORMAT = _kind(
+    "old_format",
+    "the index has format {before} of an older fathom: it is written in format {now} first, once, which takes some "
+    "seconds, and minutes where the project is very large",
+)
+OLD_FORMAT_UNWRITABLE = _kind(
+    "old_format_unwritable",
+    "the index {path} has format {before} of an older fathom, and cannot be written in format {now}: {error}",
+)
+OLD_FORMAT_REMEDY = _kind(
+    "old_format_remedy",
+    "run `fathom status` once as a user who can write in the folder of the index, where its disk has room, or set "
+    "FATHOM_INDEX_DIR to another folder: a new index is made there",
+)
 PARTS_DIFFER = _kind("parts_differ", "parts of it differ from what was written")
 PART_OF_FILE_DIFFERS = _kind("part_of_file_differs", "a part of {path} differs from what was written")
 CONTENT_DIFFERS = _kind("content_differs", "what it holds of {path} differs from what was written")

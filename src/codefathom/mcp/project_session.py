@@ -13,9 +13,11 @@ from threading import Event, Lock, Thread
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, LockedError, StoppedError
 from codefathom.index.plan import plan
+from codefathom.index.word_search import UnindexedFiles
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_projects import FirstIndex
 from codefathom.project.location import Location
+from codefathom.project.opening import is_old
 from codefathom.providers.stoppable import Stoppable
 from codefathom.system.memory import give_back
 from codefathom.types import Progress
@@ -30,17 +32,18 @@ class ProjectSession:
     """A project, its first index and its changes. Safe to use from several threads."""
 
     def __init__(self, place: Location) -> None:
-        """Take a place. Raises what opening its index raises."""
-        self._engine = Engine(place, wrap_model=Stoppable, first_index_wait_s=0.0)
+        """Take a place. Raises what opening its index raises, but for one of an older format."""
+        self._engine = Engine(place, on_wait=self._wait, wrap_model=Stoppable, first_index_wait_s=0.0)
         self._writer = Engine(place)
         self._step = Progress("scan", 0, 0)
         self._problem: FathomError | None = None
         self._ready, self._over = Event(), Event()
         self._lock = Lock()
         self._n_waiting = 0
-        if _is_indexed(self._engine):
-            self._ready.set()
-        self._files = None if self._ready.is_set() else self._engine.unindexed
+        self._is_old = is_old(place)  # its opening takes long: whoever asks meanwhile hears of it
+        self._files: UnindexedFiles | None = None
+        if not self._is_old:
+            self._open()
         self._thread = Thread(target=self._follow, name="index", daemon=True)
         self._thread.start()
 
@@ -82,7 +85,7 @@ class ProjectSession:
                 if self._step != told:
                     told = self._step
                     control.on_progress(told)
-                if time.monotonic() > until:
+                if self._files is not None and time.monotonic() > until:  # None: nothing can be asked meanwhile
                     return False
             return True
         finally:
@@ -96,8 +99,19 @@ class ProjectSession:
                 self.stop()
         raise StoppedError("the call was cancelled", hint="ask again")
 
+    def _wait(self, text: str) -> None:
+        self._step = Progress("wait", 0, 0, message=text)
+
+    def _open(self) -> None:
+        if _is_indexed(self._engine):
+            self._ready.set()
+        else:
+            self._files = self._engine.unindexed
+
     def _follow(self) -> None:
         try:
+            if self._is_old:
+                self._open()
             if not self._ready.is_set():
                 self._make_first_index()
                 self._ready.set()

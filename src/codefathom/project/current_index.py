@@ -98,6 +98,7 @@ class CurrentIndex:
             # One that is replaced stays open: another thread may be reading it.
             if self._opened is None or self._opened.catalog.is_replaced or self._opened.is_moved:
                 self._opened = OpenedProject(self.place, self.on_wait, self._wrap_model)
+                self.note_later(self._opened.opening_notes)
                 self._looked_at = float("-inf")  # whoever has put it there may not have made its views yet
             return self._opened
 
@@ -337,6 +338,7 @@ class CurrentIndex:
         with self.lock:
             if is_away(self.opened.embedder):
                 self._opened = OpenedProject(self.place, self.on_wait, self._wrap_model, is_patient=True)
+                self.note_later(self._opened.opening_notes)
 
     def run(self, *, full: bool, retry: bool, wait_s: float = 0.0, keep_rules: bool = False) -> Run:
         """Bring the index up to date with the tree. Raises LockedError."""

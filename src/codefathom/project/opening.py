@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from codefathom.config.model_names import BUNDLED, is_on_disk, shown_model
 from codefathom.config.settings import Settings, StoreSettings
 from codefathom.errors import DamagedError, IndexingError, ProviderError, SettingsError, UnwritableError
+from codefathom.facts.reasons import Note
 from codefathom.index.chunk import ChunkLimits
 from codefathom.index.plan import Recipe, TokenLimits
 from codefathom.project.kept_rules import scan_rules, with_kept
@@ -28,6 +29,7 @@ from codefathom.search.retrieve import Sources
 from codefathom.source.origin import Originals, origin_of
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
+from codefathom.stores.catalog.schema import format_to_bring_up, not_brought_up
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.lock import UseLock, WriterLock, held_lock
@@ -72,6 +74,7 @@ class OpenedProject:
         folder = place.index_folder
         self._registry = Registry(place.state_dir)
         self._use = UseLock(folder, is_taken=place.revision is not None)
+        self.opening_notes: list[Note] = []  # what the user was told while it was opened
         self.catalog, self.unwritable = self._opened_catalog(folder)
         self._is_known = self._knows() or (self.unwritable is None and self._claims())
         if not self._is_known and self.unwritable is None and self.catalog.integrity_problem():
@@ -90,7 +93,11 @@ class OpenedProject:
     upgrades = True  # the bundled model answers while a slow one is at work
 
     def _opened_catalog(self, folder: Folder) -> tuple[Catalog, UnwritableError | None]:
-        return _catalog(folder)
+        return _catalog(folder, self._note)
+
+    def _note(self, note: Note) -> None:
+        self.opening_notes.append(note)
+        self._on_wait(str(note))
 
     def _opened_words(self, folder: Folder) -> LexicalView:
         return LexicalView.open(folder.below("lexical"), self.catalog.identity)
@@ -404,19 +411,25 @@ def n_workers(setting: int) -> int:
     return min(setting or processors, processors)
 
 
-def _catalog(folder: Folder) -> tuple[Catalog, UnwritableError | None]:
+def _catalog(folder: Folder, on_note: Callable[[Note], None]) -> tuple[Catalog, UnwritableError | None]:
     """Open the catalogue; where nothing can be written, one that is there only to be read, and return why as well."""
     file = folder.file(CATALOGUE)
     try:
         make_index_folder(folder)
-        return Catalog.open(file), None
+        return Catalog.open(file, on_note=on_note), None
     except UnwritableError as error:
         try:
             return Catalog.open(file, read_only=True), error
         except DamagedError:
             raise
         except IndexingError:
-            raise error from None
+            version = format_to_bring_up(file)
+            raise (not_brought_up(file, version, error) if version else error) from None
+
+
+def is_old(place: Location) -> bool:
+    """Return True if the index of a place has an older format, so that opening it may take minutes."""
+    return bool(format_to_bring_up(place.index_folder.file(CATALOGUE)))
 
 
 def make_index_folder(folder: Folder) -> None:

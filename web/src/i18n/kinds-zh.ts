@@ -189,6 +189,10 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   catalogue_damaged: "目录库 {path} 已损坏：{error}",
   catalogue_marked: "目录库 {path} 已损坏",
   set_aside: "索引已被搁置：{reason}",
+  old_format: "索引是旧版 fathom 的格式 {before}：先把它改写为格式 {now}，只做一次，需要几秒，非常大的项目需要几分钟",
+  old_format_unwritable: "索引 {path} 是旧版 fathom 的格式 {before}，不能改写为格式 {now}：{error}",
+  old_format_remedy:
+    "请由能写入索引文件夹的用户在磁盘有空间时运行一次 `fathom status`，或把 FATHOM_INDEX_DIR 设为另一个文件夹：新的索引会建在那里",
   parts_differ: "其中一部分与写入的内容不同",
   part_of_file_differs: "{path} 的一部分与写入的内容不同",
   content_differs: "{path} 在其中的内容与写入的不同",

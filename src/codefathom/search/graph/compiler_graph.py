@@ -9,11 +9,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from codefathom.search.graph.reference_graph import NO_DEFINITIONS, Definitions, NameUse, joined
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse, UseTargets
+from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import CompilerUse, CompilerUses
 from codefathom.types import VALUE_KINDS, Certainty, FoundSymbol, Reference
@@ -72,6 +74,32 @@ class CompilerGraph(ResolvedGraph):
     def certainty_of_import(self, name: str, path: str) -> Certainty:
         """Return how it is known which documents an import means."""
         return "by-compiler" if name in self._compiled.modules(path) else "exact"
+
+
+_MOST_ROWS = 200_000  # of a graph that is kept, some 100 MB
+
+
+@contextmanager
+def lent_graph(catalog: SearchCatalog) -> Iterator[CompilerGraph]:
+    """Lend the graph of the last question, with what it has read and resolved, while the catalogue stays as it is.
+
+    Each of several questions at a time has its own. What a fleet could read of its shards in time is never kept.
+    """
+    if not isinstance(catalog, Catalog):
+        yield CompilerGraph(catalog)
+        return
+    idle = catalog.kept(_idle_graphs)
+    try:
+        graph = idle.pop()
+    except IndexError:
+        graph = CompilerGraph(catalog)
+    yield graph
+    if graph.n_rows <= _MOST_ROWS:
+        idle[:] = [graph]
+
+
+def _idle_graphs(_: SearchCatalog, before: list[CompilerGraph] | None) -> list[CompilerGraph]:
+    return []
 
 
 class _Compiled:

@@ -172,6 +172,11 @@ class ReferenceGraph:
         self._importers: dict[str, Mapping[str, Sequence[NameUse]]] = {}  # by family of languages
         self.resolver = catalog.kept(_resolver)
 
+    @property
+    def n_rows(self) -> int:
+        """The number of references and symbols that are kept, which tells how much memory all that is kept takes."""
+        return sum(map(len, (*self._references.values(), *self._symbols.values())))
+
     def resolve(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents that an import means."""
         return self._resolve(name, path)

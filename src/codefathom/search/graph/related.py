@@ -19,7 +19,7 @@ from codefathom.facts.paths import may_go_unnamed
 from codefathom.facts.reasons import Note
 from codefathom.question.extents import USUAL_DEPTH, limit_of
 from codefathom.question.question import Question
-from codefathom.search.graph.compiler_graph import CompilerGraph
+from codefathom.search.graph.compiler_graph import CompilerGraph, lent_graph
 from codefathom.search.graph.edge_list import EdgeChoice, checked, order
 from codefathom.search.graph.reference_graph import (
     MAX_DEFINING_FILES,
@@ -82,7 +82,11 @@ def _related(catalog: SearchCatalog, target: str, reach: _Reach) -> RelatedResul
             f"the depth must be from 1 to {MAX_DEPTH}, not {reach.depth}", hint="start with 1, the nearest edges"
         )
     checked(reach.choice)
-    graph = CompilerGraph(catalog)
+    with lent_graph(catalog) as graph:
+        return _related_in(graph, target, reach)
+
+
+def _related_in(graph: CompilerGraph, target: str, reach: _Reach) -> RelatedResult:
     name = target.removeprefix("@@")
     is_symbol = target.startswith("@@")
     written = target.removeprefix("@")

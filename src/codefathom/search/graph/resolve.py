@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from codefathom.facts.languages import LANGUAGES
@@ -17,6 +17,7 @@ def family(language: str) -> str:
     return (LANGUAGES[language].family or language) if language in LANGUAGES else language
 
 
+_MANY_OF_A_NAME = 50  # documents; fewer are all looked at
 # Here `super::x`, or a folder above, means a file whose name does not stand in the import.
 _BY_PLACE_ALONE = frozenset({"rust", "hcl"})
 
@@ -35,6 +36,7 @@ class Resolver:
         self._workspaces = workspaces or Workspaces()
         self._go_modules = dict(sorted((go_modules or {}).items(), key=lambda item: -len(item[0])))
         self._by_name: dict[str, list[str]] = defaultdict(list)
+        self._by_folder_and_name: dict[str, Mapping[str, Sequence[str]]] = {}  # by name, then by the folder around it
         self._in_folder: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self.language_of):
             folder, _, name = path.rpartition("/")
@@ -148,10 +150,24 @@ class Resolver:
             return [candidate[1:]] if candidate[1:] in self.language_of else []
         documents = [
             other
-            for other in self._by_name.get(candidate.rpartition("/")[2], ())
+            for other in self._with_end(candidate)
             if (other == candidate or other.endswith("/" + candidate)) and self._is_root(other, candidate)
         ]
         return [self.nearest(documents, path)] if documents else []
+
+    def _with_end(self, candidate: str) -> Sequence[str]:
+        """Return the documents that may end so, in order: those whose name, and the folder around it, are the same."""
+        front, _, name = candidate.rpartition("/")
+        paths = self._by_name.get(name, ())
+        if not front or len(paths) < _MANY_OF_A_NAME:
+            return paths
+        # Half of the imports of Python ask for an `__init__.py`, of which there are thousands.
+        if name not in self._by_folder_and_name:
+            by_folder: dict[str, list[str]] = defaultdict(list)
+            for path in paths:
+                by_folder[path.rpartition("/")[0].rpartition("/")[2]].append(path)
+            self._by_folder_and_name[name] = by_folder
+        return self._by_folder_and_name[name].get(front.rpartition("/")[2], ())
 
     def _is_root(self, path: str, candidate: str) -> bool:
         """Return True if an absolute import can begin here: in Python outside packages, so that `os` is not x/os.py."""

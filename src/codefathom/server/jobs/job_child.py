@@ -48,13 +48,18 @@ _READ_AT_ONCE = 1 << 16  # bytes of an order, in which texts may be
 _NEEDED = ("codefathom.index.indexing", "codefathom.project.inspection", "codefathom.stores.vectors.payload")
 
 
-def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Iterator[Message]:
-    """Carry out an order, and yield the messages of the job, its result or a Trouble last."""
+def messages(
+    order: Order, sleep: Callable[[float], None] = time.sleep, on_step: Callable[[Step], None] = lambda _: None
+) -> Iterator[Message]:
+    """Carry out an order, and yield the messages of the job, its result or a Trouble last.
+
+    What is waited for while the index is opened is told to `on_step`, as no message can be yielded from there.
+    """
     try:
         if order.origin is not None and not order.move_to:
             for event in bring(order.origin, order.root):
                 yield Step(event.phase, current=event.n_done, total=event.n_total, message=event.message)
-        with _open(order) as engine:
+        with _open(order, lambda text: on_step(Step("waiting", message=text))) as engine:
             if order.paths or order.texts:
                 yield path_outcome_of(engine.update(order.paths, texts=order.texts, wait_s=_PATHS_WAIT_S))
             elif order.move_to:
@@ -65,13 +70,13 @@ def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Itera
         yield Trouble.of(type(error).__name__, error.told, error.remedy)
 
 
-def _open(order: Order) -> Engine:
+def _open(order: Order, on_wait: Callable[[str], None]) -> Engine:
     place = locate_registered(order.root)
     variables = place.variables
     settings = served_settings(place.root, order.settings, variables, user_file(variables), order.model_hosts)
-    engine = Engine.open(place.root, settings=settings, revision=order.revision, is_root=True)
+    engine = Engine.open(place.root, settings=settings, revision=order.revision, is_root=True, on_wait=on_wait)
     # A search of the server makes no index, so that this one must not go by itself.
-    return Engine(replace(engine.place, is_kept=True)) if order.revision else engine
+    return Engine(replace(engine.place, is_kept=True), on_wait=on_wait) if order.revision else engine
 
 
 def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Message]:
@@ -131,9 +136,13 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
     with suppress(BrokenPipeError):
-        for message in messages(order):
+
+        def send(message: Message) -> None:
             answers.write(line_of(message))
             answers.flush()
+
+        for message in messages(order, on_step=send):
+            send(message)
 
 
 def _first_line(descriptor: int) -> bytes:

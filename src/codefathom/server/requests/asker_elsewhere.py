@@ -272,7 +272,8 @@ class ProjectElsewhere(AskerElsewhere):
             is_usual = not (kept.commits or kept.or_commits)
             is_usual = is_usual and (self.change is None or self.change(engine.settings) == engine.settings)
             result = self.state.cache.get_or_make(key, look, keep=is_kept, again=again) if is_usual else look()
-            return replace(result, stale=stale, problems=(*result.problems, *refused))
+            notes = engine.current.take_notes()  # of this process, which brings the index up to date
+            return replace(result, stale=stale, problems=(*result.problems, *notes, *refused))
 
     @contextmanager
     def _engine_now(self) -> Iterator[Engine]:

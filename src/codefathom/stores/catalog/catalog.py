@@ -33,7 +33,9 @@ from codefathom.stores.catalog.records import (
 )
 from codefathom.stores.catalog.schema import (
     EMBEDDED,
+    OnNote,
     drop_late_indexes,
+    hear_nothing,
     made_again,
     make_late_indexes,
     open_to_read,
@@ -110,8 +112,10 @@ class Catalog:
         self._keeping = Lock()  # while the table of imports is brought up to date
 
     @classmethod
-    def open(cls, place: File | str, *, read_only: bool = False) -> Catalog:
-        """Open the catalogue, or make it. One of an older format, or a damaged one, is set aside and made again.
+    def open(cls, place: File | str, *, read_only: bool = False, on_note: OnNote = hear_nothing) -> Catalog:
+        """Open the catalogue, or make it. One of an older format is brought up, which `on_note` is told before.
+
+        A damaged one, or one of a format that cannot be brought up, is set aside and made again.
 
         So is an entry that is no regular file, or has another name elsewhere. Raises IndexingError for a newer format,
         for a file that cannot be opened, and, when read_only, for one that is missing, damaged or old; LockedError when
@@ -121,7 +125,7 @@ class Catalog:
         if read_only:
             return cls(open_to_read(file))
         if not is_marked(file):
-            database, problem = prepared(file)
+            database, problem = prepared(file, on_note)
             if not problem:
                 database.settle_alone()
                 return cls(database)
@@ -131,7 +135,7 @@ class Catalog:
                 return cls(made_again(file))
         except LockedError:
             # A marked catalogue can still be read in part, and the process that writes now may be making it again.
-            database, problem = prepared(file)
+            database, problem = prepared(file, on_note)
             if problem:
                 database.close()
                 raise
@@ -152,6 +156,7 @@ class Catalog:
     def close(self) -> None:
         """Close the file, in all threads; what they read at this moment ends with IndexClosedError there."""
         self._database.close()
+        self._kept.clear()  # some of it has this object
 
     def check_open(self) -> None:
         """Raise IndexClosedError if another thread has closed the file."""

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 
-from codefathom.errors import DamagedError, IndexingError
-from codefathom.facts.reasons import CATALOGUE_MARKED, INDEX_BUILDS_AGAIN, Note
+from codefathom.errors import DamagedError, IndexingError, UnwritableError
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
 from codefathom.stores import packed_chunks
 from codefathom.stores.catalog import checksums
 from codefathom.stores.catalog.writing import put_meta, put_references, put_used_names
@@ -148,9 +149,18 @@ _META = _STATEMENTS[0]
 _SEQUENCE = "sqlite_sequence"  # made by SQLite for AUTOINCREMENT
 _SEQUENCE_SQL = "CREATE TABLE sqlite_sequence(name,seq)"
 
+OnNote = Callable[[Note], None]  # hears what the user waits for, before the wait
 
-def prepare(database: Database, notes: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Make the tables of a new file, with these notes in `meta`; return the problem of an unusable file, or nothing."""
+
+def hear_nothing(_: Note) -> None:
+    """Hear notes of whoever has nobody to tell."""
+
+
+def prepare(database: Database, notes: Mapping[str, str] = MappingProxyType({}), on_note: OnNote = hear_nothing) -> str:
+    """Make the tables of a new file, with these notes in `meta`; return the problem of an unusable file, or nothing.
+
+    `on_note` hears that a file of an older format is brought up, before that begins.
+    """
     try:
         db = database.connection()
         if not _n_tables(db):
@@ -162,7 +172,8 @@ def prepare(database: Database, notes: Mapping[str, str] = MappingProxyType({}))
                     put_meta(db, {"format": str(FORMAT), "identity": os.urandom(8).hex(), **notes})
         try:
             problem = _problem(db, database.path, FORMAT)
-            if problem and _older_format(db, database.path):
+            if problem and (version := _older_format(db, database.path)):
+                on_note(Note(say.OLD_FORMAT, {"before": version, "now": FORMAT}))
                 _bring_up(database)
                 problem = _problem(db, database.path, FORMAT)
         except DamagedError:
@@ -292,11 +303,11 @@ def _older_format(db: sqlite3.Connection, path: str) -> int:
     return next((version for version in sorted(older) if not _problem(db, path, version)), 0)
 
 
-def prepared(file: File) -> tuple[Database, str]:
-    """Open a file, or make it; return also the reason why it cannot be used, or nothing."""
+def prepared(file: File, on_note: OnNote = hear_nothing) -> tuple[Database, str]:
+    """Open a file, or make it; return also the reason why it cannot be used, or nothing. `on_note` as in `prepare`."""
     database = Database(file)
     try:
-        return database, prepare(database)
+        return database, prepare(database, on_note=on_note)
     except BaseException:
         database.close()
         raise
@@ -332,7 +343,7 @@ def open_to_read(file: File) -> Database:
     if not file.kind():
         raise IndexingError(f"there is no index at {file.path!r}", hint=hint)
     if is_marked(file):
-        raise DamagedError(Note(CATALOGUE_MARKED, {"path": repr(file.path)}), hint=Note(INDEX_BUILDS_AGAIN))
+        raise DamagedError(Note(say.CATALOGUE_MARKED, {"path": repr(file.path)}), hint=Note(say.INDEX_BUILDS_AGAIN))
     database = Database(file, read_only=True)
     try:
         problem = _problem(database.connection(), file.path, FORMAT)
@@ -346,6 +357,25 @@ def open_to_read(file: File) -> Database:
         database.close()
         raise IndexingError(f"the catalogue {file.path!r} cannot be used: {problem}", hint=hint)
     return database
+
+
+def format_to_bring_up(file: File) -> int:
+    """Return the number of the older format of a file that is brought up when it is opened; 0 for any other file."""
+    if file.kind() != "file" or is_marked(file):
+        return 0
+    database = Database(file, read_only=True)
+    try:
+        return _older_format(database.connection(), database.path)
+    except (OSError, IndexingError, sqlite3.DatabaseError):
+        return 0
+    finally:
+        database.close()
+
+
+def not_brought_up(file: File, version: int, error: UnwritableError) -> UnwritableError:
+    """Return the error for the user of a file of an older format that cannot be written."""
+    values: dict[str, say.Value] = {"path": repr(file.path), "before": version, "now": FORMAT, "error": error.told}
+    return UnwritableError(Note(say.OLD_FORMAT_UNWRITABLE, values), hint=Note(say.OLD_FORMAT_REMEDY))
 
 
 def _n_kept_texts(file: File) -> str:
