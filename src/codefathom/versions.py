@@ -6,7 +6,7 @@ They stand apart from the stages so that a search, which compares them, need not
 from __future__ import annotations
 
 # Grows with every change of a parser or query that changes what is found.
-PARSER_VERSION = "10"
+PARSER_VERSION = "11"
 # Grows with every change of where documents are cut.
 CHUNKER_VERSION = "syntax/4"
 # Grows with every change of which secrets are found: what was kept in the index before is masked then.

@@ -198,6 +198,18 @@ def test_references_are_every_use_with_its_line(editor: Editor, shop: Path) -> N
     ]
 
 
+def test_references_name_what_an_import_takes(editor: Editor, shop: Path) -> None:
+    (shop / "shop" / "public.py").write_text("from shop.pricing import (\n    discount,\n    total_cents,\n)\n")
+    (shop / "web" / "price.ts").write_text("export function shown() {}\nexport default function made() {}\n")
+    (shop / "web" / "public.ts").write_text("import {\n  shown\n} from './price'\n\nexport { shown }\n")
+    alone = {"context": {"includeDeclaration": False}}
+    pricing, price = shop / "shop" / "pricing.py", shop / "web" / "price.ts"
+    found = places(editor.at("references", pricing, *use_of(pricing, "def total_cents", "total_cents"), **alone), shop)
+    assert [place for place in found if "public" in place] == ["shop/public.py:3:5+11"]
+    found = places(editor.at("references", price, 0, 17, **alone), shop)
+    assert found == ["web/public.ts:2:3+5", "web/public.ts:5:10+5"]
+
+
 def test_references_have_no_largest_number(editor: Editor, shop: Path) -> None:
     many = shop / "shop" / "many.py"
     calls = "".join(f"\n\ndef caller_{n}() -> int:\n    return discount({n}) + discount(0)\n" for n in range(300))

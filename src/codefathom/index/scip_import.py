@@ -118,7 +118,7 @@ class _Reading:
             self.accepted.add((file.path, place.path))
             for item in document.occurrences:
                 if item.is_definition and not item.symbol.startswith("local "):
-                    self._packages.add(_package(item.symbol))
+                    self._packages.add(package_of(item.symbol))
                     self._define(item.symbol, _targets_at(item, place))
             if len(self._definitions) > MAX_DEFINITIONS:
                 raise SourceError(
@@ -225,7 +225,7 @@ class _Reading:
         if symbol.startswith("local "):
             return own.get(symbol)
         targets = self._definitions.get(symbol)
-        if targets is None and _package(symbol) in self._packages:
+        if targets is None and package_of(symbol) in self._packages:
             return None  # an indexer may give a symbol of this project one more name
         return targets or frozenset()
 
@@ -267,7 +267,7 @@ def _targets_at(item: Occurrence, place: _Place) -> Targets:
     return frozenset((place.path, symbol.qualified_name) for symbol in named[:1])
 
 
-def _package(symbol: str) -> str:
+def package_of(symbol: str) -> str:
     """Return the part of a symbol that names its package: scheme, manager and name.
 
     The version does not count: where a project is installed beside itself, its tests are said to use that copy.

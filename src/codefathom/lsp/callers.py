@@ -46,7 +46,9 @@ class Callers:
         incoming = []
         for (path, symbol), edges in calls.items():
             item = self._around(path, symbol)
-            ranges = {str(at.range): at.range for edge in edges for at in self._files.of_use(edge, calls_only=True)}
+            ranges = {
+                str(at.range): at.range for edge in edges for at in self._files.of_use(edge, edge.name, calls_only=True)
+            }
             if item is not None and ranges:
                 incoming.append(CallHierarchyIncomingCall(item, list(ranges.values())))
         return incoming

@@ -126,7 +126,8 @@ class EditorAnswers:
             files = "1 more file, which is" if n_files == 1 else f"{n_files:,} more files, which are"
             self.remarks.append(f"{target}: the name also stands in {files} not listed")
         surest_first = sorted(result.edges, key=lambda edge: edge.certainty == "by-name")
-        return _all(place for edge in surest_first for place in self._files.of_use(edge))
+        name = place.definitions[0].symbol.name
+        return _all(at for edge in surest_first for at in self._files.of_use(edge, name))
 
     def edges(self, target: str, direction: Direction, *kinds: EdgeKind) -> RelatedResult:
         """Return all connections of a symbol in one direction; none of one that is not there any more."""

@@ -112,19 +112,24 @@ class ShownFiles:
         file = self.file(path)
         return None if file is None else file.place(line, name)
 
-    def of_use(self, edge: Related, *, calls_only: bool = False) -> list[Location]:
+    def of_use(self, edge: Related, definition: str, *, calls_only: bool = False) -> list[Location]:
         """Return where the name of a use stands: in the symbol around it each place at which it is used like that.
 
-        Imports of the name in the same file are among them, but not with `calls_only`.
+        Imports of the name in the same file are among them, but not with `calls_only`. `definition` is the name of
+        what is used: an import is known by where it leads to.
         """
         file, text = self.file(edge.path), self._text(edge.path)
         if file is None or text is None:
             return []
+        name = definition if edge.kind == "imported by" else edge.name
         also_top = edge.certainty != "by-name" and not calls_only
-        spots = text.of_use(edge.name, edge.line, edge.symbol, also_top=also_top)
+        if edge.kind == "imported by":
+            spots = text.in_imports(name, edge.line, edge.symbol)
+        else:
+            spots = text.of_use(name, edge.line, edge.symbol, also_top=also_top)
         if calls_only:  # the line of an edge is that of the first call in its symbol
             spots = [spot for spot in spots if spot.line >= edge.line]
-        places = [file.spot(spot, edge.name) for spot in spots] or [file.place(edge.line, edge.name)]
+        places = [file.spot(spot, name) for spot in spots] or [file.place(edge.line, name)]
         return [place for place in places if place is not None]
 
     def inside(self, path: str, symbol: str, name: str) -> list[Range]:

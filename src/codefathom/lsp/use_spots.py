@@ -18,6 +18,8 @@ _MARK = r"(?:\?\.|!\.|&\.|\.|->|::|\\)"
 _CHAIN = re.compile(rf"((?:[\w$@]+[!?]?\s*{_MARK}\s*)*[\w$@]+[!?]?)?\s*{_MARK}\s*$")
 _BEGINS_ARGUMENT = re.compile(r"[(,{\[]\s*$")
 _IS_SET = re.compile(r"\s*=(?![=>~])")
+_ENDS_TYPE = re.compile(r"(?<!:):\s*$|[|&]\s*$")
+_GETS_NAME = re.compile(r"\bas\s+\Z")
 _IS_KEY = re.compile(r"\s*:(?!:)")
 
 
@@ -58,6 +60,15 @@ class UseSpots:
             spots += [item.spot for item in standing.get("", ()) if not item.before]
         return spots
 
+    def in_imports(self, name: str, line: int, container: str) -> list[Spot]:
+        """Return where an imported name stands: on the line of the import, and alone beside it, as in what is exported.
+
+        The lines of a long import are not all known, so the names alone in the symbol around it count.
+        """
+        own = self._named(name).get(container, ())
+        spots = [item.spot for item in own if item.spot.line == line or not item.before]
+        return [spot for spot in spots if not self._gets_name(spot)]
+
     def inside(self, name: str, container: str) -> list[Spot]:
         """Return where a name stands in a symbol, also in those that lie in it."""
         spans = [(item.start_line, item.end_line) for item in self._symbols if item.qualified_name == container]
@@ -71,6 +82,11 @@ class UseSpots:
     @cached_property
     def _starts(self) -> list[int]:
         return [0, *accumulate(len(line) + 1 for line in self._code.split("\n"))]
+
+    def _gets_name(self, spot: Spot) -> bool:
+        """Return True for the second name of `one as two`, which is a new one."""
+        start = self._starts[spot.line - 1]
+        return _GETS_NAME.search(self._code[start : start + spot.column]) is not None
 
     def _named(self, name: str) -> Mapping[str, Sequence[_Standing]]:
         """Return by the symbol around where a name stands; not where it is defined, or given a value."""
@@ -94,7 +110,7 @@ class UseSpots:
     def _is_other(self, before: str, end: int) -> bool:
         """Return True for the name of an argument, of a key or of a value that is set here."""
         if _IS_SET.match(self._code, end):
-            return True
+            return _ENDS_TYPE.search(before) is None  # the type of `a: A = 1`
         return _BEGINS_ARGUMENT.search(before) is not None and _IS_KEY.match(self._code, end) is not None
 
 

@@ -38,6 +38,7 @@ def qualifier(node: Node, data: bytes) -> str:
     start = node.start_byte
     if data[start - 1 : start] in _NO_MARKS:  # most names
         return ""
+    start = _before_comments(node, data)
     before = data[max(0, start - _MOST_BYTES) : start]
     marked = before.rstrip()
     if not marked.endswith(_ENDS_OF_MARKS) or marked.endswith(b".."):
@@ -56,6 +57,28 @@ def qualifier(node: Node, data: bytes) -> str:
     if before[max(0, first - 1) : first] in _ENDS_OF_EXPRESSIONS or (not first and start > _MOST_BYTES):
         return "?"  # `make().part.name`: the beginning is no name
     return _MARKS.sub(".", chain.decode("utf-8", "replace")).strip(".").rstrip("!?")
+
+
+def _before_comments(node: Node, data: bytes) -> int:
+    """Return where the text before a name ends, without comments above it that end in a mark: `# All of it.`"""
+    end = node.start_byte
+    while True:
+        before = data[max(0, end - _MOST_BYTES) : end]
+        marked = before.rstrip()
+        if not marked.endswith(_ENDS_OF_MARKS) or b"\n" not in before[len(marked) :]:
+            return end
+        comment = _node_at(node, end - len(before) + len(marked) - 1)
+        if comment is None or "comment" not in comment.type:
+            return end
+        end = comment.start_byte
+
+
+def _node_at(node: Node, place: int) -> Node | None:
+    """Return the innermost node at a place before another node."""
+    around: Node | None = node
+    while around is not None and around.start_byte > place:
+        around = around.parent
+    return None if around is None else around.descendant_for_byte_range(place, place + 1)
 
 
 def bound_names(node: Node, data: bytes) -> str:

@@ -63,3 +63,20 @@ def test_members_of_other_values_are_other_uses() -> None:
     found = UseSpots(text, "python", [Symbol("function", "f", "f", 1, 6, 1)])
     assert [spot.line for spot in found.of_use("run", 2, "f")] == [2]
     assert [spot.line for spot in found.of_use("run", 3, "f")] == [3]
+
+
+def test_the_type_of_a_value_that_is_set_is_a_use() -> None:
+    text = "function f() {\n  const a: Price = make();\n  const b: Price | null = a;\n  Price = 3;\n}\n"
+    found = UseSpots(text, "typescript", [Symbol("function", "f", "f", 1, 5, 1)])
+    assert [spot.line for spot in found.of_use("Price", 2, "f")] == [2, 3]
+
+
+def test_an_import_over_several_lines_has_each_of_its_names() -> None:
+    text = "from a import (\n    one,\n    two,\n)\n\n\ndef f():\n    two = 1\n    return two\n"
+    found = UseSpots(text, "python", [Symbol("function", "f", "f", 7, 9, 7)])
+    assert [(spot.line, spot.column) for spot in found.in_imports("two", 1, "")] == [(3, 4)]
+
+
+def test_the_new_name_of_an_import_is_no_use() -> None:
+    found = UseSpots("from a import two as two\nfrom b import (\n    one as two,\n)\n", "python", [])
+    assert [(spot.line, spot.column) for spot in found.in_imports("two", 1, "")] == [(1, 14)]

@@ -43,6 +43,14 @@ def references(language: str, text: str) -> tuple[Reference, ...]:
         ("go", "package a\nfunc f() { url.Parse() }", "Parse", "url"),
         ("java", "class A { void f() { this.load(); } }", "load", "this"),
         ("elixir", "defmodule A do\n  def f, do: Shop.Money.parse(1)\nend", "parse", "Shop.Money"),
+        ("python", "for row in rows:\n    # All of the value.\n    load(row)", "load", ""),
+        ("python", "rows\n# First.\n# Last.\nload()", "load", ""),
+        ("typescript", "function f() {\n  // Read it.\n  load()\n}", "load", ""),
+        ("typescript", "rows.\n  load()", "load", "rows"),
+        ("go", "package a\nfunc f() {\n\t// Read a::\n\tload()\n}", "load", ""),
+        ("ruby", "def f\n  # Read it.\n  fetch(1)\nend", "fetch", ""),
+        ("rust", "fn f() {\n    // Read it.\n    load();\n}", "load", ""),
+        ("java", "class A { void f() {\n// Read it.\nload(); } }", "load", ""),
     ],
 )
 def test_what_a_used_name_belongs_to(language: str, text: str, name: str, expected: str) -> None:
@@ -79,3 +87,31 @@ def test_the_names_that_an_import_gives(language: str, text: str, expected: dict
 def test_uses_of_different_things_are_kept_apart() -> None:
     found = references("python", "def f():\n    aa.load()\n    bb.load()\n    aa.load()\n")
     assert [(item.qualifier, item.line, item.count) for item in found] == [("aa", 2, 2), ("bb", 3, 1)]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        *("a: dict[str, Limit]", "a: t.Callable[[int], Limit]", 'a: "Limit"', "rows[Limit]", "rows[1:Limit]"),
+        *(
+            "if Limit:\n    pass",
+            "if a:\n    pass\nelif Limit:\n    pass",
+            "while Limit:\n    pass",
+            "a = 1 if Limit else 2",
+        ),
+        *("a = b or Limit", "a = not Limit", "a = -Limit", "a = (Limit)", "a += Limit", "f(a := Limit)"),
+        *(
+            "for a in Limit:\n    pass",
+            "a = [b for b in Limit]",
+            "a = [1 for b in c if Limit]",
+            "a = [Limit for b in c]",
+        ),
+        *("f(*Limit)", "f(**Limit)", "a = {Limit}", 'a = f"{Limit}"', "with Limit:\n    pass", "raise Limit"),
+        *("assert Limit", "a = lambda: Limit", "match Limit:\n    case 1:\n        pass"),
+        *("async def f():\n    await Limit", "def f():\n    yield Limit"),
+    ],
+)
+def test_a_name_of_python_is_used_wherever_it_stands(use: str) -> None:
+    assert "Limit" in {
+        item.name for item in references("python", f"from limits import Limit\n{use}\n") if item.line > 1
+    }
