@@ -10,6 +10,9 @@ import { projectText } from "./text";
 const STEP = 1.4; // of one click on a button
 const LEAST_ZOOM = 0.1;
 const MOST_ZOOM = 4;
+const MOST_WIDER = 2.5;
+const PADDING = 24;
+const LABEL_PX = 11; // on the screen, however far it is zoomed out
 
 interface GraphProps {
   readonly map: ModuleMap;
@@ -30,7 +33,7 @@ export default function Graph({ map, chosen, onChoose }: GraphProps) {
     graph.current = drawn;
     const isThemed = new MutationObserver(() => drawn.style(styles()).update());
     isThemed.observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    const isSized = new ResizeObserver(() => drawn.resize().fit(undefined, 24));
+    const isSized = new ResizeObserver(() => drawn.resize().fit(undefined, PADDING));
     isSized.observe(place.current);
     return () => {
       isThemed.disconnect();
@@ -69,7 +72,7 @@ export default function Graph({ map, chosen, onChoose }: GraphProps) {
           icon={<ExpandOutlined />}
           aria-label={t("map.fit")}
           title={t("map.fit")}
-          onClick={() => graph.current?.fit(undefined, 24)}
+          onClick={() => graph.current?.fit(undefined, PADDING)}
         />
       </div>
     </div>
@@ -78,11 +81,17 @@ export default function Graph({ map, chosen, onChoose }: GraphProps) {
 
 function drawnIn(container: HTMLElement, map: ModuleMap, onChoose: (path: string) => void): Core {
   const most = Math.max(...map.modules.map(({ n_lines }) => n_lines), 1);
+  const above = commonFolder(map.modules.map(({ path }) => path).filter((path) => path !== map.folder));
   const drawn = cytoscape({
     container,
     elements: [
       ...map.modules.map(({ path, n_lines }) => ({
-        data: { id: idOf(path), label: moduleName(path, map.folder), size: 16 + 44 * Math.sqrt(n_lines / most), path },
+        data: {
+          id: idOf(path),
+          label: labelOf(path, map.folder, above),
+          size: 16 + 44 * Math.sqrt(n_lines / most),
+          path,
+        },
       })),
       ...map.links.map(({ source, target, n_imports }) => ({
         data: { source: idOf(source), target: idOf(target), width: 1 + Math.log2(n_imports) / 2 },
@@ -100,18 +109,38 @@ function drawnIn(container: HTMLElement, map: ModuleMap, onChoose: (path: string
       name: "cose",
       animate: false,
       randomize: false,
-      padding: 24,
+      padding: PADDING,
       nodeDimensionsIncludeLabels: true,
-      nodeRepulsion: () => 12_000,
-      idealEdgeLength: () => 70,
-      nodeOverlap: 12,
+      nodeRepulsion: () => 60_000,
+      idealEdgeLength: () => 60,
+      nodeOverlap: 20,
       componentSpacing: 60,
     })
     .run();
+  // A picture is as wide as its place: names need room beside each other.
+  const box = drawn.elements().boundingBox();
+  const wider = Math.min(Math.max((drawn.width() * box.h) / (drawn.height() * box.w), 1), MOST_WIDER);
+  drawn.nodes().positions((node) => ({ x: node.position("x") * wider, y: node.position("y") }));
+  drawn.fit(undefined, PADDING);
+  const size = () => drawn.nodes().style("font-size", LABEL_PX / Math.min(drawn.zoom(), 1));
+  drawn.on("zoom", size);
+  size();
   drawn.on("tap", "node", (event) => onChoose(event.target.data("path") as string));
   container.addEventListener("pointerdown", () => drawn.userZoomingEnabled(true));
   container.addEventListener("pointerleave", () => drawn.userZoomingEnabled(false));
   return drawn;
+}
+
+/** What all folders have before their names tells nothing in a picture. */
+function labelOf(path: string, folder: string, above: string): string {
+  return path.startsWith(`${above}/`) ? path.slice(above.length + 1) : moduleName(path, folder);
+}
+
+function commonFolder(paths: readonly string[]): string {
+  const [first = "", ...others] = paths;
+  const parts = first.split("/").slice(0, -1);
+  while (parts.length > 0 && !others.every((path) => path.startsWith(`${parts.join("/")}/`))) parts.pop();
+  return parts.join("/");
 }
 
 /** The root has no name, and each circle needs one. */
@@ -133,8 +162,6 @@ function styles(): StylesheetJson {
         "background-color": colour("accent"),
         color: colour("ink"),
         "font-family": all.getPropertyValue("--sans"),
-        "font-size": 12,
-        "min-zoomed-font-size": 7,
         "text-valign": "bottom",
         "text-margin-y": 4,
         "text-background-color": colour("surface"),
@@ -155,6 +182,7 @@ function styles(): StylesheetJson {
       },
     },
     { selector: ".far", style: { opacity: 0.15 } },
+    { selector: "node.near", style: { "z-index": 1 } },
     { selector: "edge.near", style: { "line-color": colour("accent"), "target-arrow-color": colour("accent") } },
     { selector: "node.chosen", style: { "border-width": 4, "border-color": colour("chart-2") } },
   ];
