@@ -33,6 +33,7 @@ from codefathom.question.question_options import EdgeOptions, question_of
 from codefathom.search.filter.filter_options import kind_named
 from codefathom.types import (
     BlamedLines,
+    CommitMark,
     Context,
     FoundSymbol,
     Hit,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from codefathom.project.browsing import Files
     from codefathom.providers.base import ChatModel
     from codefathom.search.graph.impact import Impact
+    from codefathom.search.graph.module_map import ModuleMap
     from codefathom.search.graph.project_map import ProjectMap
     from codefathom.types import Check
 
@@ -302,6 +304,21 @@ class Engine(Upkeep, SavedIndex):
         check_texts(path)
         with reading(self.current.believed(), whole=True) as opened:
             return blame(opened, path, start_line, end_line)
+
+    def module_map(self, folder: str = "") -> ModuleMap:
+        """Return the folders of code at or below a folder, and the imports between them. Raises SourceError."""
+        from codefathom.search.graph.module_map import module_map
+
+        check_texts(folder)
+        with reading(self.current.believed(), whole=True) as opened:
+            return module_map(opened.catalog, folder)
+
+    def recent_commits(self, limit: int) -> tuple[CommitMark, ...]:
+        """Return the latest commits that changed the project. Raises SourceError without a repository."""
+        from codefathom.project.history_of_lines import recent_commits
+
+        with reading(self.current.believed()) as opened:
+            return recent_commits(opened, limit)
 
     @property
     def files(self) -> Files:

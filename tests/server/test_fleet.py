@@ -69,6 +69,7 @@ READING = {
     "/symbols?project_id=team&path=beta/code.py": "refresh_token_beta",
     "/related?project_id=team&target=@@refresh_token_beta": "call_beta",
     "/map?project_id=team": "refresh_token_beta",
+    "/modules?project_id=team": '"path":"beta"',
     "/name-at?project_id=team&path=beta/code.py&line=6&name=refresh_token_beta": '"n_definitions":1',
     "/federated/symbols": "refresh_token_beta",
     "/federated/related?target=@@refresh_token_beta": "call_beta",
@@ -85,7 +86,7 @@ ASKING: dict[str, dict[str, Any]] = {
     "/projects/team/impact": {"diff": CHANGE},
 }
 # What lists all of an index, or a part of the shard that is gone, and has no place for a sentence.
-WHOLE = ("/files?", "/file-tree?", "/file?", "/symbols?project_id=team&path", "/name-at?")
+WHOLE = ("/files?", "/file-tree?", "/file?", "/symbols?project_id=team&path", "/name-at?", "/modules?")
 
 
 def test_each_route_answers(client: httpx.Client) -> None:

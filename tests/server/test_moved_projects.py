@@ -58,6 +58,8 @@ ASKING = {
     "GET /files",
     "GET /file",
     "GET /blame",
+    "GET /commits",
+    "GET /modules",
     "GET /file-tree",
     "GET /symbols",
     "GET /related",

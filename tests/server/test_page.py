@@ -33,7 +33,9 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return static
 
 
-@pytest.mark.parametrize("path", ["/", "/chat", "/chat/5f0c", "/search", "/projects", "/projects/", "/monitoring"])
+@pytest.mark.parametrize(
+    "path", ["/", "/chat", "/chat/5f0c", "/search", "/project/shop", "/projects", "/projects/", "/monitoring"]
+)
 def test_a_browser_that_goes_there_gets_the_page(server: httpx.Client, path: str) -> None:
     answer = server.get(path, headers=BROWSER)
     assert (answer.status_code, answer.text) == (200, "<title>the page</title>")

@@ -98,6 +98,8 @@ ROUTES: dict[str, Row] = {
     "GET /history": Row((401, 404, 403, 403, 404, 404, 404), OF_SHOP + "&place=shop/pricing.py"),  # no repository
     "GET /blame": Row((401, 404, 403, 403, 404, 404, 404), OF_SHOP + "&path=shop/pricing.py"),  # no repository
     "GET /name-at": Row(PROJECT, OF_SHOP + "&path=shop/pricing.py&name=discount&line=1"),
+    "GET /commits": Row((401, 404, 403, 403, 404, 404, 404), OF_SHOP),  # no repository
+    "GET /modules": Row(PROJECT, OF_SHOP),
     "GET /map": Row(PROJECT, OF_SHOP),
     "GET /federated/symbols": Row(PROJECT, OF_SHOP),
     "GET /federated/related": Row(PROJECT, OF_SHOP + "&target=shop/pricing.py"),

@@ -18,6 +18,7 @@ import { TokenGate } from "./token-gate";
 const ChatPage = lazy(() => import("./chat"));
 const SearchPage = lazy(() => import("./search"));
 const ProjectsPage = lazy(() => import("./projects"));
+const ProjectPage = lazy(() => import("./project"));
 const MonitoringPage = lazy(() => import("./monitoring"));
 const PeoplePage = lazy(() => import("./people"));
 
@@ -60,6 +61,7 @@ function Pages({ theme, onTheme }: { readonly theme: Choice; readonly onTheme: (
             <Route path="chat/:conversationId" element={<ChatPage />} />
             <Route path="search" element={<SearchPage />} />
             <Route path="projects" element={<ProjectsPage />} />
+            <Route path="project/:projectId" element={<ProjectPage />} />
             <Route path="monitoring" element={<MonitoringPage />} />
             <Route path="people" element={<PeoplePage />} />
             <Route

@@ -16,6 +16,7 @@ from codefathom.question.question import Question
 from codefathom.source import ignore
 from codefathom.source.ignore import Layer
 from codefathom.source.masks import MASK
+from codefathom.source.revisions.blame import latest_commits
 from codefathom.source.revisions.git_tree import GitTree
 from codefathom.source.revisions.line_history import LineChange, committed_lines, line_changes, owners
 from codefathom.source.revisions.revision import Revision, revision
@@ -107,6 +108,12 @@ def tree_of_commits(opened: OpenedProject) -> GitTree:
     chosen = opened.place.revision
     files = chosen if isinstance(chosen, Revision) else revision(opened.recipe.root, "HEAD")
     return files.tree()
+
+
+def recent_commits(opened: OpenedProject, limit: int) -> tuple[CommitMark, ...]:
+    """Return the latest commits that changed files of a project, the newest first. Raises SourceError."""
+    marks = latest_commits(tree_of_commits(opened), limit)
+    return tuple(mark._replace(author=blank(mark.author), subject=blank(mark.subject)) for mark in marks)
 
 
 def _masked(change: LineChange, prefix: str) -> HistoryStep:

@@ -466,6 +466,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/modules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List folders of code, and how many imports lead from one to another */
+        get: operations["modules_modules_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/commits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the latest commits of a project */
+        get: operations["commits_commits_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/federated/symbols": {
         parameters: {
             query?: never;
@@ -2004,6 +2038,23 @@ export interface components {
              * @example 12
              */
             pull_request: string;
+        };
+        /**
+         * CommitsOut
+         * @description The latest commits that changed a project, the newest first; merges are left out.
+         */
+        CommitsOut: {
+            /**
+             * Project Id
+             * @description the project
+             * @example shop
+             */
+            project_id: string;
+            /**
+             * Commits
+             * @description the commits, the newest first
+             */
+            commits: components["schemas"]["CommitOut"][];
         };
         /**
          * CompilerFilesOut
@@ -4326,6 +4377,132 @@ export interface components {
              * @description the models
              */
             data: components["schemas"]["ModelOut"][];
+        };
+        /**
+         * ModuleLinkOut
+         * @description Imports in one module that mean another one.
+         */
+        ModuleLinkOut: {
+            /**
+             * Source
+             * @description the folder that imports
+             * @example shop
+             */
+            source: string;
+            /**
+             * Target
+             * @description the folder that is imported
+             * @example shop/tax
+             */
+            target: string;
+            /**
+             * N Imports
+             * @description number of imports
+             * @example 7
+             */
+            n_imports: number;
+        };
+        /**
+         * ModuleOut
+         * @description A folder of code.
+         */
+        ModuleOut: {
+            /**
+             * Path
+             * @description empty for the root of the project
+             * @example shop
+             */
+            path: string;
+            /**
+             * N Files
+             * @description number of its files of code
+             * @example 12
+             */
+            n_files: number;
+            /**
+             * N Lines
+             * @description number of lines of these files
+             * @example 1400
+             */
+            n_lines: number;
+            /**
+             * Language
+             * @description the language of most lines
+             * @example python
+             */
+            language: string;
+            /**
+             * Is Whole
+             * @description True if it stands for the folders below it, too
+             * @example true
+             */
+            is_whole: boolean;
+            /**
+             * Has Folders
+             * @description True if a map of this folder shows more than one module
+             * @example false
+             */
+            has_folders: boolean;
+        };
+        /**
+         * ModulesOut
+         * @description The folders of code of a project, those with most files first, and the imports between them.
+         */
+        ModulesOut: {
+            /**
+             * Project Id
+             * @description the project
+             * @example shop
+             */
+            project_id: string;
+            /**
+             * Folder
+             * @description the folder whose code is shown; empty: the whole project
+             * @example
+             */
+            folder: string;
+            /**
+             * Modules
+             * @description the folders, those with most files first
+             */
+            modules: components["schemas"]["ModuleOut"][];
+            /**
+             * Links
+             * @description between listed modules, those of most imports first
+             */
+            links: components["schemas"]["ModuleLinkOut"][];
+            /**
+             * N Files
+             * @description number of files of code at or below the folder
+             * @example 40
+             */
+            n_files: number;
+            /**
+             * N Modules Left Out
+             * @description modules that are not listed: those with fewest files
+             * @example 0
+             */
+            n_modules_left_out: number;
+            /**
+             * N Files Left Out
+             * @description files of these modules
+             * @example 0
+             */
+            n_files_left_out: number;
+            /**
+             * Entry Points
+             * @description files by whose names programs start, the first ones
+             * @example [
+             *       "shop/__main__.py"
+             *     ]
+             */
+            entry_points: string[];
+            /**
+             * N Entry Points
+             * @description number of all of them
+             * @example 1
+             */
+            n_entry_points: number;
         };
         /**
          * NameAtOut
@@ -8823,6 +9000,92 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NameAtOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    modules_modules_get: {
+        parameters: {
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
+                /** @description also called root_path */
+                folder?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModulesOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    commits_commits_get: {
+        parameters: {
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
+                /** @description maximum number of commits in the answer */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommitsOut"];
                 };
             };
             /** @description What is wrong */

@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react";
 import { remembered, remember } from "../remembered";
 import { en, type Key } from "./en";
-import { fill, type Values } from "./texts";
+import { fill, type Texts, type Values } from "./texts";
 import { zh } from "./zh";
 
 export type Language = "en" | "zh";
@@ -49,4 +49,13 @@ export function useLanguage(): Chosen {
 export function useText(): Text {
   const { language } = useContext(Context);
   return useCallback((key: Key, values?: Values) => fill(TEXTS[language][key], values, language), [language]);
+}
+
+/** The same for texts that are loaded with the part of the page that shows them. */
+export function useTexts<English extends Record<string, string>>({ en, zh }: Texts<English>) {
+  const { language } = useContext(Context);
+  return useCallback(
+    (key: keyof English & string, values?: Values) => fill((language === "zh" ? zh : en)[key] ?? "", values, language),
+    [language, en, zh],
+  );
 }

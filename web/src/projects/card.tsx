@@ -75,6 +75,9 @@ export function Card({ project, round, onChange, onDetails }: CardProps) {
           </Button>
         )}
         {project.generation > 0 && (
+          <Link to={`/project/${encodeURIComponent(project.id)}`}>{t("projects.overview")}</Link>
+        )}
+        {project.generation > 0 && (
           <Link className="card-search" to={`/search?in=${encodeURIComponent(project.id)}`}>
             <SearchOutlined aria-hidden /> {t("projects.search")}
           </Link>

@@ -22,13 +22,28 @@ const KEYS: readonly (readonly [keys: readonly string[], meaning: Key])[] = [
   [["Esc"], "search.key.close"],
 ];
 
+const MOST_NAMED = 12; // projects; the page of the projects has all
+
+interface StartProps {
+  readonly names: ReadonlyMap<string, string>;
+  readonly onAsk: (query: Query) => void;
+}
+
 /** Before anything is asked: what can be. */
-export function Start({ onAsk }: { readonly onAsk: (query: Query) => void }) {
+export function Start({ names, onAsk }: StartProps) {
   const t = useText();
   return (
     <section className="start">
       <h2>{t("search.start")}</h2>
       <p className="soft">{t("search.start.hint")}</p>
+      <p className="start-projects">
+        <span className="soft">{t("search.overview")}</span>
+        {[...names].slice(0, MOST_NAMED).map(([id, name]) => (
+          <Link key={id} to={`/project/${encodeURIComponent(id)}`}>
+            {name}
+          </Link>
+        ))}
+      </p>
       <h3>{t("search.try")}</h3>
       <ul className="start-examples">
         {EXAMPLES.map(([text, meaning]) => (

@@ -24,7 +24,7 @@ interface ResultsProps {
 export const Results = memo(function Results({ isAsked, found, names, list, ...props }: ResultsProps) {
   const { onAsk, onChoose, onLeave, onMore } = props;
   const [view, onView] = useView();
-  if (!isAsked) return <Start onAsk={onAsk} />;
+  if (!isAsked) return <Start names={names} onAsk={onAsk} />;
   if (found.problem) {
     // The same question that cannot be understood will not be understood the next time.
     const canRetry = found.problem.status <= 0 || found.problem.status >= 500;

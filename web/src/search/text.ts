@@ -83,6 +83,7 @@ export const searchText = texts(
     "search.start": "Ask in your own words",
     "search.start.hint":
       "In English, Chinese or code; results come as you type. Or paste a stack trace: it finds the lines it names.",
+    "search.overview": "Overview of a project:",
     "search.try": "Also understood",
     "search.try.symbol": "where a name is defined",
     "search.try.path": "inside a folder or file",
@@ -230,6 +231,7 @@ export const searchText = texts(
     "search.failed": "搜索失败",
     "search.start": "用自己的话提问",
     "search.start.hint": "可用英文、中文或代码，边输入边出结果。也可以粘贴堆栈信息，直接找到其中提到的行。",
+    "search.overview": "项目概览：",
     "search.try": "还支持",
     "search.try.symbol": "名称在哪里定义",
     "search.try.path": "限定目录或文件",

@@ -96,7 +96,9 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     "GET /related": _READER,
     "GET /history": _maintainer(),  # it shows what was removed since
     "GET /blame": _maintainer(),  # it shows messages of commits
+    "GET /commits": _maintainer(),  # it shows them, too
     "GET /name-at": _READER,
+    "GET /modules": _READER,
     "GET /map": _READER,
     "GET /federated/symbols": _READER,
     "GET /federated/related": _READER,

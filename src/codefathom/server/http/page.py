@@ -22,7 +22,7 @@ from codefathom.server.http.problem_json import NotFoundError, Problem
 
 STATIC = Path(__file__).parents[1] / "static"
 
-_PAGES = re.compile(r"/(?:chat(?:/[^/]+)?|search|projects|training|monitoring|people)/?")
+_PAGES = re.compile(r"/(?:chat(?:/[^/]+)?|project/[^/]+|search|projects|training|monitoring|people)/?")
 _OTHER_NAMES = {"/training": "/projects"}  # a page, as users of other services call it
 _TYPES = {
     ".css": "text/css; charset=utf-8",

@@ -220,7 +220,7 @@ class ProjectElsewhere(AskerElsewhere):
 
     def look(self, look: Look) -> Any:
         """Return the part of the index that a look is at; only those who may read the history see its commits."""
-        if look.kind == "blame":
+        if look.kind in ("blame", "commits"):
             _check_history(self.state, self.caller, self.name)
         return super().look(look)
 

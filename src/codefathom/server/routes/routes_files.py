@@ -231,9 +231,9 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
         client: ClientHere, folder: FolderPathIn, project_id: ProjectId = "", limit: Many = 1_000, offset: Offset = 0
     ) -> FilesOut:
         def look(lease: SearchLease) -> FilesOut:
-            name = project_id or _only_project(state, client.caller)
+            name = project_id or only_project(state, client.caller)
             with asker_for(state, name, client.caller, lease) as asker:
-                page = asker.look(Look("files", _inside(folder, asker), offset=offset, limit=limit))
+                page = asker.look(Look("files", path_inside(folder, asker), offset=offset, limit=limit))
             end = rest_shape(Rest(max(page.n_files - offset - len(page.files), 0)), offset, len(page.files))
             shown = [_file_out(file) for file in page.files]
             return FilesOut(project_id=name, n_files=page.n_files, files=shown, **end)
@@ -245,13 +245,13 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
         path: FilePathIn, client: ClientHere, project_id: ProjectId = "", start_line: Line = 1, end_line: LastLine = 0
     ) -> FileLinesOut:
         def look(lease: SearchLease) -> FileLinesOut:
-            name = project_id or _only_project(state, client.caller)
+            name = project_id or only_project(state, client.caller)
             if not path:
                 raise UsageError("no file is named", hint="give its path in the project as path or file_path")
             with asker_for(state, name, client.caller, lease) as asker:
                 # From the first line on is what a place such as `a.py:10-20` says better.
                 start = start_line if start_line > 1 else 0
-                question = Question(_inside(path, asker), "lines", start_line=start, end_line=end_line)
+                question = Question(path_inside(path, asker), "lines", start_line=start, end_line=end_line)
                 excerpt: FileLines = result_of(asker, question)
             return FileLinesOut(
                 **excerpt.file._asdict(),
@@ -267,9 +267,9 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/file-tree", summary="List the contents of a folder")
     async def file_tree(client: ClientHere, folder: FolderPathIn, project_id: ProjectId = "") -> TreeOut:
         def look(lease: SearchLease) -> TreeOut:
-            name = project_id or _only_project(state, client.caller)
+            name = project_id or only_project(state, client.caller)
             with asker_for(state, name, client.caller, lease) as asker:
-                below = _inside(folder, asker)
+                below = path_inside(folder, asker)
                 entries = asker.look(Look("entries", below))
             return TreeOut(project_id=name, folder=below, entries=[_entry_out(entry) for entry in entries])
 
@@ -288,9 +288,9 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         page: PageIn,
     ) -> SymbolsOut:
         def look(lease: SearchLease) -> SymbolsOut:
-            project = project_id or _only_project(state, client.caller)
+            project = project_id or only_project(state, client.caller)
             with asker_for(state, project, client.caller, lease) as asker:
-                result = _symbols(asker, name, _inside(path, asker), page.offset, limit)
+                result = _symbols(asker, name, path_inside(path, asker), page.offset, limit)
             listed, n_symbols = list(map(symbol_out, result.symbols)), result.n_symbols
             answer = SymbolsOut(
                 project_id=project,
@@ -318,7 +318,7 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         page: PageIn,
     ) -> RelatedOut:
         def look(lease: SearchLease) -> RelatedOut:
-            name = project_id or _only_project(state, client.caller)
+            name = project_id or only_project(state, client.caller)
             with asker_for(state, name, client.caller, lease) as asker:
                 result = result_of(asker, replace(question, offset=page.offset))
             return _related_out(name, result, page)
@@ -334,7 +334,7 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         offset: Offset = 0,
     ) -> MapOut:
         def look(lease: SearchLease) -> MapOut:
-            name = project_id or _only_project(state, client.caller)
+            name = project_id or only_project(state, client.caller)
             with asker_for(state, name, client.caller, lease) as asker:
                 most = offset + max_tokens  # each part has at least one token
                 question = Question(
@@ -360,9 +360,9 @@ def _add_history(routes: APIRouter, state: ServerState) -> None:
         question: HistoryIn, client: ClientHere, project_id: ProjectId = "", *, page: PageIn
     ) -> HistoryOut:
         def look(lease: SearchLease) -> HistoryOut:
-            name = project_id or _only_project(state, client.caller)
+            name = project_id or only_project(state, client.caller)
             with asker_for(state, name, client.caller, lease) as asker:
-                own = replace(question, text=_inside(question.text, asker), offset=page.offset)
+                own = replace(question, text=path_inside(question.text, asker), offset=page.offset)
                 line_history: LineHistory = result_of(asker, own)
 
             def first(n: int) -> HistoryOut:
@@ -379,9 +379,9 @@ def _add_blame(routes: APIRouter, state: ServerState) -> None:
         path: FilePathIn, client: ClientHere, project_id: ProjectId = "", start_line: Line = 1, end_line: BlamedTo = 0
     ) -> BlameOut:
         def look(lease: SearchLease) -> BlameOut:
-            name = project_id or _only_project(state, client.caller)
+            name = project_id or only_project(state, client.caller)
             with asker_for(state, name, client.caller, lease) as asker:
-                own = _inside(path, asker)
+                own = path_inside(path, asker)
                 last = end_line or start_line + MOST_BLAMED_LINES - 1
                 groups: tuple[BlamedLines, ...] = asker.look(Look("blame", own, line=start_line, end_line=last))
             return BlameOut(project_id=name, path=own, lines=list(map(_blamed_out, groups)))
@@ -395,9 +395,9 @@ def _add_name_at(routes: APIRouter, state: ServerState) -> None:
         path: FilePathIn, line: Line, name: OneName, client: ClientHere, project_id: ProjectId = ""
     ) -> NameAtOut:
         def look(lease: SearchLease) -> NameAtOut:
-            project = project_id or _only_project(state, client.caller)
+            project = project_id or only_project(state, client.caller)
             with asker_for(state, project, client.caller, lease) as asker:
-                place: NamedPlace = asker.look(Look("name", _inside(path, asker), line=line, name=name))
+                place: NamedPlace = asker.look(Look("name", path_inside(path, asker), line=line, name=name))
             return NameAtOut(
                 project_id=project,
                 name=place.name,
@@ -446,7 +446,7 @@ def _related_out(project_id: str, result: RelatedResult, page: PageQuery) -> Rel
     return within_tokens(len(edges), first, page.max_tokens)
 
 
-def _only_project(state: ServerState, caller: Caller) -> str:
+def only_project(state: ServerState, caller: Caller) -> str:
     """Return the one project that the caller may see. Raises NotFoundError without any, UsageError for several."""
     visible = chosen_projects(state, caller, ())
     if len(visible) > 1:
@@ -460,7 +460,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
 
 
-def _inside(path: str, asker: AskerElsewhere) -> str:
+def path_inside(path: str, asker: AskerElsewhere) -> str:
     """Return a whole path of the disk inside the project as it is in the project; any other text stays."""
     place = path_within(path, asker.root)
     if place is None:

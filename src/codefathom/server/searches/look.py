@@ -9,10 +9,13 @@ from typing import Any, Literal, NamedTuple
 
 from codefathom.engine import Engine
 from codefathom.project.browsing import TreeEntry
-from codefathom.types import BlamedLines, Check, FoundSymbol, IndexedFile, NamedPlace, Status
+from codefathom.search.graph.module_map import ModuleMap
+from codefathom.types import BlamedLines, Check, CommitMark, FoundSymbol, IndexedFile, NamedPlace, Status
 
 ALL_PARTS = 1_000_000  # of a map; more have no room in the largest answer
-LookKind = Literal["files", "entries", "folders", "outline", "name", "blame", "modules", "status", "checks"]
+LookKind = Literal[
+    "files", "entries", "folders", "outline", "name", "blame", "commits", "module_map", "modules", "status", "checks"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,14 @@ def _blame(engine: Engine, look: Look) -> tuple[BlamedLines, ...]:
     return engine.blame(look.path, look.line, look.end_line)
 
 
+def _commits(engine: Engine, look: Look) -> tuple[CommitMark, ...]:
+    return engine.recent_commits(look.limit)
+
+
+def _module_map(engine: Engine, look: Look) -> ModuleMap:
+    return engine.module_map(look.path)
+
+
 def _modules(engine: Engine, _: Look) -> dict[str, int]:
     """Return the number of files in each first folder, the largest first."""
     paths = (file.path for file in engine.files.listed())
@@ -88,6 +99,8 @@ _LOOKS: Mapping[LookKind, Callable[[Engine, Look], Any]] = {
     "outline": _outline,
     "name": _name,
     "blame": _blame,
+    "commits": _commits,
+    "module_map": _module_map,
     "modules": _modules,
     "status": _status,
     "checks": _checks,

@@ -29,8 +29,8 @@ _BLAME = (
     "--ignore-revs-file=",  # forgets those of the settings
 )
 _MARKS = (
-    *("log", "--no-walk=unsorted", "--stdin", "--no-color", "--no-mailmap", "--no-notes", "--no-show-signature"),
-    *("--no-decorate", "--encoding=UTF-8", "--date=format:%Y-%m-%d", "--format=%H%x00%an%x00%ad%x00%s"),
+    *("log", "--no-color", "--no-mailmap", "--no-notes", "--no-show-signature", "--no-decorate", "--no-patch"),
+    *("--encoding=UTF-8", "--date=format:%Y-%m-%d", "--format=%H%x00%an%x00%ad%x00%s"),
 )
 
 
@@ -66,12 +66,30 @@ def line_commits(tree: GitTree, path: str, lines: Sequence[int]) -> Mapping[int,
 
 def commit_marks(tree: GitTree, commits: Iterable[str]) -> Mapping[str, CommitMark]:
     """Return author, day and subject of commits by their hashes. Raises SourceError."""
-    with start_git(tree.folder, *_MARKS) as process, answer(process, tree.folder):
+    words = (*_MARKS, "--no-walk=unsorted", "--stdin")
+    with start_git(tree.folder, *words) as process, answer(process, tree.folder):
         output, _ = process.communicate("".join(f"{commit}\n" for commit in sorted(set(commits))).encode())
-    rows = (row.split("\0") for row in output.decode("utf-8", "replace").split("\n"))
-    return {
-        row[0]: CommitMark(row[0], row[2], row[1], row[3], pull_request_of(row[3])) for row in rows if len(row) == 4
-    }
+    return {mark.commit: mark for mark in _marks(output)}
+
+
+def latest_commits(tree: GitTree, limit: int) -> tuple[CommitMark, ...]:
+    """Return the latest commits up to that of a tree which changed its folder, the newest first. Raises SourceError."""
+    # Merges repeat what their commits say. Names are compared below a folder only, and no content is read.
+    below = ("--", f":(top,literal){tree.prefix}") if tree.prefix else ()
+    words = (*_MARKS, "--no-merges", f"--max-count={limit}", "--end-of-options", tree.commit, *below)
+    with start_git(tree.folder, *words) as process, answer(process, tree.folder):
+        output, _ = process.communicate()
+    if process.returncode:
+        raise SourceError("git cannot list the commits of this project", hint="run `git fsck` in its repository")
+    return tuple(_marks(output))
+
+
+def _marks(output: bytes) -> Iterator[CommitMark]:
+    for row in output.decode("utf-8", "replace").split("\n"):
+        parts = row.split("\0")
+        if len(parts) == 4:
+            commit, author, date, subject = parts
+            yield CommitMark(commit, date, author, subject, pull_request_of(subject))
 
 
 def committed_places(tree: GitTree, path: str, now: bytes, start_line: int, end_line: int) -> Mapping[int, int]:

@@ -1,0 +1,54 @@
+"""/modules and /commits: what a project is made of, and what happened in it last."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from fastapi import APIRouter, Query
+
+from codefathom.server.requests.asker_elsewhere import asker_for
+from codefathom.server.requests.turns import in_turn
+from codefathom.server.routes.routes_files import FolderPathIn, ProjectId, only_project, path_inside
+from codefathom.server.schemas.module_schemas import CommitsOut, ModuleLinkOut, ModuleOut, ModulesOut
+from codefathom.server.schemas.search_schemas import CommitOut
+from codefathom.server.searches.look import Look
+from codefathom.server.searches.search_end import SearchLease
+from codefathom.server.state import ClientHere, ServerState
+
+Some: TypeAlias = Annotated[
+    int, Query(ge=1, le=100, examples=[10], description="maximum number of commits in the answer")
+]
+
+
+def router(state: ServerState) -> APIRouter:
+    """Return the routes of a project's first page."""
+    routes = APIRouter(tags=["files"])
+
+    @routes.get("/modules", summary="List folders of code, and how many imports lead from one to another")
+    async def modules(client: ClientHere, folder: FolderPathIn, project_id: ProjectId = "") -> ModulesOut:
+        def look(lease: SearchLease) -> ModulesOut:
+            name = project_id or only_project(state, client.caller)
+            with asker_for(state, name, client.caller, lease) as asker:
+                map_of_code = asker.look(Look("module_map", path_inside(folder, asker)))
+            return ModulesOut.model_validate(
+                {
+                    **map_of_code._asdict(),
+                    "project_id": name,
+                    "modules": [ModuleOut.model_validate(item._asdict()) for item in map_of_code.modules],
+                    "links": [ModuleLinkOut.model_validate(link._asdict()) for link in map_of_code.links],
+                }
+            )
+
+        return await in_turn(state, *client, look)
+
+    @routes.get("/commits", summary="List the latest commits of a project")
+    async def commits(client: ClientHere, project_id: ProjectId = "", limit: Some = 10) -> CommitsOut:
+        def look(lease: SearchLease) -> CommitsOut:
+            name = project_id or only_project(state, client.caller)
+            with asker_for(state, name, client.caller, lease) as asker:
+                marks = asker.look(Look("commits", limit=limit))
+            return CommitsOut(project_id=name, commits=[CommitOut.model_validate(mark._asdict()) for mark in marks])
+
+        return await in_turn(state, *client, look)
+
+    return routes

@@ -1,0 +1,170 @@
+"""A project's first page: what it is made of, a map of its modules that can be clicked and zoomed, and its commits."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from codefathom.server.http.auth import Token, hash_of
+from codefathom.server.http.user_roles import Role
+from codefathom.server.server_config import ServerConfig
+
+from .conftest import STATIC, ServedPage, serving
+from .test_blame import with_history
+from .test_shell import initial_files, settled, violations
+
+# The library of the map keeps itself in the element that it draws in.
+PLACE_OF = "([path, part]) => document.querySelector('.module-picture')._cyreg.cy.getElementById('/' + path)[part]()"
+ZOOM = "document.querySelector('.module-picture')._cyreg.cy.zoom()"
+
+
+def depot(folder: Path) -> Path:
+    """Make a project of several folders that import each other."""
+    files = {
+        "main.py": "from shop.cart import checkout\n",
+        "shop/cart.py": "from shop.tax.rates import rate\n\n\nclass Cart:\n    pass\n",
+        "shop/report.py": "from shop.cart import Cart\n\n\ndef report(cart: Cart): ...\n",
+        "shop/tax/rates.py": "def rate():\n    return 7\n",
+        "shop/tax/eu/vat.py": "from shop.tax import rates\n",
+        "tests/test_cart.py": "from shop.cart import Cart\n",
+        "README.md": "# Depot\n\nA Cart is checked out.\n",
+    }
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    (folder / "fathom.toml").touch()
+    return folder
+
+
+@pytest.fixture
+def ready(served: ServedPage) -> ServedPage:
+    served.add(depot(served.folder / "depot"))
+    return served
+
+
+def opened(page: Page, served: ServedPage, query: str = "") -> Locator:
+    page.goto(f"{served.url}/project/depot{query}")
+    picture = page.get_by_role("img", name=re.compile("Map of"))
+    expect(picture.locator("canvas").first).to_be_attached()
+    return picture
+
+
+def click_on(page: Page, picture: Locator, path: str) -> None:
+    """Click where a folder is drawn."""
+    picture.scroll_into_view_if_needed()
+    at = page.evaluate(PLACE_OF, [path, "renderedPosition"])
+    picture.click(position={"x": at["x"], "y": at["y"]})
+
+
+def test_it_is_reached_from_the_projects_and_from_the_search(page: Page, ready: ServedPage) -> None:
+    for path in ("projects", "search"):
+        page.goto(f"{ready.url}/{path}")
+        page.get_by_role("main").get_by_role("link", name="Overview" if path == "projects" else "depot").click()
+        expect(page).to_have_url(f"{ready.url}/project/depot")
+        expect(page.get_by_role("heading", name="depot", exact=True)).to_be_visible()
+        expect(page).to_have_title("depot · Overview · Codefathom")
+    page.reload()
+    expect(page.get_by_role("region", name="Languages")).to_contain_text("python")
+    expect(page.get_by_role("link", name="main.py")).to_be_visible()
+    types = page.get_by_role("region", name="Main types")
+    types.get_by_role("link", name="Cart").click()
+    expect(page).to_have_url(re.compile("file=shop%2Fcart.py&lines=4"))
+
+
+def test_a_click_on_the_map_says_what_a_folder_imports(page: Page, ready: ServedPage) -> None:
+    picture = opened(page, ready)
+    click_on(page, picture, "shop")
+    about = page.get_by_role("complementary", name="shop")
+    expect(about).to_contain_text("Files: 2")
+    lists = about.get_by_role("list")
+    expect(lists.nth(0)).to_have_text("shop/tax 1")
+    expect(lists.nth(1).get_by_role("listitem")).to_have_text([". 1", "tests 1"])
+    lists.nth(0).get_by_role("button", name="shop/tax").click()
+    expect(page.get_by_role("complementary", name="shop/tax")).to_be_visible()
+    page.get_by_role("link", name="Search in this folder").click()
+    expect(page).to_have_url(re.compile(r"/search\?in=depot&dir=shop%2Ftax"))
+
+
+def test_the_map_is_zoomed_and_shows_the_inside_of_a_folder(page: Page, ready: ServedPage) -> None:
+    opened(page, ready)
+    before = page.evaluate(ZOOM)
+    page.get_by_role("button", name="Zoom in").click()
+    assert page.evaluate(ZOOM) == pytest.approx(before * 1.4)
+    page.get_by_role("button", name="Show all").click()
+    assert page.evaluate(ZOOM) == pytest.approx(before)
+    opened(page, ready, "?folder=shop/tax")
+    expect(page.get_by_role("img", name="Map of 2 modules.")).to_be_visible()
+    page.get_by_role("navigation", name="Folder of the map").get_by_role("button", name="shop").click()
+    expect(page).to_have_url(f"{ready.url}/project/depot?folder=shop")
+    expect(page.get_by_role("img", name="Map of 3 modules.")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("img", name="Map of 2 modules.")).to_be_visible()
+
+
+def test_the_table_says_the_same_to_the_keyboard(page: Page, ready: ServedPage) -> None:
+    opened(page, ready)
+    page.get_by_text("All folders of this map").click()
+    row = page.get_by_role("row").filter(has=page.get_by_role("button", name="shop", exact=True))
+    expect(row.get_by_role("cell")).to_have_text(["2", "9", "1", "2"])
+    row.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("complementary", name="shop")).to_be_visible()
+
+
+def test_a_wide_project_is_cut_and_a_folder_that_is_gone_named(page: Page, served: ServedPage) -> None:
+    root = depot(served.folder / "depot")
+    for number in range(70):
+        (root / f"part{number}").mkdir()
+        (root / f"part{number}" / "part.py").touch()
+    served.add(root)
+    opened(page, served)
+    expect(page.get_by_role("main")).to_contain_text("smaller folders with")
+    page.goto(f"{served.url}/project/depot?folder=gone")
+    expect(page.get_by_role("alert")).to_contain_text("no code is indexed below 'gone'")
+    page.goto(f"{served.url}/project/nowhere")
+    expect(page.get_by_role("main")).to_contain_text("There is no such project")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_only_those_who_may_read_commits_see_the_last_ones(
+    browser: BrowserContext, config: ServerConfig, tmp_path: Path
+) -> None:
+    tokens = tuple(Token(role.word, hash_of(role.word), role=role) for role in (Role.READER, Role.ADMIN))
+    with serving(tmp_path, replace(config, tokens=tokens)) as served:
+        served.client.headers["authorization"] = "Bearer admin"
+        with_history(served)
+        for name, may in (("reader", 0), ("admin", 1)):
+            page: Any = browser.new_page()
+            page.add_init_script(f"localStorage.setItem('fathom.token', '{name}')")
+            settled(page, f"{served.url}/project/shop")
+            commits = page.get_by_role("region", name="Recent commits")
+            expect(commits).to_have_count(may)
+            if may:
+                expect(commits.get_by_role("listitem").first).to_contain_text("Charge the bag (#7)")
+                expect(commits.get_by_role("listitem").last).to_contain_text("Open the shop")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_is_for_everyone_and_fits_a_phone(page: Page, ready: ServedPage, theme: str) -> None:
+    page.emulate_media(color_scheme=theme)
+    picture = opened(page, ready)
+    click_on(page, picture, "shop")
+    page.get_by_text("All folders of this map").click()
+    page.wait_for_load_state("networkidle")
+    wide = violations(page)
+    page.set_viewport_size({"width": 360, "height": 640})
+    assert wide + violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    assert page.evaluate("document.querySelector('main').scrollWidth") <= 360
+
+
+def test_the_library_of_the_map_is_loaded_with_it_alone() -> None:
+    loaded = [path for name in ("search", "projects", "chat", "monitoring", "project") for path in initial_files(name)]
+    assert any("cytoscape" in path.read_text() for path in STATIC.glob("assets/graph-*.js"))
+    assert not [path.name for path in loaded if path.name.startswith("graph-")]
