@@ -88,8 +88,8 @@ class Engine(Upkeep, SavedIndex):
             from codefathom.fleet.fleet_list import FleetList
             from codefathom.fleet.opened_fleet import FleetIndex, place_of_fleet
 
-            if FleetList(place.state_dir).of_root(place.root) is not None:
-                kind, place = FleetIndex, place_of_fleet(place)
+            if (fleet := FleetList(place.state_dir).of_root(place.root)) is not None:
+                kind, place = FleetIndex, place_of_fleet(place, fleet.name)
         self.current = kind(
             place,
             on_progress or (lambda _: None),
@@ -168,6 +168,11 @@ class Engine(Upkeep, SavedIndex):
     def first_run(self) -> RunProgress | None:
         """The progress of another run that makes this index for the first time; None while there is no such run."""
         return first_run(self.opened)
+
+    @property
+    def is_fleet(self) -> bool:
+        """True for very many repositories in one index, which only `fathom fleet` changes."""
+        return self.current.is_fleet
 
     @property
     def is_written(self) -> bool:
