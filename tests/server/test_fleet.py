@@ -84,8 +84,8 @@ ASKING: dict[str, dict[str, Any]] = {
     "/ask/stream": {"query": "how are tokens refreshed"},
     "/projects/team/impact": {"diff": CHANGE},
 }
-# What lists all of an index, or a part of the shard that is gone, and has no place for a sentence.
-WHOLE = ("/files?", "/file-tree?", "/file?", "/symbols?project_id=team&path", "/name-at?")
+# What is about a file of the shard that is gone.
+WHOLE = ("/file?", "/symbols?project_id=team&path", "/name-at?")
 
 
 def test_each_route_answers(client: httpx.Client) -> None:
@@ -167,4 +167,7 @@ def test_each_tool_answers_and_says_what_is_missing(team: Fleet) -> None:
     for text in tool_answers(team.root, *TOOLS):
         assert "alpha/code.py" in text
         assert f"{SAID}{shard} (beta)" in text
-    assert shard in tool_answers(team.root, ("read", {"path": "beta/code.py"}))[0]
+    lines, entries = tool_answers(team.root, ("read", {"path": "beta/code.py"}), ("read", {"path": "."}))
+    assert shard in lines
+    assert "alpha/" in entries
+    assert f"{SAID}{shard} (beta)" in entries

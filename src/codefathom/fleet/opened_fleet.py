@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
-from codefathom.errors import DamagedError, IndexingError, UnwritableError, UsageError
+from codefathom.errors import DamagedError, IndexingError, SourceError, UnwritableError, UsageError
 from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, Note
 from codefathom.fleet.cluster.cluster_shards import ClusterCatalogs, ClusterVectors
 from codefathom.fleet.cluster.ray_cluster import RayCluster
@@ -173,11 +173,11 @@ class FleetIndex(CurrentIndex):
             with self.looking():
                 try:
                     return ask()
-                except UsageError as error:
+                except (UsageError, SourceError) as error:
                     if not (notes := self.partial_notes()):
                         raise
                     # A name or a path that was not found may be in a shard that was not asked.
-                    raise UsageError(
+                    raise type(error)(
                         error.told, hint=". ".join(filter(None, map(str, (error.hint, *notes))))
                     ) from error
                 except DamagedError:

@@ -50,13 +50,13 @@ from codefathom.types import (
     FileOutline,
     Filter,
     Hit,
-    IndexedFile,
     LevelName,
     LineHistory,
     NamedPlace,
     RelatedResult,
     SearchPlan,
     SearchResult,
+    SomeFiles,
     SomeSymbols,
     SomeTexts,
     Where,
@@ -248,8 +248,8 @@ def _symbols(index: CurrentIndex, question: Question) -> Iterator[SomeSymbols]:
     yield index.in_time(lambda: symbols(index, question)._replace(limitations=index.partial_notes()))
 
 
-def _files(index: CurrentIndex, question: Question) -> Iterator[tuple[IndexedFile, ...]]:
-    yield _as_it_is(index).files(question)
+def _files(index: CurrentIndex, question: Question) -> Iterator[SomeFiles]:
+    yield index.in_time(lambda: _as_it_is(index).files(question)._replace(limitations=index.partial_notes()))
 
 
 def _texts(index: CurrentIndex, question: Question) -> Iterator[SomeTexts]:
