@@ -119,6 +119,14 @@ def bring_bare(origin: GitOrigin, place: str, most_file_bytes: int) -> Iterator[
             folder.remove(new)
 
 
+def address_of(place: str) -> str:
+    """Return the address from which a bare copy was brought; "" for a folder that is none."""
+    words = ("--git-dir=.", "config", "--get", "remote.origin.url")
+    with start_git(place, *words) as process, answer(process, place):
+        out, _ = process.communicate()
+    return out.decode("utf-8", "replace").strip()
+
+
 def _has_commit(place: str) -> bool:
     """Return True for a bare repository whose HEAD can be read: not so after a full disk or a loss of power."""
     if not os.path.isdir(place):

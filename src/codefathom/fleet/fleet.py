@@ -95,10 +95,19 @@ class Fleet:
                 hint=f"its sources are {', '.join(listed)}" if listed else "it has none",
             )
 
-    def index(self, on_progress: Callable[[Progress], None] = lambda _: None, *, full: bool = False) -> FleetReport:
-        """Bring all repositories up to date. Raises LockedError when another process does that, FathomError."""
+    def index(
+        self,
+        on_progress: Callable[[Progress], None] = lambda _: None,
+        *,
+        full: bool = False,
+        only: Sequence[str] = (),
+    ) -> FleetReport:
+        """Bring all repositories up to date, or only those of these names, and no other one is looked at.
+
+        Raises LockedError when another process does that, UsageError for a name that no repository has, FathomError.
+        """
         place = self._place
-        return FleetRun(self._manifest, place, RemoteSources(place), on_progress).run(full=full)
+        return FleetRun(self._manifest, place, RemoteSources(place), on_progress).run(full=full, only=only)
 
     def status(self) -> FleetStatus:
         """Return the contents of the fleet."""

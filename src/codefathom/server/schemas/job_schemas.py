@@ -19,6 +19,12 @@ class IndexIn(In):
     full: bool = Field(
         default=False, description="Index all files again, also those that have not changed", examples=[False]
     )
+    repositories: list[Annotated[str, Field(max_length=200)]] = Field(
+        default=[],
+        max_length=1_000,
+        description="of a fleet: bring only these repositories up to date; empty: all",
+        examples=[[]],
+    )
 
 
 class PathsIn(In):
