@@ -9,11 +9,19 @@ from codefathom.clones.git_address import checked_url, repository_path
 from codefathom.clones.git_copies import address_of
 from codefathom.errors import FathomError
 from codefathom.fleet.code_hosts import HostListing, list_repositories, login_for
-from codefathom.fleet.fleet_clones import CloneOutcome, FleetClones, RemoteRepository
+from codefathom.fleet.fleet_clones import CLONES, CloneOutcome, FleetClones, RemoteRepository
 from codefathom.fleet.host_sources import host_source, is_host_source
+from codefathom.fleet.manifest import Repository
 from codefathom.fleet.sources import RemotePlaces, RepositoryPlace, UnreadSource
 from codefathom.project.location import Location
 from codefathom.types import Progress
+
+
+def clone_addresses(root: str, repositories: Iterable[Repository]) -> dict[str, str]:
+    """Return the addresses of those repositories that are clones of the fleet in a folder, by name."""
+    clones = os.path.join(root, CLONES)
+    addresses = {item.name: address_of(item.place) for item in repositories if os.path.dirname(item.place) == clones}
+    return {name: address for name, address in addresses.items() if address}
 
 
 class RemoteSources:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -24,6 +24,15 @@ class IndexIn(In):
         max_length=1_000,
         description="of a fleet: bring only these repositories up to date; empty: all",
         examples=[[]],
+    )
+
+
+class PushOut(Out):
+    """What becomes of an event of a code host."""
+
+    status: Literal["accepted", "ignored"] = Field(
+        examples=["accepted"],
+        description="accepted: a job brings the repository up to date; ignored: nothing is to be done",
     )
 
 
