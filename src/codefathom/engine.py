@@ -45,6 +45,7 @@ from codefathom.types import (
     RunProgress,
     SearchResult,
     SecretPlace,
+    SomeSymbols,
     Status,
     Where,
 )
@@ -90,8 +91,8 @@ class Engine(Upkeep, SavedIndex):
             from codefathom.fleet.fleet_list import FleetList
             from codefathom.fleet.opened_fleet import FleetIndex, place_of_fleet
 
-            if FleetList(place.state_dir).of_root(place.root) is not None:
-                kind, place = FleetIndex, place_of_fleet(place)
+            if (fleet := FleetList(place.state_dir).of_root(place.root)) is not None:
+                kind, place = FleetIndex, place_of_fleet(place, fleet.name)
         self.current = kind(
             place,
             on_progress or (lambda _: None),
@@ -170,6 +171,11 @@ class Engine(Upkeep, SavedIndex):
     def first_run(self) -> RunProgress | None:
         """The progress of another run that makes this index for the first time; None while there is no such run."""
         return first_run(self.opened)
+
+    @property
+    def is_fleet(self) -> bool:
+        """True for very many repositories in one index, which only `fathom fleet` changes."""
+        return self.current.is_fleet
 
     @property
     def is_written(self) -> bool:
@@ -274,16 +280,23 @@ class Engine(Upkeep, SavedIndex):
         """Return the symbols whose name is, begins with or contains `query`, in that order, behind the first `offset`.
 
         With the kind "import" these are the imports. Raises UsageError for a kind that does not exist. `n_symbols`
-        counts all of them.
+        counts all of them. What of a fleet was not asked is told to `on_wait`.
         """
         question = Question(query, path=path, symbol_kind=kind, limit=limit, offset=offset, kind="symbols")
-        return asking.symbols(self.current, question).symbols
+        result: SomeSymbols = result_of(self, question)
+        for note in result.limitations:
+            self.current.on_wait(str(note))
+        return result.symbols
 
     def n_symbols(self, query: str = "", *, path: str = "", kind: str = "") -> int:
         """Return the number of symbols that `symbols` gives without a limit."""
         check_texts(query, path, kind)
-        with reading(self.current.believed(), whole=True) as opened:
-            return asking.n_symbols(opened, query, path, kind_named(kind) if kind else "")
+
+        def count() -> int:
+            with reading(self.current.believed(), whole=True) as opened:
+                return asking.n_symbols(opened, query, path, kind_named(kind) if kind else "")
+
+        return self.current.in_time(count)
 
     def name_at(self, path: str, line: int, name: str) -> NamedPlace:
         """Return the definitions that a name can mean on a line of a file, the nearest first, and how certain that is.

@@ -22,7 +22,6 @@ from codefathom.types import (
     Context,
     Failure,
     Hit,
-    IndexedFile,
     IndexReport,
     LineHistory,
     Partial,
@@ -36,6 +35,7 @@ from codefathom.types import (
     SecretPlace,
     Skipped,
     Snapshot,
+    SomeFiles,
     SomeSymbols,
     Status,
     StoreReport,
@@ -389,10 +389,11 @@ def history_shape(history: LineHistory, n: int | None = None) -> dict[str, Any]:
     }
 
 
-def files_shape(files: Sequence[IndexedFile], n_shown: int | None = None) -> dict[str, Any]:
+def files_shape(some: SomeFiles, n_shown: int | None = None) -> dict[str, Any]:
     """Return the JSON of `fathom files --json`, of all files or the first ones."""
-    listed = [file._asdict() for file in files[:n_shown]]
-    return {"files": listed, "n_left_out": len(files) - len(listed)}
+    listed = [file._asdict() for file in some.files[:n_shown]]
+    left_out = {"n_left_out": len(some.files) - len(listed)}
+    return {"files": listed, **left_out, **({"completeness": some.completeness} if some.limitations else {})}
 
 
 def map_shape(outline: ProjectMap) -> dict[str, Any]:

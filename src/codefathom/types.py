@@ -639,6 +639,18 @@ class IndexedFile(NamedTuple):
     n_lines: int
 
 
+class SomeFiles(NamedTuple):
+    """Files of an index, ordered by path."""
+
+    files: tuple[IndexedFile, ...]
+    limitations: tuple[Note, ...] = ()  # what was not listed
+
+    @property
+    def completeness(self) -> str:
+        """The limitations in English."""
+        return " ".join(map(str, self.limitations))
+
+
 class FileLines(NamedTuple):
     """Lines of a file, as they are now."""
 

@@ -26,7 +26,7 @@ from codefathom.question.question import Question
 from codefathom.search.graph.impact import Impact
 from codefathom.search.graph.project_map import ProjectMap
 from codefathom.source.masks import MARK
-from codefathom.types import Context, FileLines, RelatedResult, Rest, SearchResult, SomeSymbols, SomeTexts
+from codefathom.types import Context, FileLines, RelatedResult, Rest, SearchResult, SomeFiles, SomeSymbols, SomeTexts
 
 KEY = "AKIA" + "Q3EXAMPLE7HBNDCA"  # in two parts, so that it is none here
 DIFF = """\
@@ -52,7 +52,7 @@ QUESTIONS: dict[str, tuple[Question, type, Callable[[Any], set[str]]]] = {
         lambda result: {edge.path for edge in result.edges},
     ),
     "map": (Question("price", "map"), ProjectMap, lambda result: {file.path for file in result.files}),
-    "files": (Question("", "files"), tuple, lambda result: {file.path for file in result}),
+    "files": (Question("", "files"), SomeFiles, lambda result: {file.path for file in result.files}),
     "context": (
         Question("price of an order", "context", max_files=5),
         Context,
@@ -231,7 +231,7 @@ def test_an_engine_and_what_is_kept_are_parts(roots: tuple[str, str]) -> None:
     engine: Part = Engine.open(roots[0], is_root=True)
     kept: Part = KeptProject(engine, (os.path.join(roots[0], "shop"),))
     twice = KeptProject(kept, (os.path.join(roots[0], "shop/cart.py"),))
-    assert {item.path for item in result_of(twice, Question("", "files"))} == {"shop/cart.py"}
+    assert {item.path for item in result_of(twice, Question("", "files")).files} == {"shop/cart.py"}
     twice.close()
 
 
@@ -246,7 +246,7 @@ def test_an_engine_and_what_is_kept_are_parts(roots: tuple[str, str]) -> None:
         ("map max_tokens=500", "ProjectMap"),
         ("context max_files=1 price of an order", "Context"),
         ("ask anyway=true how is an order priced", "Answer"),
-        ("files", "tuple"),
+        ("files", "SomeFiles"),
         ("search limit=many price", "error"),
         ("search limit=0 price", "error"),
         ("dance", "error"),

@@ -83,6 +83,43 @@ def test_a_list_of_addresses_is_cloned_and_brought_up_to_date(
         assert len(clones(fleet)) == 1
 
 
+def test_one_repository_is_brought_up_alone(
+    remote: Repositories, address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("auth", "shop"):
+        remote.commit(f"team/{name}", code=f"def first_{name}(): pass\n")
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "code.py").write_text("def first_here(): pass\n")
+    with Fleet.make("company") as fleet:
+        fleet.add([f"{address}/team/auth.git", f"{address}/team/shop.git", str(here)])
+        fleet.index()
+        for name in ("auth", "shop"):
+            remote.commit(f"team/{name}", code=f"def second_{name}(): pass\n")
+        (here / "code.py").write_text("def second_here(): pass\n")
+        remote.sent.clear()
+        assert fleet.index(only=["shop"]).changed == ("shop",)
+        n_alone = len(remote.sent)
+        assert first(fleet, "second_shop") == "shop/code.py"
+        assert names(fleet) == ["auth", "here", "shop"]
+        assert len(clones(fleet)) == 2
+        assert fleet.index(only=["here", "shop"]).changed == ("here",)
+        assert first(fleet, "second_here") == "here/code.py"
+        remote.sent.clear()
+        assert fleet.index().changed == ("auth",)
+        assert len(remote.sent) > n_alone  # both were fetched
+        shutil.rmtree(remote.folder / "team" / "auth.git")
+        (failure,) = fleet.index(only=["auth"]).failures
+        assert failure.path == "auth"
+        assert first(fleet, "second_auth") == "auth/code.py"
+        with pytest.raises(UsageError, match="no repository 'shap'") as caught:
+            fleet.index(only=["shap"])
+        assert "write shop" in str(caught.value.hint)
+    remote.commit("team/shop", code="def third_shop(): pass\n")
+    assert main(["fleet", "index", "company", "shop"]) == 0
+    assert "1 repository changed" in capsys.readouterr().out
+
+
 def test_the_default_branch_is_followed(remote: Repositories, address: str) -> None:
     bare = remote.commit("team/shop", price="def on_main(): pass\n")
     with Fleet.make("company") as fleet:

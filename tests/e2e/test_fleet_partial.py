@@ -93,7 +93,8 @@ def test_a_damaged_shard_is_named_and_the_rest_answers(team: Fleet, damage: str)
         assert (whole.partial, {hit.chunk.path for hit in whole.hits}) == (None, {f"{name}/code.py" for name in NAMES})
         assert not whole.degraded
     DAMAGES[damage](shard)
-    with Engine.open(team.root) as engine:
+    told: list[str] = []
+    with Engine.open(team.root, on_wait=told.append) as engine:
         result = engine.search("refresh token", limit=10)
         assert {hit.chunk.path for hit in result.hits} == {"alpha/code.py", "gamma/code.py"}
         assert result.partial is not None
@@ -110,11 +111,15 @@ def test_a_damaged_shard_is_named_and_the_rest_answers(team: Fleet, damage: str)
         assert {item.path for item in outline.files} == {"alpha/code.py", "gamma/code.py"}
         for answer in (symbols, outline, engine.related("@@refresh_token_alpha")):
             assert f"shard {shard.name} (beta): its file " in answer.completeness
-        # What has no place for such a sentence ends with an error.
-        with pytest.raises(DamagedError, match=shard.name):
-            engine.symbols()
-        with pytest.raises(DamagedError, match=shard.name):
-            result_of(engine, Question("", "files"))
+        files = result_of(engine, Question("", "files"))
+        assert [item.path for item in files.files] == ["alpha/code.py", "gamma/code.py"]
+        assert f"shard {shard.name} (beta): its file " in files.completeness
+        # A list in which no sentence has a place tells it to `on_wait`.
+        told.clear()
+        assert {item.path for item in engine.symbols()} == {"alpha/code.py", "gamma/code.py"}
+        assert f"shard {shard.name} (beta): its file " in told[0]
+        assert engine.n_symbols() == 2
+        # What names a file of the damaged shard ends with an error.
         with pytest.raises(DamagedError, match=shard.name):
             engine.files.lines("beta/code.py", 1, 1)
     assert [item.path for item in team.verify()] == [shard.name]
@@ -185,6 +190,14 @@ def test_lists_without_time_say_so(
         assert said in json.loads(capsys.readouterr().out)["completeness"], words
     main(["related", "-p", "team", "@@refresh_token_alpha"])
     assert said in capsys.readouterr().err
+    main(["-C", team.root, "files"])
+    assert said in capsys.readouterr().err
+    main(["-C", team.root, "--json", "files"])
+    assert said in json.loads(capsys.readouterr().out)["completeness"]
+    told: list[str] = []
+    with Engine.open(team.root, on_wait=told.append) as engine:
+        assert engine.symbols() == ()
+    assert said in told[0]
 
 
 def test_what_was_asked_before_the_end_is_shown(team: Fleet) -> None:

@@ -85,8 +85,8 @@ ASKING: dict[str, dict[str, Any]] = {
     "/ask/stream": {"query": "how are tokens refreshed"},
     "/projects/team/impact": {"diff": CHANGE},
 }
-# What lists all of an index, or a part of the shard that is gone, and has no place for a sentence.
-WHOLE = ("/files?", "/file-tree?", "/file?", "/symbols?project_id=team&path", "/name-at?", "/modules?")
+# What is about a file of the shard that is gone, or has no place for a sentence.
+WHOLE = ("/file?", "/symbols?project_id=team&path", "/name-at?", "/modules?")
 
 
 def test_each_route_answers(client: httpx.Client) -> None:
@@ -112,10 +112,54 @@ def test_what_only_the_command_does_is_refused(client: httpx.Client, team: Fleet
         assert answer.status_code in (400, 409), answer.text
         assert "is a fleet" in answer.json()["detail"]
         assert "`fathom fleet " in answer.json()["hint"]
-    job = client.post("/projects/team/index", json={})
-    assert "'team' is a fleet, which is not indexed like a project" in job.text
     assert team.verify() == ()
     assert client.post("/search", json={"query": "refresh token"}).json()["hits"]
+
+
+def write(fleet: Fleet, name: str, text: str) -> None:
+    place = next(item.place for item in fleet.status().repositories if item.name == name)
+    (Path(place) / "code.py").write_text(text)
+
+
+def job_of(client: httpx.Client, body: dict[str, Any]) -> dict[str, Any]:
+    """Start a job of the fleet, and return it when it has ended."""
+    started = client.post("/projects/team/index", json=body, headers={"accept": "application/json"})
+    assert started.status_code == 202, started.text
+    client.get(f"/jobs/{started.json()['id']}/events").raise_for_status()
+    job: dict[str, Any] = client.get(f"/jobs/{started.json()['id']}").json()
+    return job
+
+
+def test_a_job_brings_a_fleet_up_to_date(client: httpx.Client, team: Fleet) -> None:
+    write(team, "alpha", "def changed_alpha(): pass\n")
+    write(team, "beta", "def changed_beta(): pass\n")
+    job = job_of(client, {"repositories": ["alpha"]})
+    assert (job["state"], job["report"]["n_changed"], job["report"]["n_unchanged"]) == ("done", 1, 0)
+    assert client.post("/search", json={"query": "changed_alpha"}).json()["hits"][0]["path"] == "alpha/code.py"
+    assert "changed_beta" not in client.post("/search", json={"query": "changed_beta"}).text.replace(
+        '"changed_beta"', ""
+    )
+    job = job_of(client, {})
+    assert (job["state"], job["report"]["n_changed"], job["report"]["n_unchanged"]) == ("done", 1, 2)
+    assert client.post("/search", json={"query": "changed_beta"}).json()["hits"][0]["path"] == "beta/code.py"
+    job = job_of(client, {"repositories": ["delta"]})
+    assert (job["state"], "no repository 'delta'" in json.dumps(job)) == ("failed", True)
+
+
+def test_a_repository_that_cannot_be_read_is_named_by_the_job(
+    client: httpx.Client, team: Fleet, tmp_path: Path
+) -> None:
+    (tmp_path / "beta").rename(tmp_path / "gone")
+    job = job_of(client, {"repositories": ["beta"]})
+    assert job["report"]["n_failed"] == 1
+    assert [error["path"] for error in job["file_errors"]] == ["beta"]
+    assert client.post("/search", json={"query": "refresh_token_beta"}).json()["hits"][0]["path"] == "beta/code.py"
+
+
+def test_only_a_fleet_has_repositories(client: httpx.Client, tmp_path: Path) -> None:
+    client.post("/projects", json={"path": str(tmp_path / "alpha")}).raise_for_status()
+    answer = client.post("/projects/alpha/index", json={"repositories": ["alpha"]})
+    assert (answer.status_code, "'alpha' is no fleet" in answer.text) == (400, True)
 
 
 def test_each_route_says_what_is_missing(client: httpx.Client, team: Fleet) -> None:
@@ -168,4 +212,7 @@ def test_each_tool_answers_and_says_what_is_missing(team: Fleet) -> None:
     for text in tool_answers(team.root, *TOOLS):
         assert "alpha/code.py" in text
         assert f"{SAID}{shard} (beta)" in text
-    assert shard in tool_answers(team.root, ("read", {"path": "beta/code.py"}))[0]
+    lines, entries = tool_answers(team.root, ("read", {"path": "beta/code.py"}), ("read", {"path": "."}))
+    assert shard in lines
+    assert "alpha/" in entries
+    assert f"{SAID}{shard} (beta)" in entries

@@ -75,6 +75,7 @@ ROUTES: dict[str, Row] = {
     "GET /session": Row(OWN),
     "GET /sign-in": Row((404,) * 7),  # this server has no provider
     "GET /sign-in/callback": Row((404,) * 7),
+    "POST /hooks/{project_id}": Row((403,) * 7),  # not signed
     "POST /sign-out": Row((401, *(409,) * 6)),  # a token has no session of a browser
     "GET /signals": Row(OWN),
     "GET /projects": Row(OWN),

@@ -76,6 +76,7 @@ TABLE = {
     "GET /projects/{project_id}/status": "search",
     "POST /projects/{project_id}/impact": "search",
     "POST /projects/{project_id}/files": "job",
+    "POST /hooks/{project_id}": "job",
     "GET /projects/{project_id}/index": "wait",
     "POST /projects/{project_id}/index": "job",
     "DELETE /projects/{project_id}/index": "own",

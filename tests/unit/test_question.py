@@ -13,7 +13,7 @@ import pytest
 from codefathom import Engine
 from codefathom.question.asker import result_of
 from codefathom.question.question import Question
-from codefathom.types import SearchResult, SomeSymbols
+from codefathom.types import SearchResult, SomeFiles, SomeSymbols
 
 ASKED: dict[Question, Callable[[Engine], Any]] = {
     Question("price of an order", limit=2): lambda engine: engine.search("price of an order", limit=2),
@@ -23,7 +23,7 @@ ASKED: dict[Question, Callable[[Engine], Any]] = {
     Question("@@price_of", kind="related", depth=2): lambda engine: engine.related("@@price_of", depth=2),
     Question("price", kind="map", max_tokens=500): lambda engine: engine.map("price", max_tokens=500),
     Question("price", kind="context", max_files=1): lambda engine: engine.context("price", max_files=1),
-    Question("", kind="files"): lambda engine: engine.files.listed(),
+    Question("", kind="files"): lambda engine: SomeFiles(engine.files.listed()),
 }
 
 

@@ -52,7 +52,6 @@ from codefathom.types import (
     FileOutline,
     FoundSymbol,
     Hit,
-    IndexedFile,
     LevelName,
     LineHistory,
     Mode,
@@ -60,6 +59,7 @@ from codefathom.types import (
     Rest,
     SearchResult,
     Skipped,
+    SomeFiles,
     SomeSymbols,
     SomeTexts,
     Where,
@@ -475,9 +475,12 @@ class JoinedProjects:
         answering = {name: self._projects[name] for name in each.results}  # what has failed cannot be read either
         yield context(answering, for_prompt(result, anyway=question.anyway), size)
 
-    def _files(self, question: Question) -> Iterator[tuple[IndexedFile, ...]]:
+    def _files(self, question: Question) -> Iterator[SomeFiles]:
         listed, _ = self._outcomes(question)
-        yield tuple(item._replace(path=f"{name}/{item.path}") for name, files in listed.items() for item in files)
+        yield SomeFiles(
+            tuple(item._replace(path=f"{name}/{item.path}") for name, some in listed.items() for item in some.files),
+            tuple(in_project_note(name, note) for name, some in listed.items() for note in some.limitations),
+        )
 
     def _lines(self, question: Question) -> Iterator[FileLines]:
         name, path = self._holder(question.text)

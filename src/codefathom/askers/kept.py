@@ -26,11 +26,11 @@ from codefathom.stores.conditions import combine
 from codefathom.text.written_place import place_of
 from codefathom.types import (
     FileLines,
-    IndexedFile,
     LevelName,
     RelatedResult,
     RunProgress,
     SearchResult,
+    SomeFiles,
     SomeSymbols,
     Where,
 )
@@ -185,10 +185,11 @@ class KeptProject:
         self.refresh()
         yield from self.asker.answer(replace(question, where=self.condition(question.where)))
 
-    def _files(self, question: Question) -> Iterator[tuple[IndexedFile, ...]]:
+    def _files(self, question: Question) -> Iterator[SomeFiles]:
         is_inside = self.contains()
         self.refresh()
-        yield tuple(item for item in result_of(self.asker, question) if is_inside(item.path))
+        listed: SomeFiles = result_of(self.asker, question)
+        yield listed._replace(files=tuple(item for item in listed.files if is_inside(item.path)))
 
     def _lines(self, question: Question) -> Iterator[FileLines]:
         is_inside, written = self.contains(), question.text

@@ -160,7 +160,7 @@ class Face:
         engine = Engine.open(
             self._folder(), settings=settings, on_progress=show, on_wait=self._note_once, revision=self.common.rev
         )
-        if engine.place.revision is not None and not self.common.rev:
+        if engine.place.revision is not None and not engine.is_fleet and not self.common.rev:
             self.note("this repository has no working tree, so its HEAD is read; --rev chooses another revision")
         return engine
 

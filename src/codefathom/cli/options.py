@@ -958,7 +958,8 @@ COMMANDS = (
             Option(
                 ("action",),
                 "list: show the fleets; add: add repositories to a fleet, which is made if it is new; index: bring all "
-                "repositories of a fleet up to date; status: show repositories, shards, and what could not be read; "
+                "repositories of a fleet up to date, or those that are named; status: show repositories, shards, and "
+                "what could not be read; "
                 "verify: compare all shards with what was written; remove: remove a fleet, or some of its sources",
                 "ACTION",
                 choices=FLEET_ACTIONS,
@@ -968,7 +969,8 @@ COMMANDS = (
                 ("sources",),
                 "a folder of clones, one folder, a bare repository, the address of a repository, which is cloned, an "
                 "organisation or group such as github:NAME or gitlab:https://HOST/NAME, or a file that names one of "
-                "these on each line; of a git repository the files of HEAD are read",
+                "these on each line; of a git repository the files of HEAD are read; with index, the name of a "
+                "repository, and only those that are named are looked at",
                 "SOURCE",
                 kind=tuple,
                 repeat=True,
@@ -987,6 +989,7 @@ COMMANDS = (
             "fathom fleet add company ~/clones",
             "fathom fleet add company github:acme+archived",
             "fathom fleet index company",
+            "fathom fleet index company auth shop",
             "fathom fleet status company",
             "fathom search -p company where are tokens refreshed repo:auth lang:go",
             "fathom fleet remove company",

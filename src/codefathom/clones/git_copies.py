@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from codefathom.clones.git_address import checked_url
 from codefathom.clones.git_origin import GitOrigin
-from codefathom.errors import SourceError
+from codefathom.errors import IndexingError, SourceError
 from codefathom.source.revisions.git_program import answer, start_git
 from codefathom.source.revisions.git_tree import check_n_files
 from codefathom.source.revisions.revision import checked_name, is_commit
@@ -24,6 +24,7 @@ from codefathom.system.children import Program, environment, find_program
 from codefathom.types import Progress
 
 _MOST_PACKS = 50  # each fetch brings one
+_MOST_CONFIG_BYTES = 100_000
 _MOST_MESSAGES = 100  # lines; the reason of a failure is in the last ones
 _LOOK_S = 0.25  # how often size and time are looked at
 _PROGRESS = re.compile(r"(?:remote: )?([A-Z][a-z]+ [a-z ]+): +\d+% \((\d{1,18})/(\d{1,18})\)")
@@ -117,6 +118,16 @@ def bring_bare(origin: GitOrigin, place: str, most_file_bytes: int) -> Iterator[
     finally:
         with suppress(OSError):
             folder.remove(new)
+
+
+def address_of(place: str) -> str:
+    """Return the address from which a bare copy was brought; "" for a folder that is none."""
+    try:  # as git has written it; a process for each of many thousand copies would take minutes
+        config = Folder(place).file("config").read(_MOST_CONFIG_BYTES).decode("utf-8", "replace")
+    except (OSError, IndexingError):
+        return ""
+    url = re.search(r'^\[remote "origin"\]\n(?:[^\[\n].*\n)*?\turl = "?([^"\n]*)', config, re.MULTILINE)
+    return url[1].strip() if url else ""
 
 
 def _has_commit(place: str) -> bool:

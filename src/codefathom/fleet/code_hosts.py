@@ -51,6 +51,7 @@ def list_repositories(
     """
     kind, names = KINDS[source.kind], _token_variables(source)
     token = _token(names, variables)
+    login = _login(kind, token)
     headers = {"Accept": "application/json", "User-Agent": "codefathom"}
     if token:
         headers["Authorization"] = f"Bearer {token}"
@@ -67,7 +68,6 @@ def list_repositories(
         Http(Server(api, headers, Timeouts(10.0, 60.0), hints=hints, longest_wait_s=_LONGEST_WAIT_S), on_wait=on_wait)
     ) as http:
         listed = {item.number: item for item in _all(http, source, kind)}
-    login = f"Basic {b64encode(f'{kind.user}:{token}'.encode()).decode()}" if token else ""
     taken = [item for item in listed.values() if not _why_not(item, source)]
     return HostListing(
         tuple(
@@ -76,6 +76,15 @@ def list_repositories(
         ),
         tuple(_left_out(list(listed.values()), source)),
     )
+
+
+def login_for(source: HostSource, variables: Mapping[str, str]) -> str:
+    """Return the header with which git reads the repositories of a host, "" without a token. Raises SettingsError."""
+    return _login(KINDS[source.kind], _token(_token_variables(source), variables))
+
+
+def _login(kind: HostKind, token: str) -> str:
+    return f"Basic {b64encode(f'{kind.user}:{token}'.encode()).decode()}" if token else ""
 
 
 def _why_not(item: _Listed, source: HostSource) -> str:

@@ -18,7 +18,7 @@ from codefathom.fleet.remote_sources import RemoteSources
 from codefathom.fleet.shard_parts import wrong_content
 from codefathom.fleet.shards import SHARDS, forget
 from codefathom.fleet.sources import checked_source
-from codefathom.project.location import locate
+from codefathom.project.location import Location, locate
 from codefathom.stores.folder import Folder
 from codefathom.stores.lock import WriterLock
 from codefathom.types import Failure, Progress
@@ -95,10 +95,19 @@ class Fleet:
                 hint=f"its sources are {', '.join(listed)}" if listed else "it has none",
             )
 
-    def index(self, on_progress: Callable[[Progress], None] = lambda _: None, *, full: bool = False) -> FleetReport:
-        """Bring all repositories up to date. Raises LockedError when another process does that, FathomError."""
-        place = place_of_fleet(locate(self.root, self._settings, is_root=True))
-        return FleetRun(self._manifest, place, RemoteSources(place), on_progress).run(full=full)
+    def index(
+        self,
+        on_progress: Callable[[Progress], None] = lambda _: None,
+        *,
+        full: bool = False,
+        only: Sequence[str] = (),
+    ) -> FleetReport:
+        """Bring all repositories up to date, or only those of these names, and no other one is looked at.
+
+        Raises LockedError when another process does that, UsageError for a name that no repository has, FathomError.
+        """
+        place = self._place
+        return FleetRun(self._manifest, place, RemoteSources(place), on_progress).run(full=full, only=only)
 
     def status(self) -> FleetStatus:
         """Return the contents of the fleet."""
@@ -133,7 +142,7 @@ class Fleet:
 
         Raises LockedError.
         """
-        folder, place = Folder(self.root), place_of_fleet(locate(self.root, self._settings, is_root=True))
+        folder, place = Folder(self.root), self._place
         lock = WriterLock(folder)
         if not lock.acquire():
             raise UsageError(f"another process is indexing the fleet {self.name!r}", hint="wait until it has ended")
@@ -149,6 +158,10 @@ class Fleet:
         finally:
             lock.release()
         return n_bytes
+
+    @property
+    def _place(self) -> Location:
+        return place_of_fleet(locate(self.root, self._settings, is_root=True), self.name)
 
     def close(self) -> None:
         """Close the manifest."""

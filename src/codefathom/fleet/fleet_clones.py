@@ -28,6 +28,7 @@ class RemoteRepository(NamedTuple):
     address: str
     path: str  # its name there, such as group/name
     authorization: str = ""  # header for its server
+    place: str = ""  # of a clone that is there; "" for that of its key
 
 
 class CloneOutcome(NamedTuple):
@@ -63,6 +64,10 @@ class FleetClones:
             on_progress(Progress("clone", len(outcomes), len(repositories), message=repositories[number].path))
         return [outcomes[number] for number in range(len(repositories))]
 
+    def has(self, place: str) -> bool:
+        """Return True for the folder of a clone of this fleet."""
+        return os.path.dirname(place) == self._folder.path
+
     def remove_unused(self, places: Iterable[str]) -> None:
         """Remove all clones but these."""
         used = {os.path.basename(place) for place in places}
@@ -72,7 +77,7 @@ class FleetClones:
                     self._folder.remove(name)
 
     def _outcome(self, repository: RemoteRepository) -> CloneOutcome:
-        place = self._place_of(repository)
+        place = repository.place or self._place_of(repository)
         server = self._server
         origin = GitOrigin(
             repository.address,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
-from codefathom.errors import FathomError, IndexingError, SourceError
+from codefathom.errors import FathomError, IndexingError, SourceError, UsageError
+from codefathom.fleet.fleet_clones import CloneOutcome
 from codefathom.fleet.manifest import Manifest, Repository, Shard, locked
 from codefathom.fleet.shard_parts import wrong_content, wrong_size
 from codefathom.fleet.shards import SHARDS, ShardOrder, build, folder_name, forget
@@ -73,29 +75,40 @@ class FleetRun:
         self._rules: ScanRules = scan_rules(place.settings, place.variables)._replace(follow_symlinks=False)
         self._changes = _Changes()
 
-    def run(self, *, full: bool = False) -> FleetReport:
+    def run(self, *, full: bool = False, only: Sequence[str] = ()) -> FleetReport:
         """Bring the fleet up to date; with `full`, list also repositories that seem to be as before.
 
-        Raises LockedError when another process writes, FathomError.
+        With `only`, just the repositories of these names are fetched and compared, and none is added or removed.
+        Raises LockedError when another process writes, UsageError for a name that no repository has, FathomError.
         """
         lock = WriterLock(Folder(self._place.root))
         if not lock.acquire():
             raise locked(self._place.root)
         try:
             # Before the transaction: this may take long, and what was brought stays after a kill.
-            elsewhere = self._remote.bring(sources_elsewhere(self._manifest.sources()), self._on_progress)
-            self._changes.notes += elsewhere.notes
-            with self._manifest.transaction():
-                report = self._in_transaction(elsewhere, full=full)
+            sources = sources_elsewhere(self._manifest.sources())
+            if only:
+                chosen = self._chosen(only)
+                clones = [item.place for item in chosen if self._remote.has(item.place)]
+                brought = self._remote.bring_again(clones, sources, self._on_progress)
+                with self._manifest.transaction():
+                    self._list_again(chosen, brought, full=full)
+                    report = self._switched(full=full)
+            else:
+                elsewhere = self._remote.bring(sources, self._on_progress)
+                self._changes.notes += elsewhere.notes
+                with self._manifest.transaction():
+                    self._list(elsewhere, full=full)
+                    report = self._switched(full=full)
             self._remove_unused()
             self._remote.remove_unused(item.place for item in self._manifest.repositories())
             return report
         finally:
             lock.release()
 
-    def _in_transaction(self, elsewhere: RemotePlaces, *, full: bool) -> FleetReport:
+    def _switched(self, *, full: bool) -> FleetReport:
+        """Make the shards that differ, and put them in force, inside the transaction."""
         manifest, changes = self._manifest, self._changes
-        self._list(elsewhere, full=full)
         self._assign()
         changes.slots |= self._sharing(changes.contents)
         before = {shard.slot: shard for shard in manifest.shards()}
@@ -115,6 +128,26 @@ class FleetRun:
         )
 
     # ---- repositories
+
+    def _chosen(self, names: Sequence[str]) -> list[Repository]:
+        by_name = {item.name: item for item in self._manifest.repositories()}
+        for name in names:
+            if name not in by_name:
+                similar = ", ".join(get_close_matches(name, by_name, n=3))
+                raise UsageError(
+                    f"the fleet has no repository {name[:200]!r}",
+                    hint=f"write {similar}, as `fathom fleet status -v` lists it"
+                    if similar
+                    else "`fathom fleet status -v` lists them; new ones come with `fathom fleet index` without a name",
+                )
+        return [by_name[name] for name in dict.fromkeys(names)]
+
+    def _list_again(self, chosen: Sequence[Repository], brought: Mapping[str, CloneOutcome], *, full: bool) -> None:
+        for number, item in enumerate(chosen, start=1):
+            outcome = brought.get(item.place, CloneOutcome(item.place))
+            self._on_progress(Progress("scan", number, len(chosen), message=item.name))
+            place = RepositoryPlace(item.place, item.source, "", outcome.problem, outcome.remedy)
+            self._take(item, place, full=full)
 
     def _list(self, elsewhere: RemotePlaces, *, full: bool) -> None:
         manifest = self._manifest

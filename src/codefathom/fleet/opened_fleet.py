@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
-from codefathom.errors import DamagedError, IndexingError, UnwritableError, UsageError
+from codefathom.errors import DamagedError, IndexingError, SourceError, UnwritableError, UsageError
 from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, Note
 from codefathom.fleet.cluster.cluster_shards import ClusterCatalogs, ClusterVectors
 from codefathom.fleet.cluster.ray_cluster import RayCluster
@@ -27,7 +27,7 @@ from codefathom.fleet.shard_catalogs import ShardCatalogs
 from codefathom.fleet.shard_vectors import ShardVectors, open_vectors
 from codefathom.fleet.sources import tree_of
 from codefathom.fleet.trees import FleetFiles, ShardTree
-from codefathom.project.current_index import CurrentIndex, Run
+from codefathom.project.current_index import CurrentIndex, FleetAction, Run
 from codefathom.project.location import Location
 from codefathom.project.opening import OpenedProject
 from codefathom.providers.base import Embedder
@@ -46,11 +46,16 @@ _T = TypeVar("_T")
 _MOST_OTHERS = 3  # places of a content that a hit names
 
 
-def place_of_fleet(place: Location) -> Location:
+def place_of_fleet(place: Location, name: str) -> Location:
     """Return the place of a fleet in its folder: its index lies there, and its vectors are never elsewhere."""
     settings = place.settings._replace(store=place.settings.store._replace(vectors="flat"))
-    files = FleetFiles(place.name, ShardTree({}))
+    files = FleetFiles(name, ShardTree({}))
     return replace(place, index_dir=place.root, settings=settings, revision=files, is_kept=True)
+
+
+def name_of_fleet(place: Location) -> str:
+    """Return the name of the fleet in a place of `place_of_fleet`."""
+    return place.name if place.revision is None else place.revision.name
 
 
 class OpenedFleet(OpenedProject):
@@ -67,17 +72,18 @@ class OpenedFleet(OpenedProject):
         wrap_model: Callable[[ChatModel], ChatModel],
     ) -> None:
         """Open a fleet that a run has made. Raises IndexingError for one that is empty."""
+        name = name_of_fleet(place)
         self._manifest = manifest
         self.shards = _shards_of(manifest, place)
         if not self.shards.shards:
             raise IndexingError(
-                f"the fleet {place.name!r} has no text yet",
-                hint="run `fathom fleet index`; `fathom fleet status` says more",
+                f"the fleet {name!r} has no text yet",
+                hint=f"run `fathom fleet index {name}`; `fathom fleet status {name}` says more",
             )
         if len(self.shards.broken) == len(self.shards.shards):
             raise self.shards.set_aside(*next(iter(self.shards.broken.items())))
         trees = {item.name: tree_of(item.place, item.state) for item in manifest.repositories() if item.state}
-        place = replace(place, revision=FleetFiles(place.name, ShardTree(trees)))
+        place = replace(place, revision=FleetFiles(name, ShardTree(trees)))
         super().__init__(place, on_wait, wrap_model)
 
     def _opened_catalog(self, folder: Folder) -> tuple[Catalog, UnwritableError | None]:
@@ -136,6 +142,7 @@ def _shards_of(manifest: Manifest, place: Location) -> ShardCatalogs:
 class FleetIndex(CurrentIndex):
     """The index of a fleet, opened when it is first needed, and anew after a run has switched it."""
 
+    is_fleet = True
     _manifest: Manifest | None = None
 
     @property
@@ -166,11 +173,11 @@ class FleetIndex(CurrentIndex):
             with self.looking():
                 try:
                     return ask()
-                except UsageError as error:
+                except (UsageError, SourceError) as error:
                     if not (notes := self.partial_notes()):
                         raise
                     # A name or a path that was not found may be in a shard that was not asked.
-                    raise UsageError(
+                    raise type(error)(
                         error.told, hint=". ".join(filter(None, map(str, (error.hint, *notes))))
                     ) from error
                 except DamagedError:
@@ -218,11 +225,21 @@ class FleetIndex(CurrentIndex):
         """Return the checks of a project that are about no catalogue, and whether all shards can be asked."""
         return fleet_checks(self.opened, self._shards())
 
+    @property
+    def history(self) -> CurrentIndex:
+        """Refuse. Raises UsageError."""
+        self.refuse_fleet("has no history of its own", instead="")
+
     def refuse(self, what: str) -> NoReturn:
         """Raise UsageError: only a run changes a fleet."""
-        raise UsageError(
-            f"{self.place.name!r} is a fleet, which {what}", hint=f"run `fathom fleet index {self.place.name}`"
-        )
+        self.refuse_fleet(what)
+
+    def refuse_fleet(self, what: str, instead: FleetAction = "index") -> NoReturn:
+        """Raise UsageError with what a fleet cannot do, and the action of `fathom fleet` that can be used instead."""
+        name = name_of_fleet(self.place)
+        in_git = f"run this in the folder of one of its repositories; `fathom fleet status {name} -v` shows the folders"
+        hint = f"run `fathom fleet {instead} {name}`" if instead else in_git
+        raise UsageError(f"{name!r} is a fleet, which {what}", hint=hint)
 
     def whole_run(self, *, full: bool, retry: bool, wait_s: float | None, keep_rules: bool) -> Run:
         """Refuse. Raises UsageError."""

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from codefathom.clones.git_address import checked_url, repository_path
+from codefathom.clones.git_copies import address_of
 from codefathom.errors import FathomError
-from codefathom.fleet.code_hosts import HostListing, list_repositories
-from codefathom.fleet.fleet_clones import FleetClones, RemoteRepository
+from codefathom.fleet.code_hosts import HostListing, list_repositories, login_for
+from codefathom.fleet.fleet_clones import CLONES, CloneOutcome, FleetClones, RemoteRepository
 from codefathom.fleet.host_sources import host_source, is_host_source
+from codefathom.fleet.manifest import Repository
 from codefathom.fleet.sources import RemotePlaces, RepositoryPlace, UnreadSource
 from codefathom.project.location import Location
 from codefathom.types import Progress
+
+
+def clone_addresses(root: str, repositories: Iterable[Repository]) -> dict[str, str]:
+    """Return the addresses of those repositories that are clones of the fleet in a folder, by name."""
+    clones = os.path.join(root, CLONES)
+    addresses = {item.name: address_of(item.place) for item in repositories if os.path.dirname(item.place) == clones}
+    return {name: address for name, address in addresses.items() if address}
 
 
 class RemoteSources:
@@ -45,6 +55,25 @@ class RemoteSources:
         empty = [item.address for item in repositories if by_key[item.key].is_empty]
         notes = [*left_out, *(f"{address} has no commit yet" for address in empty)]
         return RemotePlaces(by_source, tuple(notes))
+
+    def has(self, place: str) -> bool:
+        """Return True for the folder of a clone."""
+        return self._clones.has(place)
+
+    def bring_again(
+        self, places: Sequence[str], sources: Sequence[str], on_progress: Callable[[Progress], None]
+    ) -> Mapping[str, CloneOutcome]:
+        """Bring these clones alone up to date, by place. No code host is asked for its repositories."""
+        schemes = self._place.settings.server.git_schemes
+        hosts = [host_source(source, schemes) for source in sources if is_host_source(source)]
+        repositories = []
+        for place in places:
+            address = address_of(place)
+            above = f"{os.path.dirname(address)}/".lower()
+            host = next((host for host in hosts if above.startswith(f"{host.host}/{host.group}/".lower())), None)
+            login = login_for(host, self._place.variables) if host else ""
+            repositories.append(RemoteRepository("", address, repository_path(address), login, place))
+        return dict(zip(places, self._clones.bring(repositories, on_progress), strict=True))
 
     def _listing(self, source: str, on_progress: Callable[[Progress], None]) -> HostListing:
         schemes = self._place.settings.server.git_schemes

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from codefathom.errors import UsageError
+from codefathom.facts.reasons import Note
 from codefathom.mcp.agent_masks import masked_text
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_arguments import where_of
@@ -25,7 +26,7 @@ from codefathom.search.verdict import Verdict
 from codefathom.stores.conditions import combine
 from codefathom.system.stopping import check_stopped
 from codefathom.text.printable import show_name
-from codefathom.types import FileLines, Hit, IndexedFile, LineHistory, Progress, RelatedResult, SearchResult, Symbol
+from codefathom.types import FileLines, Hit, LineHistory, Progress, RelatedResult, SearchResult, SomeFiles, Symbol
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
@@ -44,6 +45,7 @@ class FolderEntries(NamedTuple):
     path: str
     folders: tuple[tuple[str, int], ...]  # name, and number of files below it
     files: tuple[tuple[str, int], ...]  # name, and number of lines
+    limitations: tuple[Note, ...] = ()  # what was not listed
 
 
 class Outline(NamedTuple):
@@ -78,12 +80,13 @@ def searched(chosen: ChosenProjects, question: Question, paths: Sequence[str]) -
 def entries_of(chosen: ChosenProjects, path: str) -> FolderEntries | None:
     """Return the entries of a folder; None where the index has no file below it."""
     for name, asker, folder in _in_each(chosen, path):
-        if files := _files_below(asker, folder):
+        files, limitations = _files_below(asker, folder)
+        if files:
             shown = "/".join(filter(None, (name * chosen.is_named, folder)))
             inside = [(file.path[len(folder) + bool(folder) :].partition("/"), file.n_lines) for file in files]
             folders = Counter(first for (first, mark, _), _ in inside if mark)
             here = tuple((first, n_lines) for (first, mark, _), n_lines in inside if not mark)
-            return FolderEntries(shown or ".", tuple(sorted(folders.items())), here)
+            return FolderEntries(shown or ".", tuple(sorted(folders.items())), here, limitations)
     return None
 
 
@@ -112,7 +115,7 @@ def near_hint(chosen: ChosenProjects, path: str) -> str:
 
 def _all_paths(chosen: ChosenProjects) -> Iterator[str]:
     for name, asker in chosen.askers.items():
-        yield from (f"{name}/" * chosen.is_named + file.path for file in _files_below(asker))
+        yield from (f"{name}/" * chosen.is_named + file.path for file in _files_below(asker).files)
 
 
 def _in_each(chosen: ChosenProjects, path: str) -> Iterator[tuple[str, Part, str]]:
@@ -125,11 +128,11 @@ def _in_each(chosen: ChosenProjects, path: str) -> Iterator[tuple[str, Part, str
 
 
 def _has(asker: Part, path: str) -> bool:
-    return bool(result_of(asker, Question(kind="texts", files=(path,))).texts) or bool(_files_below(asker, path))
+    return bool(result_of(asker, Question(kind="texts", files=(path,))).texts) or bool(_files_below(asker, path).files)
 
 
-def _files_below(asker: Part, folder: str = "") -> tuple[IndexedFile, ...]:
-    return cast("tuple[IndexedFile, ...]", result_of(asker, Question(folder, "files")))
+def _files_below(asker: Part, folder: str = "") -> SomeFiles:
+    return cast(SomeFiles, result_of(asker, Question(folder, "files")))
 
 
 def outlines_of(chosen: ChosenProjects, paths: Collection[str]) -> dict[str, tuple[Symbol, ...]]:

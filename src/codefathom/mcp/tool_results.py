@@ -486,7 +486,8 @@ def folder_result(listed: FolderEntries, most: int) -> Mapping[str, Any]:
     def first(n: int) -> Mapping[str, Any]:
         left = len(entries) - n
         note = f"{left} entries left out; raise max_tokens, or read a folder in it" if left else ""
-        text = "\n".join(filter(None, (f"{show_name(listed.path)}/", *map(show_name, entries[:n]), note)))
+        notes = (note, *map(str, listed.limitations))
+        text = "\n".join(filter(None, (f"{show_name(listed.path)}/", *map(show_name, entries[:n]), *notes)))
         return tool_result(text, {"path": listed.path, "entries": entries[:n], "left_out": left})
 
     return first(n_that_fit(len(entries), lambda n: fits(first(n), most)))

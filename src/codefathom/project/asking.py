@@ -50,13 +50,13 @@ from codefathom.types import (
     FileOutline,
     Filter,
     Hit,
-    IndexedFile,
     LevelName,
     LineHistory,
     NamedPlace,
     RelatedResult,
     SearchPlan,
     SearchResult,
+    SomeFiles,
     SomeSymbols,
     SomeTexts,
     Where,
@@ -248,8 +248,8 @@ def _symbols(index: CurrentIndex, question: Question) -> Iterator[SomeSymbols]:
     yield index.in_time(lambda: symbols(index, question)._replace(limitations=index.partial_notes()))
 
 
-def _files(index: CurrentIndex, question: Question) -> Iterator[tuple[IndexedFile, ...]]:
-    yield _as_it_is(index).files(question)
+def _files(index: CurrentIndex, question: Question) -> Iterator[SomeFiles]:
+    yield index.in_time(lambda: _as_it_is(index).files(question)._replace(limitations=index.partial_notes()))
 
 
 def _texts(index: CurrentIndex, question: Question) -> Iterator[SomeTexts]:
@@ -309,6 +309,8 @@ def _impact(index: CurrentIndex, question: Question) -> Iterator[Impact]:
     from codefathom.project.impact.impact_of_change import impact_of_change
 
     check_texts(question.text, question.diff)
+    if not question.diff:
+        index.refuse_fleet("has no commits of its own", instead="")
     limit = limit_of(question)
     index.refresh()
     with reading(index.believed(), whole=True) as opened:
@@ -321,6 +323,7 @@ def _history(index: CurrentIndex, question: Question) -> Iterator[LineHistory]:
     from codefathom.project.history_of_lines import line_history
 
     check_texts(question.text, question.since, question.author)
+    index.refuse_fleet("has no history of its own", instead="")
     limit_of(question)
     index.refresh()
     with reading(index.believed(), whole=True) as opened:

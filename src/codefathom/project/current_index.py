@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from copy import copy
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, IndexingError, LockedError, NoFilesError, StoppedError, UsageError
@@ -45,6 +45,7 @@ _T = TypeVar("_T")
 OnProgress = Callable[[Progress], None]
 OnWait = Callable[[str], None]
 OnFile = Callable[[ConsultedFile], None]
+FleetAction = Literal["", "index", "verify", "remove"]  # of `fathom fleet`
 Run = Generator[Progress | IndexReport, None, None]
 
 # In one process the tree is compared with the index at most this often; a search in between sees the last state.
@@ -62,6 +63,8 @@ _OLD_REVISION = "the index of the revision {name!r} was removed: {why}"
 
 class CurrentIndex:
     """The index of one place, opened when it is first needed. Safe to use from several threads."""
+
+    is_fleet = False
 
     def __init__(
         self,
@@ -195,6 +198,9 @@ class CurrentIndex:
         """Raise UsageError, with what cannot be done, for an index of files that do not change."""
         if self.place.revision is not None:
             raise UsageError(f"the revision {self.place.revision.name!r} {what}", hint="its files do not change")
+
+    def refuse_fleet(self, what: str, instead: FleetAction = "index") -> None:
+        """Raise UsageError for a fleet, with what it cannot do, and what can be done instead; a project does all."""
 
     # ---- how far a question reaches: all of a project, and in a fleet what can be asked in time
 

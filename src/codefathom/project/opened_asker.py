@@ -25,8 +25,8 @@ from codefathom.text.kept_names import is_kept_text
 from codefathom.types import (
     DocumentText,
     FileOutline,
-    IndexedFile,
     RelatedResult,
+    SomeFiles,
     SomeSymbols,
     SomeTexts,
 )
@@ -74,16 +74,16 @@ class OpenedAsker:
         purposes = self._opened.purposes(paths) if question.with_purposes else {}
         return tuple(FileOutline(path, tuple(catalog.symbols_of(path)), purposes.get(path, "")) for path in paths)
 
-    def files(self, question: Question) -> tuple[IndexedFile, ...]:
+    def files(self, question: Question) -> SomeFiles:
         """Return the files at or below a folder; with a condition, those with lines that fulfil it."""
         listed = Files(self._opened.catalog, self._lines).listed(question.text)
         if question.where is None:
-            return listed
+            return SomeFiles(listed)
         catalog = self._opened.catalog
         with deadline(self.settings.search.expression_timeout_s):
             chunks = catalog.chunks(catalog.matching(question.where))
         inside = {chunk.path for chunk in chunks.values()}
-        return tuple(file for file in listed if file.path in inside)
+        return SomeFiles(tuple(file for file in listed if file.path in inside))
 
     def _symbols(self, question: Question) -> SomeSymbols:
         catalog = self._opened.catalog

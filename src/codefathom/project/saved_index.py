@@ -40,6 +40,7 @@ class SavedIndex:
         """
         from codefathom.project.stores.faiss_files import write_faiss_files
 
+        self.current.refuse_fleet("is not written to one file")
         self.current.refresh()
         opened = self.current.believed()
         with reading(opened, whole=True):
@@ -53,6 +54,7 @@ class SavedIndex:
         from codefathom.index.by_path import take_over
         from codefathom.project.exchange import read_export
 
+        self.current.refuse_fleet("takes no index from elsewhere")
         texts = read_export(lines, self.current.opened.recipe.tree, kind)
         wait_s = self.current.settings.index.wait_s
         if not self.current.opened.is_known:
@@ -71,6 +73,7 @@ class SavedIndex:
         """
         from codefathom.project.stores.backup import backup
 
+        self.current.refuse_fleet("is not backed up: it is made again from its repositories")
         return backup(self.current.believed(self.current.opened), os.path.abspath(path))
 
     def restore(self, path: str, *, wait_s: float | None = None) -> Backup:
@@ -81,6 +84,7 @@ class SavedIndex:
         """
         from codefathom.project.stores.backup import restore
 
+        self.current.refuse_fleet("takes no index from elsewhere")
         with self.current.lock:
             self.current.close()
             restored, is_believed = restore(
@@ -100,6 +104,7 @@ class SavedIndex:
         from codefathom import __version__
         from codefathom.project.stores.snapshot import export_snapshot
 
+        self.current.refuse_fleet("is not written to one file")
         run = self.current.whole_run(full=False, retry=True, wait_s=None, keep_rules=False)
         report = self.current.report_of(run)
         if report.paused:
@@ -116,6 +121,7 @@ class SavedIndex:
         """
         from codefathom.project.stores.snapshot import checked_snapshot, extent_named
 
+        self.current.refuse_fleet("takes no index from elsewhere")
         extent = extent_named(check)
         with self.current.lock:
             opened = self.current.opened

@@ -15,7 +15,7 @@ from codefathom.question.asker import Asker, Readable, result_of
 from codefathom.question.question import AsOf, Question
 from codefathom.source.document_places import Places
 from codefathom.source.secrets import mask
-from codefathom.types import Chunk, FoundSymbol, SearchResult, Symbol, Where
+from codefathom.types import Chunk, FoundSymbol, SearchResult, SomeFiles, Symbol, Where
 
 
 class Texts:
@@ -94,7 +94,9 @@ class Texts:
         return replace(item, symbol=replace(item.symbol, signature=self._masked(item.symbol.signature, "")))
 
     def _inside(self, question: Question) -> list[str]:
-        return [file.path for file in result_of(self.asker, question)]
+        listed: SomeFiles = result_of(self.asker, question)
+        self.problems = tuple(dict.fromkeys((*self.problems, *listed.limitations)))
+        return [file.path for file in listed.files]
 
     def _read(self, path: str, as_of: AsOf) -> str | None:
         """Return the text of a document, None when it is not there."""

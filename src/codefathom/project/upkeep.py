@@ -66,10 +66,12 @@ class Upkeep:
         date before; without `refresh` it is taken as it is. Raises SourceError for what is not a whole SCIP index, or
         one of another project, with nothing changed; LockedError as `index`.
         """
+        self.current.refuse_fleet("takes no edges of compilers")
         return self.current.import_scip(files, wait_s, refresh=refresh)
 
     def remove_scip(self, *, wait_s: float | None = None) -> int:
         """Remove the edges of compilers, and return how many files had some. Raises LockedError as `index`."""
+        self.current.refuse_fleet("has no edges of compilers")
         return self.current.remove_scip(wait_s)
 
     def remove_index(self, *, wait_s: float | None = None) -> int:
@@ -80,6 +82,7 @@ class Upkeep:
         from codefathom.project.removal import remove_index
         from codefathom.project.stores.desk import leave_store
 
+        self.current.refuse_fleet("is nothing without its index", instead="remove")
         with self.current.lock:
             self.current.close()
             return remove_index(
@@ -109,6 +112,7 @@ class Upkeep:
         """The stores of this project's vectors."""
         from codefathom.project.stores.desk import StoreDesk
 
+        self.current.refuse_fleet("keeps its vectors in files beside its shards", instead="verify")
         return StoreDesk(self.current.believed(self.current.opened), self.current.on_progress)
 
     def refresh(self) -> bool:
@@ -119,6 +123,7 @@ class Upkeep:
         """Return the report that `index` would give now, and change nothing."""
         from codefathom.project.inspection import planned
 
+        self.current.refuse_fleet("is not indexed like a project")
         return planned(self.current.opened)
 
     def watch(

@@ -18,7 +18,7 @@ from codefathom.question.question import Kind, Question
 from codefathom.search.graph.impact import ChangedSymbol, Impact
 from codefathom.search.graph.project_map import MapPart, MapParts, MapSymbol
 from codefathom.search.verdict import Verdict
-from codefathom.types import Filter, IndexedFile, Rest, RunProgress, Skipped
+from codefathom.types import Filter, IndexedFile, Rest, RunProgress, Skipped, SomeFiles
 
 AWAY = SourceError("the disk is away", hint="plug it in")
 PYTHON = Filter("language", "eq", "python")
@@ -317,8 +317,10 @@ def test_a_change_is_about_one_project() -> None:
 
 
 def test_the_files_of_all_are_one_list() -> None:
-    projects = joined(a=(IndexedFile("x.py", "python", 5, 1),), b=(IndexedFile("y.py", "python", 6, 2),), c=AWAY)
-    listed = result_of(projects, Question("", "files"))
+    projects = joined(
+        a=SomeFiles((IndexedFile("x.py", "python", 5, 1),)), b=SomeFiles((IndexedFile("y.py", "python", 6, 2),)), c=AWAY
+    )
+    listed = result_of(projects, Question("", "files")).files
     assert listed == (IndexedFile("a/x.py", "python", 5, 1), IndexedFile("b/y.py", "python", 6, 2))
 
 

@@ -86,8 +86,8 @@ def test_what_is_kept_to_a_place_answers_from_it_only(engines: dict[str, Engine]
     assert "shop/shop.py" not in paths
     with pytest.raises(SourceError, match="is not inside any of the projects"):
         both.ask(AnswerRequest("price of an order", pinned=("shop/shop.py",)))
-    assert result_of(kept, Question("", "files"))[0].path == "other.py"
-    assert len(result_of(kept, Question("", "files"))) == 1
+    assert result_of(kept, Question("", "files")).files[0].path == "other.py"
+    assert len(result_of(kept, Question("", "files")).files) == 1
     assert result_of(kept, Question("", "symbols")).n_symbols == 1
 
 

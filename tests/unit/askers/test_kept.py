@@ -115,7 +115,7 @@ def test_a_map_is_kept_to_what_folders_and_places_share(engine: Engine) -> None:
 
 
 def test_files_changes_and_answers(engine: Engine) -> None:
-    listed = result_of(kept(engine, "web"), Question("", "files"))
+    listed = result_of(kept(engine, "web"), Question("", "files")).files
     assert [item.path for item in listed] == ["web/page.py", "web/price_tag.py"]
     with pytest.raises(UsageError) as refused:
         result_of(kept(engine, "web"), Question("HEAD", "impact"))

@@ -31,7 +31,7 @@ def run(options: FleetOptions, face: Face) -> int:
         return 0
     if not options.name:
         raise UsageError(f"`fathom fleet {options.action}` needs the name of a fleet", hint="`fathom fleet` lists them")
-    if options.sources and options.action not in ("add", "remove"):
+    if options.sources and options.action not in ("add", "index", "remove"):
         raise UsageError(f"`fathom fleet {options.action}` takes no source", hint="leave out all behind the name")
     return _ACTIONS[options.action](options, face)
 
@@ -68,7 +68,7 @@ def _refuse_taken(name: str) -> None:
 def _index(options: FleetOptions, face: Face) -> int:
     named = FleetList().named(options.name)
     with Fleet(named, face.settings_of(named.root)) as fleet:
-        report = fleet.index(face.on_progress, full=options.full)
+        report = fleet.index(face.on_progress, full=options.full, only=options.sources)
         status = fleet.status()
     if not status.repositories and not report.failures:
         raise UsageError(

@@ -38,7 +38,7 @@ from codefathom.question.asker import result_of
 from codefathom.question.question import Question
 from codefathom.search.verdict import note_of
 from codefathom.text.printable import show_name
-from codefathom.types import Check, RelatedResult, Rest, SearchResult, SomeSymbols
+from codefathom.types import Check, RelatedResult, Rest, SearchResult, SomeFiles, SomeSymbols
 
 if TYPE_CHECKING:
     from codefathom.engine import Engine
@@ -138,15 +138,17 @@ def files(options: FilesOptions, face: Face) -> int:
     with face.open() as engine:
         engine.refresh()
         folder = inside_project(options.folder, engine.folder) if options.folder else ""
-        listed = result_of(engine, Question(folder, "files"))
+        some: SomeFiles = result_of(engine, Question(folder, "files"))
+    listed = some.files
     face.note_indexing()
+    face.notes(some.limitations)
 
     def text(n: int, style: Style) -> str:
         if not face.common.json:
             return files_text(listed[:n], style, whole=face.common.verbose)
         from codefathom.shapes import files_shape, to_json
 
-        return to_json(files_shape(listed, n))
+        return to_json(files_shape(some, n))
 
     write_items(ItemList(len(listed), text, "files"), options.max_tokens, face)
     if not listed:

@@ -60,6 +60,7 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     # ---- what each sees of its own
     "GET /openapi.json": _OWN,
     "GET /session": _OWN,
+    "POST /hooks/{project_id}": _OPEN,  # the body is signed
     "POST /sign-out": RouteRule("own", action="signed out"),
     "GET /signals": _OWN,
     "GET /projects": _OWN,

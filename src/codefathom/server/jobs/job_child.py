@@ -13,13 +13,17 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
+from queue import SimpleQueue
 from threading import Thread
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from codefathom.clones.git_copies import bring
 from codefathom.config.user_places import user_file
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, LockedError
+from codefathom.fleet.fleet import Fleet
+from codefathom.fleet.fleet_list import FleetList
+from codefathom.fleet.fleet_run import FleetReport
 from codefathom.project.location import locate_registered
 from codefathom.server.jobs.job_messages import (
     MOST_ERRORS,
@@ -27,6 +31,7 @@ from codefathom.server.jobs.job_messages import (
     JobPace,
     Message,
     Order,
+    Report,
     Step,
     Trouble,
     line_of,
@@ -35,7 +40,7 @@ from codefathom.server.jobs.job_messages import (
     report_of,
 )
 from codefathom.server.served_settings import served_settings
-from codefathom.types import Failure, IndexReport, Progress
+from codefathom.types import Failure, IndexReport, Progress, Status
 
 _T = TypeVar("_T")
 _LOOK_AGAIN_S = 0.5
@@ -62,6 +67,8 @@ def messages(
         with _open(order, lambda text: on_step(Step("waiting", message=text))) as engine:
             if order.paths or order.texts:
                 yield path_outcome_of(engine.update(order.paths, texts=order.texts, wait_s=_PATHS_WAIT_S))
+            elif engine.is_fleet and not order.move_to:
+                yield from _fleet_indexed(engine, order, sleep)
             elif order.move_to:
                 yield from _moved(engine, order.move_to, sleep)
             else:
@@ -91,6 +98,76 @@ def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> It
             yield report_of(event, engine.status())
         else:
             yield pace.step(event, time.monotonic())
+
+
+def _fleet_indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Message]:
+    """Bring a fleet up to date; its repositories are counted in the place of files."""
+    named = FleetList().of_root(order.root)
+    assert named is not None  # the engine has found it
+    began = time.monotonic()
+    pace = JobPace(began)
+    with Fleet(named, engine.settings) as fleet:
+
+        def begin(_: float | None) -> Iterator[Progress | FleetReport]:
+            return _told(lambda tell: fleet.index(tell, full=order.full, only=order.only))
+
+        for event in _in_turn(begin, sleep):
+            if isinstance(event, FleetReport):
+                yield from _new(event.failures, set())
+                seconds = time.monotonic() - began
+                yield _fleet_report(event, engine.status(), n_asked=len(order.only), seconds=seconds)
+            else:
+                yield event if isinstance(event, Step) else pace.step(event, time.monotonic())
+
+
+def _fleet_report(report: FleetReport, status: Status, *, n_asked: int, seconds: float) -> Report:
+    """Return the same of a run over a fleet, in which repositories are counted in the place of files.
+
+    `n_asked` is the number of repositories that the run was about, 0 for all.
+    """
+    n_looked_at = n_asked or report.n_repositories
+    return Report(
+        n_added=0,
+        n_changed=len(report.changed),
+        n_removed=0,
+        n_unchanged=max(n_looked_at - len(report.changed) - len(report.failures), 0),
+        n_failed=len(report.failures),
+        skipped={},
+        n_files=status.n_documents,
+        n_chunks=status.n_chunks,
+        n_symbols=status.n_symbols,
+        kinds=dict(status.kinds),
+        n_bytes=0,
+        seconds=round(seconds, 3),
+        generation=report.generation,
+        index_dir=status.index_dir,
+    )
+
+
+def _told(work: Callable[[Callable[[Progress], None]], _T]) -> Iterator[Progress | _T]:
+    """Yield the progress of work that tells it, and its result last. Raises what it raises."""
+    told: SimpleQueue[Progress | _T | _Raised] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            told.put(work(told.put))
+        except BaseException as error:  # raised again where the outcome is waited for
+            told.put(_Raised(error))
+
+    thread = Thread(target=run, name="fleet", daemon=True)
+    thread.start()
+    event: Progress | _T | _Raised = told.get()
+    while isinstance(event, Progress):
+        yield event
+        event = told.get()
+    thread.join()
+    if isinstance(event, _Raised):
+        raise event.error
+    yield event
+
+
+class _Raised(NamedTuple):
+    error: BaseException
 
 
 def _moved(engine: Engine, target: str, sleep: Callable[[float], None]) -> Iterator[Message]:

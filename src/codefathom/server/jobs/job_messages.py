@@ -28,6 +28,7 @@ class Order:
     paths: Sequence[str] = ()  # only these files and folders, in one transaction
     revision: str = ""  # of the repository, read from its object store; "" for the files of the folder
     texts: Mapping[str, str | None] = field(default_factory=dict)  # in the same one; see `Engine.update`
+    only: Sequence[str] = ()  # repositories of a fleet; none: all
     move_to: str = ""  # a store that the vectors are moved to; then nothing is indexed
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from secrets import token_hex
@@ -54,7 +54,7 @@ class Jobs:
         n_at_once: int = 1,
         on_end: Callable[[IndexJob], None] = lambda _: None,
         order_of: Callable[[IndexJob], Order] = lambda job: Order(
-            job.root, job.full, job.settings, retry=job.retry, move_to=job.move_to
+            job.root, job.full, job.settings, retry=job.retry, only=job.only, move_to=job.move_to
         ),
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -110,21 +110,30 @@ class Jobs:
         settings: Mapping[str, object] = NOTHING,
         retry: bool = True,
         move_to: str = "",
+        only: Sequence[str] = (),
     ) -> IndexJob:
         """Return the job that brings a project's index up to date: the one that waits or runs already, or a new one.
 
         A full run is not what a job for less will do, and so queues behind it. Without `retry`, a new job does not ask
         a model again about unchanged files on which it failed. With `move_to`, the job moves the vectors to that store.
+
+        With `only`, just these repositories of a fleet are brought up to date, as they are after this call: a job that
+        runs already may have looked at them before, so that one that waits does it, or a new one.
         """
         with self._lock:
-            if job := self.active(project_id, full=full, move_to=move_to):
+            if only and (job := self._waiting(project_id)):
+                if job.only:
+                    job = self._live[job.id] = replace(job, only=tuple(dict.fromkeys((*job.only, *only))))
+                    self._table.update(job)
+                return job
+            if not only and (job := self.active(project_id, full=full, move_to=move_to)):
                 if retry and job.state == "queued":
                     job = self._live[job.id] = replace(job, retry=True)
                 return job
             if self._is_closing:
                 raise UsageError("the server is shutting down", hint="try again when it has started again")
             job = IndexJob(token_hex(8), project_id, root, full, "queued", self._clock())
-            job = replace(job, settings=dict(settings), retry=retry, move_to=move_to)
+            job = replace(job, settings=dict(settings), retry=retry, move_to=move_to, only=tuple(only))
             self._table.add(job)
             self._enqueue(job)
             self._start_next()
@@ -134,7 +143,12 @@ class Jobs:
         """Return the job that runs or waits for a project and does all of what is asked, None when there is none."""
         with self._lock:
             jobs = (job for job in self._live.values() if (job.project_id, job.move_to) == (project_id, move_to))
-            return next((job for job in jobs if job.full >= full), None)
+            return next((job for job in jobs if job.full >= full and not job.only), None)
+
+    def _waiting(self, project_id: str) -> IndexJob | None:
+        """Return a run that has not begun."""
+        jobs = (job for job in self._live.values() if job.project_id == project_id and not job.move_to)
+        return next((job for job in jobs if job.state == "queued"), None)
 
     def get(self, job_id: str) -> IndexJob | None:
         """Return a job, None for an unknown one."""

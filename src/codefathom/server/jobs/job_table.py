@@ -54,6 +54,7 @@ class IndexJob:
     settings: Mapping[str, object] = field(default_factory=dict)
     move_to: str = ""  # a store that the vectors are moved to; "" for a run of the indexer
     moved: StoreReport | None = None
+    only: tuple[str, ...] = ()  # repositories of a fleet; (): all
     retry: bool = True  # ask a model again about files on which it failed; not kept: a job that is resumed does
 
     @property
@@ -121,6 +122,7 @@ def _result(job: IndexJob) -> str:
     return json.dumps(
         {
             "move_to": job.move_to,
+            "only": job.only,
             "report": asdict(job.report) if job.report else None,
             "moved": asdict(job.moved) if job.moved else None,
             "trouble": asdict(job.trouble) if job.trouble else None,
@@ -145,6 +147,7 @@ def _job(row: tuple[Any, ...]) -> IndexJob:
         step=Step(state),
         report=Report(**kept["report"]) if kept["report"] else None,
         move_to=kept.get("move_to", ""),  # not there in rows of an older version
+        only=tuple(kept.get("only", ())),
         moved=StoreReport(**kept["moved"]) if kept.get("moved") else None,
         trouble=Trouble(**kept["trouble"]) if kept["trouble"] else None,
         errors=tuple(FileError(**error) for error in kept["errors"]),

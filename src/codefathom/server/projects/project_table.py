@@ -310,7 +310,9 @@ class Projects:
         if not project.url:
             hosts = self._config().model_hosts
             settings = {**self._index_by_rule(job.root), **job.settings}
-            order = Order(job.root, job.full, settings, model_hosts=hosts, retry=job.retry, move_to=job.move_to)
+            order = Order(
+                job.root, job.full, settings, model_hosts=hosts, retry=job.retry, only=job.only, move_to=job.move_to
+            )
             return replace(order, revision=project.revision)
         config = self._config()
         origin = GitOrigin(

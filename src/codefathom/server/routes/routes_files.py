@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Annotated, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from fastapi import APIRouter, Depends, Query
 
 from codefathom.answer.tokens import counter
 from codefathom.errors import UsageError
+from codefathom.facts.reasons import Note
 from codefathom.project.browsing import TreeEntry
 from codefathom.project.location import path_within
 from codefathom.question.asker import result_of
@@ -45,7 +46,7 @@ from codefathom.server.schemas.file_schemas import (
     TreeOut,
 )
 from codefathom.server.schemas.search_schemas import CommitOut, notes_out, query_values
-from codefathom.server.searches.look import Look
+from codefathom.server.searches.look import FolderEntries, Look
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import ClientHere, ServerState
 from codefathom.shapes import history_shape, map_shape, rest_shape
@@ -236,7 +237,7 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
                 page = asker.look(Look("files", path_inside(folder, asker), offset=offset, limit=limit))
             end = rest_shape(Rest(max(page.n_files - offset - len(page.files), 0)), offset, len(page.files))
             shown = [_file_out(file) for file in page.files]
-            return FilesOut(project_id=name, n_files=page.n_files, files=shown, **end)
+            return FilesOut(project_id=name, n_files=page.n_files, files=shown, **end, **_told(page.limitations))
 
         return await in_turn(state, *client, look)
 
@@ -270,8 +271,9 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
             name = project_id or only_project(state, client.caller)
             with asker_for(state, name, client.caller, lease) as asker:
                 below = path_inside(folder, asker)
-                entries = asker.look(Look("entries", below))
-            return TreeOut(project_id=name, folder=below, entries=[_entry_out(entry) for entry in entries])
+                seen: FolderEntries = asker.look(Look("entries", below))
+            entries = [_entry_out(entry) for entry in seen.entries]
+            return TreeOut(project_id=name, folder=below, entries=entries, **_told(seen.limitations))
 
         return await in_turn(state, *client, look)
 
@@ -470,6 +472,10 @@ def path_inside(path: str, asker: AskerElsewhere) -> str:
 
 def _file_out(file: IndexedFile) -> FileOut:
     return FileOut(**file._asdict())
+
+
+def _told(limitations: Sequence[Note]) -> dict[str, Any]:
+    return {"completeness": " ".join(map(str, limitations)), "completeness_parts": notes_out(limitations)}
 
 
 def _entry_out(entry: TreeEntry) -> TreeEntryOut:

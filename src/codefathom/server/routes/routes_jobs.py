@@ -11,7 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from starlette.responses import Response
 
-from codefathom.errors import IndexingError
+from codefathom.errors import IndexingError, UsageError
 from codefathom.server.access.route_table import ROUTE_RULES
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.event_responses import EventStream, ReadingHere, StreamReading, described
@@ -86,8 +86,12 @@ def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
         body: IndexIn | None = None,
     ) -> Response:
         project, full = state.projects.get(project_id, caller), body is not None and body.full
-        is_new = state.jobs.active(project.id, full=full) is None
-        job = state.jobs.submit(project.id, project.root, full=full, settings=project.settings)
+        only = tuple(body.repositories) if body is not None else ()
+        if only and not state.projects.is_fleet(project):
+            raise UsageError(f"{project_id!r} is no fleet", hint="leave out repositories, which a fleet alone has")
+        before = {job.id for job in state.jobs.listed(project.id, limit=_ALL)}
+        job = state.jobs.submit(project.id, project.root, full=full, settings=project.settings, only=only)
+        is_new = job.id not in before
         return _shown(job, state, reading, is_new=is_new)
 
     @routes.get(

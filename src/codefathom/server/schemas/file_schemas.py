@@ -34,6 +34,8 @@ class FilesOut(PageOut):
     project_id: str = Field(examples=["shop"])
     n_files: int = Field(examples=[120], description="number of all files, also those not listed here")
     files: list[FileOut]
+    completeness: str = Field(default="", examples=[""], description="what was not listed; empty: nothing")
+    completeness_parts: Parts = Field(default=[])
 
 
 class FileLinesOut(FileOut):
@@ -67,6 +69,8 @@ class TreeOut(Out):
     project_id: str = Field(examples=["shop"])
     folder: Sound = Field(examples=["shop"])
     entries: list[TreeEntryOut]
+    completeness: str = Field(default="", examples=[""], description="what was not listed; empty: nothing")
+    completeness_parts: Parts = Field(default=[])
 
 
 class SymbolOut(Out):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -18,6 +18,21 @@ class IndexIn(In):
 
     full: bool = Field(
         default=False, description="Index all files again, also those that have not changed", examples=[False]
+    )
+    repositories: list[Annotated[str, Field(max_length=200)]] = Field(
+        default=[],
+        max_length=1_000,
+        description="of a fleet: bring only these repositories up to date; empty: all",
+        examples=[[]],
+    )
+
+
+class PushOut(Out):
+    """What becomes of an event of a code host."""
+
+    status: Literal["accepted", "ignored"] = Field(
+        examples=["accepted"],
+        description="accepted: a job brings the repository up to date; ignored: nothing is to be done",
     )
 
 

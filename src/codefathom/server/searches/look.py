@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from codefathom.engine import Engine
+from codefathom.facts.reasons import Note
 from codefathom.project.browsing import TreeEntry
+from codefathom.question.asker import result_of
+from codefathom.question.question import Question
 from codefathom.search.graph.module_map import ModuleMap
 from codefathom.types import BlamedLines, Check, CommitMark, FoundSymbol, IndexedFile, NamedPlace, Status
 
@@ -37,6 +40,14 @@ class FilesPage(NamedTuple):
 
     n_files: int  # all of them
     files: tuple[IndexedFile, ...]
+    limitations: tuple[Note, ...] = ()  # what was not listed
+
+
+class FolderEntries(NamedTuple):
+    """The entries of a folder, folders first."""
+
+    entries: tuple[TreeEntry, ...]
+    limitations: tuple[Note, ...] = ()  # what was not listed
 
 
 def seen(engine: Engine, look: Look) -> Any:
@@ -45,12 +56,13 @@ def seen(engine: Engine, look: Look) -> Any:
 
 
 def _files(engine: Engine, look: Look) -> FilesPage:
-    listed = engine.files.listed(look.path)
-    return FilesPage(len(listed), listed[look.offset : look.offset + look.limit])
+    listed, limitations = result_of(engine, Question(look.path, "files"))
+    return FilesPage(len(listed), listed[look.offset : look.offset + look.limit], limitations)
 
 
-def _entries(engine: Engine, look: Look) -> tuple[TreeEntry, ...]:
-    return engine.files.entries(look.path)
+def _entries(engine: Engine, look: Look) -> FolderEntries:
+    index = engine.current
+    return index.in_time(lambda: FolderEntries(engine.files.entries(look.path), index.partial_notes()))
 
 
 def _folders(engine: Engine, look: Look) -> None:
@@ -79,7 +91,7 @@ def _module_map(engine: Engine, look: Look) -> ModuleMap:
 
 def _modules(engine: Engine, _: Look) -> dict[str, int]:
     """Return the number of files in each first folder, the largest first."""
-    paths = (file.path for file in engine.files.listed())
+    paths = (file.path for file in result_of(engine, Question("", "files")).files)
     return dict(Counter(path.partition("/")[0] if "/" in path else "" for path in paths).most_common())
 
 

@@ -1,0 +1,68 @@
+"""What a code host sends after a push: who has sent it, and which repository it is about. Pure.
+
+The forms are those that GitHub, GitLab, Gitea and Forgejo document. An address in an event is compared with those that
+a fleet has, and never asked.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+_SIGNATURES = ("x-hub-signature-256", "x-forgejo-signature", "x-gitea-signature")
+_EVENTS = ("x-gitlab-event", "x-forgejo-event", "x-gitea-event", "x-github-event")
+_PUSHES = ("push", "Push Hook")
+_ADDRESSES = ("clone_url", "git_http_url", "ssh_url", "git_ssh_url", "html_url", "web_url")
+_MOST_CHARS = 2_000  # of an address
+
+
+class PushEvent(NamedTuple):
+    """A push to the branch that a fleet follows."""
+
+    places: frozenset[str]  # of the repository, see `place_of_address`
+
+
+def is_signed(headers: Mapping[str, str], body: bytes, secret: str) -> bool:
+    """Return True if whoever sent a body knows the secret. It takes as long for a wrong value as for a right one."""
+    key = secret.encode()
+    if token := headers.get("x-gitlab-token"):
+        return hmac.compare_digest(token.encode(), key)
+    signature = next((headers[name] for name in _SIGNATURES if headers.get(name)), "").removeprefix("sha256=")
+    return hmac.compare_digest(signature.encode(), hmac.digest(key, body, "sha256").hex().encode())
+
+
+def push_event(headers: Mapping[str, str], body: bytes) -> PushEvent | None:
+    """Return the push that an event tells of; None for another event, and a push to another branch.
+
+    Raises ValueError for what is no event of a code host.
+    """
+    if next((headers[name] for name in _EVENTS if headers.get(name)), "") not in _PUSHES:
+        return None
+    try:
+        event: Any = json.loads(body)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    repository = event.get("repository") if isinstance(event, dict) else None
+    project = event.get("project") if isinstance(event, dict) else None
+    fields: dict[str, Any] = {}
+    for item in (repository, project):
+        fields |= item if isinstance(item, dict) else {}
+    addresses = [fields[name] for name in _ADDRESSES if isinstance(fields.get(name), str)]
+    if not addresses:
+        raise ValueError("it names no repository")
+    usual, branch = fields.get("default_branch"), event.get("ref")
+    if isinstance(usual, str) and isinstance(branch, str) and branch != f"refs/heads/{usual}":
+        return None
+    return PushEvent(frozenset(place_of_address(address) for address in addresses if len(address) <= _MOST_CHARS))
+
+
+def place_of_address(address: str) -> str:
+    """Return the host and path of an address of git, which are the same over HTTP and SSH: git.example.org/team/shop."""
+    _, mark, rest = address.partition("://")
+    if not mark:  # git@host:path
+        host, _, path = address.partition(":")
+        rest = f"{host}/{path.lstrip('/')}"
+    host, _, path = rest.partition("/")
+    return f"{host.rpartition('@')[2]}/{path.strip('/').removesuffix('.git')}".lower()
