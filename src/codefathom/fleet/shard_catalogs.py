@@ -38,6 +38,7 @@ _Made = TypeVar("_Made")
 _Item = TypeVar("_Item")
 _Arguments = ParamSpec("_Arguments")
 _MOST_STEMS = 20_000  # in memory
+KEPT, SIGHT = "graph.", "sight-"  # begin the names of files beside the manifest, and of those for some readers
 _MOST_CONDITIONS = 16  # that stay planned
 
 
@@ -47,7 +48,7 @@ class ShardCatalogs:
     def __init__(self, manifest: Manifest) -> None:
         self._manifest = manifest
         self.generation = manifest.generation
-        self.identity = manifest.meta("identity")
+        self.identity = manifest.identity
         self.shards = {shard.slot: shard for shard in manifest.shards()}
         self._slots = {item.name: item.slot for item in manifest.repositories()}
         self._open: dict[int, Catalog] = {}
@@ -478,7 +479,9 @@ class ShardCatalogs:
 
     def beside(self, name: str, version: int) -> KeptFile:
         """See `SearchCatalog`."""
-        file = Folder(self._manifest.root).file(f"graph.{name}")
+        sight = self._manifest.sight
+        kept_name = name if sight is None else f"{SIGHT}{sight.digest}.{name}"
+        file = Folder(self._manifest.root).file(f"{KEPT}{kept_name}")
         return KeptFile(file, f"{name} {version}", self.identity, [str(self.generation)], self._is_whole)
 
     def counts(self) -> Counts:
