@@ -16,6 +16,7 @@ from codefathom.fleet.fleet import Fleet
 from codefathom.fleet.readers_file import READERS, reader_rules
 from codefathom.project.location import locate
 from codefathom.project.repository_sight import (
+    ReaderRule,
     RepositorySight,
     readers_of,
     sight_of,
@@ -63,7 +64,7 @@ def places(result: SearchResult) -> list[tuple[str, float]]:
 
 
 def test_who_may_read_what() -> None:
-    rules = reader_rules_of = (
+    rules = (
         *_rules(("shop-*", "Auth"), {"ada", "@pay"}),
         *_rules(("shop-web",), {"*"}),
         *_rules(("*-key",), set()),
@@ -75,7 +76,7 @@ def test_who_may_read_what() -> None:
     assert readers_of(rules, "shop-key") == {"ada", "@pay"}
     assert readers_of(rules, "authority") is None
     sights = {
-        name: RepositorySight(reader_rules_of, words)
+        name: RepositorySight(rules, words)
         for name, words in (
             ("ada", words_of_person("ada", ())),
             ("ben", words_of_person("ben", ("pay",))),
@@ -89,9 +90,7 @@ def test_who_may_read_what() -> None:
     assert len({sight.digest for sight in sights.values()}) >= 3
 
 
-def _rules(names: tuple[str, ...], readers: set[str]) -> tuple[object, ...]:
-    from codefathom.project.repository_sight import ReaderRule
-
+def _rules(names: tuple[str, ...], readers: set[str]) -> tuple[ReaderRule, ...]:
     return (ReaderRule(names, frozenset(readers)),)
 
 
@@ -146,6 +145,27 @@ def test_shards_follow_the_readers(team: Fleet, capsys: pytest.CaptureFixture[st
     assert f"{READERS}: no repository is called 'bata'" in out
     assert main(["fleet", "status", "team", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["reader_rules"] == 2
+
+
+def test_who_lacks_a_part_of_his_own_is_told(team: Fleet, tmp_path: Path) -> None:
+    write(team, ADA + BEN)
+    team.index()
+    (tmp_path / "delta").mkdir()
+    (tmp_path / "delta" / "code.py").write_text("def token_delta(user):\n    return user.token\n")
+    team.add([str(tmp_path / "delta")])
+    team.index()
+    assert seen_by(team, "ada").partial is None
+    # Delta is in the shard of gamma. Until that is made again, only who may read both reads gamma.
+    write(team, ADA + BEN + ADA.replace("alpha", "delta").replace("ada", "eve"))
+    result = seen_by(team, "ada")
+    assert repositories(result) == {"alpha"}
+    assert result.partial is not None
+    assert [item.repositories for item in result.partial.unasked] == [("gamma",)]
+    assert "until `fathom fleet index NAME` makes it again" in str(result.partial.unasked[0].reason)
+    assert repositories(seen_by(team, "eve")) == {"gamma", "delta"}
+    team.index()
+    assert repositories(seen_by(team, "ada")) == {"alpha", "gamma"}
+    assert seen_by(team, "ada").partial is None
 
 
 def test_what_was_taken_away_counts_in_no_score(team: Fleet, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -363,6 +364,14 @@ class Manifest:
     def shards(self) -> list[Shard]:
         """Return the shards in force, by slot."""
         return [Shard(*row) for row in self.read(f"SELECT {_SHARD} FROM shards ORDER BY slot")]
+
+    def mixed(self) -> list[list[str]]:
+        """Return the repositories of each shard that the sight does not show, though it shows some of these."""
+        rows = self.read(
+            "SELECT slot, name FROM repositories WHERE slot IN (SELECT slot FROM main.shards) "
+            "AND slot NOT IN (SELECT slot FROM shards) ORDER BY slot, name"
+        )
+        return [[name for _, name in group] for _, group in groupby(rows, lambda row: row[0])]
 
     def names_of(self, slot: int) -> bytes:
         """Return the filter of the names of a shard."""

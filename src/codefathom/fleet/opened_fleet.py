@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
 from codefathom.errors import DamagedError, IndexingError, UnwritableError, UsageError
-from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, Note
+from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, SHARD_MIXED, Note
 from codefathom.fleet.cluster.cluster_shards import ClusterCatalogs, ClusterVectors
 from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.cluster.shard_calls import VectorsPart
@@ -73,7 +73,7 @@ class OpenedFleet(OpenedProject):
         if not self.shards.shards and place.sight is not None:
             raise IndexingError(
                 f"you may read none of the repositories that are indexed in the fleet {place.name!r}",
-                hint=f"the operator of the fleet says in its file {READERS} who may read what",
+                hint=f"its operator says in its file {READERS} who may read what, and then runs `fathom fleet index`",
             )
         if not self.shards.shards:
             raise IndexingError(
@@ -201,14 +201,19 @@ class FleetIndex(CurrentIndex):
     def partial(self) -> Partial | None:
         """Return the shards that the question of now has not reached."""
         reach, opened = current_reach(self.place.root), self._opened
-        if reach is None or not reach.unasked or not isinstance(opened, OpenedFleet):
+        if reach is None or not isinstance(opened, OpenedFleet) or not (reach.unasked or opened.shards.mixed):
             return None
         shards = opened.shards
-        unasked = (
+        unasked = tuple(
             UnaskedShard(shards.shards[slot].folder, shards.repositories_of(slot), reason)
             for slot, reason in sorted(reach.unasked.items())
         )
-        return Partial(len(shards.shards), tuple(unasked))
+        # The name of such a shard is made of all that is in it.
+        mixed = tuple(
+            UnaskedShard(f"mixed-{number}", names, Note(SHARD_MIXED))
+            for number, names in enumerate(shards.mixed, start=1)
+        )
+        return Partial(len(shards.shards) + len(mixed), (*unasked, *mixed))
 
     def partial_notes(self) -> tuple[Note, ...]:
         """Return the same as a note, or none."""

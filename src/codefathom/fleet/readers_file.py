@@ -30,7 +30,9 @@ def reader_rules(root: str) -> tuple[ReaderRule, ...] | None:
             return None
         content = file.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
-            raise SettingsError(f"{file.path!r} has more than {_MOST_BYTES:,} bytes", hint="use patterns such as shop-*")
+            raise SettingsError(
+                f"{file.path!r} has more than {_MOST_BYTES:,} bytes", hint="use patterns such as shop-*"
+            )
         table = tomllib.loads(content.decode())
     except (OSError, IndexingError, ValueError, RecursionError) as error:
         raise SettingsError(f"cannot read {file.path!r}: {error}", hint=_FORM) from error

@@ -51,6 +51,8 @@ class ShardCatalogs:
         self.identity = manifest.identity
         self.shards = {shard.slot: shard for shard in manifest.shards()}
         self._slots = {item.name: item.slot for item in manifest.repositories()}
+        # Repositories that a reader may see, in shards with others that he may not see.
+        self.mixed = tuple(map(tuple, manifest.mixed())) if manifest.sight else ()
         self._open: dict[int, Catalog] = {}
         self._filters: dict[int, NameFilter] = {}
         self._lock = RLock()

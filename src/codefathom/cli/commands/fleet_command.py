@@ -183,8 +183,8 @@ def _reader_lines(status: FleetStatus) -> list[str]:
     ]
     if status.mixed:
         lines.append(
-            f"{_several(len(status.mixed), 'shard')} with repositories of different readers, which the server shows only "
-            f"to those who may read all repositories in it: run `fathom fleet index {status.name}`"
+            f"{_several(len(status.mixed), 'shard')} with repositories of different readers, which the server shows "
+            f"only to those who may read all repositories in it: run `fathom fleet index {status.name}`"
         )
     return lines
 

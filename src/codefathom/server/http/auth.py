@@ -134,7 +134,11 @@ def caller_of(secret: str, tokens: Iterable[Token]) -> Caller | None:
     for token in tokens:
         if hmac.compare_digest(digest, token.hash):
             owner = token
-    return None if owner is None else Caller(owner.name, (owner.grant,), "token", owner.name, words=words_of_token(owner.name))
+    return (
+        None
+        if owner is None
+        else Caller(owner.name, (owner.grant,), "token", owner.name, words=words_of_token(owner.name))
+    )
 
 
 def is_loopback(host: str) -> bool:
