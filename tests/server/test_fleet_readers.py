@@ -177,7 +177,7 @@ def test_a_reader_is_answered_as_by_a_fleet_of_his_repositories(client: httpx.Cl
         assert (team.status_code, HIDDEN in team.text) == (200, False), (path, team.text)
         # Runs are counted for the whole fleet; a shard for each class of readers has more files than one for all.
         texts = [re.sub(r'"(n_bytes|generation)":\d+', "", plain(answer.text)) for answer in (team, only)]
-        assert texts[0].replace("team", "only") == texts[1], path
+        assert texts[0].replace("team", "only") == texts[1].replace("team", "only"), path
         admin = answer_of(client, "root", method, path.replace("{0}", "team"), filled(body, "team"))
         assert HIDDEN in admin.text or method == "GET" or "gamma" in str(body) or admin.status_code == 200
 
@@ -192,7 +192,7 @@ def test_a_hidden_repository_is_as_one_that_is_not_there(client: httpx.Client, f
         absent = answer_of(client, "bob", method, filled(path, ABSENT, "team"), filled(body, ABSENT, "team", above))
         assert team.status_code == only.status_code == absent.status_code < 500, (path, team.text)
         texts = [re.sub(r'"generation":\d+', "", plain(answer.text)) for answer in (team, only)]
-        assert texts[0].replace("team", "only") == texts[1], path
+        assert texts[0].replace("team", "only") == texts[1].replace("team", "only"), path
 
 
 @pytest.mark.parametrize(("who", "sees"), [("ada", {HIDDEN, "gamma"}), ("bob", {"beta", "gamma"}), ("eve", {"gamma"})])
