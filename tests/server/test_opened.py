@@ -39,7 +39,7 @@ def folders(tmp_path: Path) -> list[str]:
 
 @pytest.fixture
 def opened() -> Iterator[OpenedEngines]:
-    engines = OpenedEngines(lambda: 2, RecordingModel.open)
+    engines = OpenedEngines(lambda: 2, lambda folder, _: RecordingModel.open(folder))
     yield engines
     engines.close()
 

@@ -359,6 +359,9 @@ SHARD_NOT_ASKED = _kind("shard_not_asked", "shard {shard} ({repositories}): {rea
 AND_MORE = _kind("and_more", "and {count} more")
 SHARD_LATE = _kind("shard_late", "the time for the question was over (search.fleet_timeout_s)")
 SHARD_AWAY = _kind("shard_away", "no machine of the cluster answers for it (search.fleet_cluster)")
+SHARD_MIXED = _kind(
+    "shard_mixed", "it holds repositories of other readers, too, until `fathom fleet index NAME` makes it again"
+)
 SHARD_FILE_MISSING = _kind("shard_file_missing", "its file {path} is missing")
 SHARD_FILE_SIZE = _kind("shard_file_size", "its file {path} has {size} bytes, and {expected} were written")
 SHARD_FILE_DIFFERS = _kind("shard_file_differs", "its file {path} holds something else than what was written")

@@ -14,11 +14,13 @@ from codefathom.fleet.fleet_list import FleetList, NamedFleet
 from codefathom.fleet.fleet_run import FleetReport, FleetRun
 from codefathom.fleet.manifest import Manifest, Repository, Shard
 from codefathom.fleet.opened_fleet import place_of_fleet
+from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
 from codefathom.fleet.remote_sources import RemoteSources
 from codefathom.fleet.shard_parts import wrong_content
 from codefathom.fleet.shards import SHARDS, forget
 from codefathom.fleet.sources import checked_source
 from codefathom.project.location import Location, locate
+from codefathom.project.repository_sight import ReaderRule
 from codefathom.stores.folder import Folder
 from codefathom.stores.lock import WriterLock
 from codefathom.types import Failure, Progress
@@ -41,6 +43,8 @@ class FleetStatus(NamedTuple):
     n_bytes: int  # of the whole fleet on the disk, but for clones
     n_bytes_clones: int  # of repositories elsewhere
     forks: tuple[str, ...]  # of the repositories
+    rules: tuple[ReaderRule, ...] | None = None  # who may read which repository; None: all may read all
+    mixed: tuple[Shard, ...] = ()  # shards that hold repositories of different readers since the rules have changed
 
     @property
     def n_lines(self) -> int:
@@ -113,18 +117,22 @@ class Fleet:
         """Return the contents of the fleet."""
         manifest = self._manifest
         total, distinct = manifest.n_contents()
+        rules, repositories = reader_rules(self.root), manifest.repositories()
+        mixed = mixed_slots(repositories, classes_of(rules, repositories))
         return FleetStatus(
             self.name,
             self.root,
             manifest.generation,
             tuple(manifest.sources()),
-            tuple(manifest.repositories()),
+            tuple(repositories),
             tuple(manifest.shards()),
             total,
             distinct,
             _room_of(self.root) - (n_clones := _room_of(os.path.join(self.root, CLONES))),
             n_clones,
             tuple(manifest.forks()),
+            rules,
+            tuple(shard for shard in manifest.shards() if shard.slot in mixed),
         )
 
     def verify(self) -> tuple[Failure, ...]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from codefathom.errors import FathomError, IndexingError, SourceError, UsageError
 from codefathom.fleet.fleet_clones import CloneOutcome
 from codefathom.fleet.manifest import Manifest, Repository, Shard, locked
+from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
+from codefathom.fleet.shard_catalogs import KEPT, SIGHT
 from codefathom.fleet.shard_parts import wrong_content, wrong_size
 from codefathom.fleet.shards import SHARDS, ShardOrder, build, folder_name, forget
 from codefathom.fleet.sources import (
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 WORDS = "words"
 MOST_BYTES = 50_000_000  # of the files of a shard, about 1.5 million lines; a larger repository is alone
 _BEFORE = "before"  # key of the shards that were in force before the last switch
+_LAST_SLOT = "last_slot"  # key of the highest number that a shard has had
 _AT_ONCE = 5_000  # values in one statement
 OnProgress = Callable[[Progress], None]
 
@@ -109,13 +112,14 @@ class FleetRun:
     def _switched(self, *, full: bool) -> FleetReport:
         """Make the shards that differ, and put them in force, inside the transaction."""
         manifest, changes = self._manifest, self._changes
+        is_reclassed = self._classify()
         self._assign()
         changes.slots |= self._sharing(changes.contents)
         before = {shard.slot: shard for shard in manifest.shards()}
         self._find_damage(before.values(), full=full)
         n_made = sum(self._remake(slot, before.get(slot)) for slot in sorted(changes.slots))
         generation = manifest.generation
-        if changes.names or n_made or not generation:
+        if changes.names or n_made or is_reclassed or not generation:
             generation += 1
             manifest.put_meta(
                 {"generation": str(generation), _BEFORE: " ".join(shard.folder for shard in before.values())}
@@ -224,28 +228,53 @@ class FleetRun:
 
     # ---- shards
 
-    def _assign(self) -> None:
-        """Give each new repository a shard: the last one while it has room; a large repository has one of its own."""
-        repositories = self._manifest.repositories()
-        sizes: dict[int, int] = {}
+    def _classify(self) -> bool:
+        """Keep who may read which repository, and take all repositories out of shards in which that differs.
+
+        Return True if it has changed for one. A shard that is left is not used again: words of what was taken out of it
+        would count in its frequencies.
+        """
+        manifest, changes = self._manifest, self._changes
+        repositories, before = manifest.repositories(), manifest.classes()
+        now = classes_of(reader_rules(self._place.root), repositories)
+        mixed = mixed_slots(repositories, now)
         for item in repositories:
-            sizes[item.slot] = sizes.get(item.slot, 0) + item.n_bytes
-        sizes.pop(0, None)
-        last = max(sizes, default=0)
-        open_slot = last if last and sizes[last] < MOST_BYTES else 0
+            if item.slot in mixed:
+                changes.slots.add(item.slot)
+                manifest.put_repository(item._replace(slot=0))
+            if now[item.id] != before.get(item.id, ""):  # another repository may now be the first with a content
+                changes.contents |= {content for _, content in manifest.contents(item.id).values()}
+        manifest.put_classes(now)
+        return manifest.classes() != before
+
+    def _assign(self) -> None:
+        """Give each new repository a shard: the last one of its readers while it has room.
+
+        A large repository has one of its own.
+        """
+        manifest = self._manifest
+        repositories, classes = manifest.repositories(), manifest.classes()
+        sizes: dict[int, int] = {}
+        open_slots: dict[str, int] = {}  # by class of readers
+        for item in repositories:
+            if item.slot:
+                sizes[item.slot] = sizes.get(item.slot, 0) + item.n_bytes
+                readers = classes.get(item.id, "")
+                open_slots[readers] = max(open_slots.get(readers, 0), item.slot)
+        last = max([*sizes, *self._changes.slots, int(manifest.meta(_LAST_SLOT) or 0)], default=0)
         for item in repositories:
             if item.slot or not item.state:
                 continue
-            is_large = item.n_bytes >= MOST_BYTES
-            if is_large or not open_slot or sizes[open_slot] + item.n_bytes > MOST_BYTES:
-                last += 1
-                slot = last
-                open_slot = open_slot if is_large else slot
-            else:
-                slot = open_slot
+            readers = classes.get(item.id, "")
+            slot, is_large = open_slots.get(readers, 0), item.n_bytes >= MOST_BYTES
+            if is_large or not slot or sizes[slot] >= MOST_BYTES or sizes[slot] + item.n_bytes > MOST_BYTES:
+                last = slot = last + 1
+                if not is_large:
+                    open_slots[readers] = slot
             sizes[slot] = sizes.get(slot, 0) + item.n_bytes
-            self._manifest.put_repository(item._replace(slot=slot))
+            manifest.put_repository(item._replace(slot=slot))
             self._changes.slots.add(slot)
+        manifest.put_meta({_LAST_SLOT: str(last)})
 
     def _sharing(self, contents: Iterable[bytes]) -> set[int]:
         """Return the shards of repositories that have some of these contents: one of them may now be their home."""
@@ -313,8 +342,11 @@ class FleetRun:
         kept = {str(manifest.generation), str(manifest.generation - 1)}
         with suppress(OSError, IndexingError):
             for name in root.below(WORDS).names():
-                if name not in kept:
+                if name.partition("-")[0] not in kept:
                     root.below(WORDS).remove(name)
+            for name in root.names():
+                if name.startswith(KEPT + SIGHT):  # of generations before this one
+                    root.remove(name)
         unused: Sequence[str] = [name for name in root.below(SHARDS).names() if name not in in_force]
         for name in unused:
             with suppress(OSError, IndexingError):

@@ -15,6 +15,7 @@ from codefathom.project.browsing import IndexSummary
 from codefathom.project.inspection import general_checks
 from codefathom.project.location import Location
 from codefathom.project.opening import OpenedProject
+from codefathom.project.repository_sight import RepositorySight
 from codefathom.stores.catalog.records import Counts
 from codefathom.types import Check, Failure, Status
 
@@ -25,21 +26,26 @@ class _Sight(NamedTuple):
     failures: list[Failure]
 
 
-def fleet_summary(root: str, earlier: IndexSummary | None = None) -> IndexSummary | None:
-    """Return the size of the fleet in a folder, None before its first run; that of the same generation is kept."""
-    with closing(Manifest(root)) as manifest:
+def fleet_summary(
+    root: str, earlier: IndexSummary | None = None, sight: RepositorySight | None = None
+) -> IndexSummary | None:
+    """Return the size of the fleet in a folder, None before its first run; that of the same generation is kept.
+
+    With a sight, the size of what it shows.
+    """
+    with closing(Manifest(root, sight)) as manifest:
         if not manifest.generation or (earlier is not None and earlier.generation == manifest.generation):
             return earlier if manifest.generation else None
         with closing(ShardCatalogs(manifest)) as shards:
-            sight = _seen(shards, root)
+            found = _seen(shards, root)
             return IndexSummary(
                 shards.generation,
-                sight.counts.documents,
-                sight.counts.chunks,
-                sight.counts.symbols,
-                sight.indexed_at,
-                sight.counts.languages,
-                sight.counts.kinds,
+                found.counts.documents,
+                found.counts.chunks,
+                found.counts.symbols,
+                found.indexed_at,
+                found.counts.languages,
+                found.counts.kinds,
             )
 
 
@@ -53,7 +59,7 @@ def fleet_status(shards: ShardCatalogs, place: Location, model: str) -> Status:
         n_documents=sight.counts.documents,
         n_chunks=sight.counts.chunks,
         n_symbols=sight.counts.symbols,
-        n_bytes=place.index_folder.n_bytes(),
+        n_bytes=_n_bytes(shards, place),
         languages=sight.counts.languages,
         kinds=sight.counts.kinds,
         model=model,
@@ -65,6 +71,11 @@ def fleet_status(shards: ShardCatalogs, place: Location, model: str) -> Status:
         failures=tuple(sight.failures),
         damages=tuple(_damages(shards)),
     )
+
+
+def _n_bytes(shards: ShardCatalogs, place: Location) -> int:
+    """Return the size of a fleet on the disk; for some readers, that of the shards that they may see."""
+    return place.index_folder.n_bytes() if place.sight is None else sum(item.n_bytes for item in shards.shards.values())
 
 
 def fleet_checks(opened: OpenedProject, shards: ShardCatalogs) -> tuple[Check, ...]:

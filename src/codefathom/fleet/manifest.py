@@ -11,12 +11,14 @@ import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from threading import Lock
 from typing import Any, NamedTuple
 
 from codefathom.errors import DamagedError, IndexingError, LockedError
 from codefathom.fleet.fleet_list import MANIFEST
 from codefathom.fleet.shard_parts import ShardPart
+from codefathom.project.repository_sight import RepositorySight
 from codefathom.source.changes import FileStat
 from codefathom.stores.folder import Folder
 from codefathom.stores.sqlite import connect, use_log
@@ -52,7 +54,27 @@ CREATE TABLE IF NOT EXISTS parts(
     slot INTEGER NOT NULL, name TEXT NOT NULL, size INTEGER NOT NULL, ends TEXT NOT NULL, digest TEXT NOT NULL,
     PRIMARY KEY(slot, name)) WITHOUT ROWID
 """
-_HOME = "NOT EXISTS (SELECT 1 FROM files g WHERE g.content = f.content AND g.repository < f.repository)"
+# The class of readers of each repository in the last run; none for those that everybody may read.
+_CLASSES = "CREATE TABLE IF NOT EXISTS classes(repository INTEGER PRIMARY KEY, readers TEXT NOT NULL)"
+# Equal files are one only among repositories with the same readers.
+_SAME_READERS = (
+    "(SELECT readers FROM classes WHERE repository = {0}.repository) IS "
+    "(SELECT readers FROM classes WHERE repository = {1}.repository)"
+).format
+_EARLIER = "SELECT 1 FROM files g WHERE g.content = f.content AND g.repository < f.repository"
+_HOME = f"NOT EXISTS ({_EARLIER} AND {_SAME_READERS('g', 'f')})"
+# What a reader may see, under the names of the tables: each query of this connection gets these. A shard is seen by
+# those only who may see all repositories whose files may be in it.
+_SIGHT = """
+CREATE TEMP TABLE seen(id INTEGER PRIMARY KEY);
+CREATE TEMP VIEW repositories AS SELECT * FROM main.repositories WHERE id IN (SELECT id FROM temp.seen);
+CREATE TEMP VIEW files AS SELECT * FROM main.files WHERE repository IN (SELECT id FROM temp.seen);
+CREATE TEMP VIEW shards AS SELECT * FROM main.shards WHERE slot IN (SELECT slot FROM main.repositories)
+    AND slot NOT IN (SELECT slot FROM main.repositories WHERE id NOT IN (SELECT id FROM temp.seen));
+CREATE TEMP VIEW stems AS SELECT * FROM main.stems WHERE slot IN (SELECT slot FROM temp.shards);
+CREATE TEMP VIEW parts AS SELECT * FROM main.parts WHERE slot IN (SELECT slot FROM temp.shards);
+CREATE TEMP VIEW sources AS SELECT * FROM main.sources WHERE 0;
+"""
 _REPOSITORY = "id, name, place, source, state, slot, n_files, n_bytes, problem, remedy"
 _SHARD = "slot, folder, identity, checksum, n_files, n_lines, n_chunks, n_bytes"
 
@@ -100,14 +122,19 @@ def locked(root: str) -> LockedError:
 class Manifest:
     """The manifest of one fleet. Safe to read from several threads and processes while another one writes."""
 
-    def __init__(self, root: str) -> None:
-        """Open the manifest of a folder, or make it. Raises IndexingError."""
+    def __init__(self, root: str, sight: RepositorySight | None = None) -> None:
+        """Open the manifest of a folder, or make it; with a sight, only what it shows. Raises IndexingError."""
         self.root = root
+        self.sight = sight
         self._lock = Lock()
         try:
             self._db = connect(Folder(root).file(MANIFEST), wait_s=_WAIT_S)
             self._db.isolation_level = None
             self._prepare()
+            if sight is not None:
+                for statement in _SIGHT.split(";"):
+                    self._db.execute(statement)
+                self.look_again()
         except (OSError, sqlite3.Error) as error:
             raise IndexingError(
                 f"cannot open the fleet in {root!r}: {error}",
@@ -117,21 +144,38 @@ class Manifest:
     def _prepare(self) -> None:
         use_log(self._db)
         # Nothing is written without need: a run may hold the file for hours, and its fleet can be read meanwhile.
-        if not self._has_table("parts"):
+        if not (self._has_table("parts") and self._has_table("classes")):
             with self.transaction():
                 if not self._has_table("meta"):
                     for statement in _SCHEMA.split(";"):
                         self._db.execute(statement)
                     self.put_meta({"format": FORMAT, "identity": os.urandom(8).hex(), "generation": "0"})
                 self._db.execute(_PARTS)
+                self._db.execute(_CLASSES)
         if self.meta("format") != FORMAT:
             raise DamagedError(
                 f"the fleet in {self.root!r} has another format",
                 hint="remove it with `fathom fleet remove`, and add it",
             )
 
+    def look_again(self) -> None:
+        """Look which repositories the sight shows now. Until then, one that is new is not seen."""
+        if self.sight is None:
+            return
+        seen = [(row[0],) for row in self.read("SELECT id, name FROM main.repositories") if self.sight.sees(row[1])]
+        with self._lock:
+            self._db.execute("BEGIN")
+            self._db.execute("DELETE FROM temp.seen")
+            self._db.executemany("INSERT INTO temp.seen VALUES (?)", seen)
+            self._db.execute("COMMIT")
+
+    @property
+    def identity(self) -> str:
+        """A word for this fleet, and for what the sight shows of it: nothing that is kept is shared with another."""
+        return self.meta("identity") + (f" {self.sight.digest}" if self.sight else "")
+
     def _has_table(self, name: str) -> bool:
-        return bool(self.read("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
+        return bool(self.read("SELECT 1 FROM main.sqlite_master WHERE name = ?", (name,)))
 
     def read(self, sql: str, values: Sequence[object] | Mapping[str, object] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
@@ -212,6 +256,16 @@ class Manifest:
         """Remove a repository with its files, inside a transaction."""
         self.write("DELETE FROM files WHERE repository = ?", [(repository.id,)])
         self.write("DELETE FROM repositories WHERE id = ?", [(repository.id,)])
+        self.write("DELETE FROM classes WHERE repository = ?", [(repository.id,)])
+
+    def classes(self) -> dict[int, str]:
+        """Return the classes of readers in the last run, by repository; none for those that everybody may read."""
+        return dict(self.read("SELECT repository, readers FROM classes"))
+
+    def put_classes(self, classes: Mapping[int, str]) -> None:
+        """Store the classes of readers, inside a transaction."""
+        self._db.execute("DELETE FROM classes")
+        self.write("INSERT INTO classes VALUES (?, ?)", ((key, value) for key, value in classes.items() if value))
 
     # ---- files
 
@@ -257,7 +311,8 @@ class Manifest:
         name, _, own = path.partition("/")
         rows = self.read(
             "SELECT DISTINCT r.name FROM files h JOIN repositories q ON q.id = h.repository JOIN files f "
-            "ON f.content = h.content JOIN repositories r ON r.id = f.repository WHERE q.name = ? AND h.path = ?",
+            "ON f.content = h.content JOIN repositories r ON r.id = f.repository WHERE q.name = ? AND h.path = ? "
+            f"AND {_SAME_READERS('f', 'h')}",
             (name, own),
         )
         return [row[0] for row in rows]
@@ -266,7 +321,7 @@ class Manifest:
         """Return the repositories of which at least half of the bytes are files of repositories that came before."""
         rows = self.read(
             "SELECT name FROM repositories r WHERE n_bytes > 0 AND 2 * (SELECT coalesce(sum(size), 0) FROM files f "
-            f"WHERE f.repository = r.id AND NOT {_HOME}) >= n_bytes ORDER BY name"
+            f"WHERE f.repository = r.id AND EXISTS ({_EARLIER})) >= n_bytes ORDER BY name"
         )
         return [row[0] for row in rows]
 
@@ -276,7 +331,8 @@ class Manifest:
         rows = self.read(
             "SELECT r.name || '/' || f.path FROM files h JOIN repositories q ON q.id = h.repository "
             "JOIN files f ON f.content = h.content JOIN repositories r ON r.id = f.repository "
-            "WHERE q.name = ? AND h.path = ? ORDER BY f.repository, f.path <> h.path, f.path LIMIT 1",
+            f"WHERE q.name = ? AND h.path = ? AND {_SAME_READERS('f', 'h')} "
+            "ORDER BY f.repository, f.path <> h.path, f.path LIMIT 1",
             (name, own),
         )
         return rows[0][0] if rows else path
@@ -286,7 +342,7 @@ class Manifest:
         rows = self.read(
             "SELECT DISTINCT r.name || '/' || f.path FROM repositories q JOIN files h ON h.repository = q.id "
             "JOIN files f ON f.content = h.content JOIN repositories r ON r.id = f.repository "
-            f"WHERE q.name = ? AND r.id < q.id AND {_HOME} ORDER BY 1",
+            f"WHERE q.name = ? AND r.id < q.id AND {_HOME} AND {_SAME_READERS('f', 'h')} ORDER BY 1",
             (name,),
         )
         return [row[0] for row in rows]
@@ -297,7 +353,8 @@ class Manifest:
             "SELECT DISTINCT q.name || '/' || f.path FROM repositories q JOIN files f ON f.repository = q.id "
             "JOIN files o ON o.content = f.content JOIN repositories r ON r.id = o.repository "
             "WHERE q.name IN (SELECT value FROM json_each(:names)) "
-            f"AND r.name NOT IN (SELECT value FROM json_each(:names)) AND {_HOME} ORDER BY 1",
+            f"AND r.name NOT IN (SELECT value FROM json_each(:names)) AND {_HOME} AND {_SAME_READERS('o', 'f')} "
+            "ORDER BY 1",
             {"names": json.dumps(names)},
         )
         return [row[0] for row in rows]
@@ -307,6 +364,14 @@ class Manifest:
     def shards(self) -> list[Shard]:
         """Return the shards in force, by slot."""
         return [Shard(*row) for row in self.read(f"SELECT {_SHARD} FROM shards ORDER BY slot")]
+
+    def mixed(self) -> list[list[str]]:
+        """Return the repositories of each shard that the sight does not show, though it shows some of these."""
+        rows = self.read(
+            "SELECT slot, name FROM repositories WHERE slot IN (SELECT slot FROM main.shards) "
+            "AND slot NOT IN (SELECT slot FROM shards) ORDER BY slot, name"
+        )
+        return [[name for _, name in group] for _, group in groupby(rows, lambda row: row[0])]
 
     def names_of(self, slot: int) -> bytes:
         """Return the filter of the names of a shard."""

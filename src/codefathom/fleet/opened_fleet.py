@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
 from codefathom.errors import DamagedError, IndexingError, SourceError, UnwritableError, UsageError
-from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, Note
+from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, SHARD_MIXED, Note
 from codefathom.fleet.cluster.cluster_shards import ClusterCatalogs, ClusterVectors
 from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.cluster.shard_calls import VectorsPart
@@ -22,6 +22,7 @@ from codefathom.fleet.fleet_run import WORDS
 from codefathom.fleet.inspected_fleet import fleet_checks, fleet_status
 from codefathom.fleet.manifest import Manifest
 from codefathom.fleet.reach import FleetReach, current_reach, partial_notes, reaching
+from codefathom.fleet.readers_file import READERS
 from codefathom.fleet.repository_filter import with_forks
 from codefathom.fleet.shard_catalogs import ShardCatalogs
 from codefathom.fleet.shard_vectors import ShardVectors, open_vectors
@@ -75,6 +76,11 @@ class OpenedFleet(OpenedProject):
         name = name_of_fleet(place)
         self._manifest = manifest
         self.shards = _shards_of(manifest, place)
+        if not self.shards.shards and place.sight is not None:
+            raise IndexingError(
+                f"you may read none of the repositories that are indexed in the fleet {place.name!r}",
+                hint=f"its operator says in its file {READERS} who may read what, and then runs `fathom fleet index`",
+            )
         if not self.shards.shards:
             raise IndexingError(
                 f"the fleet {name!r} has no text yet",
@@ -91,9 +97,10 @@ class OpenedFleet(OpenedProject):
 
     def _opened_words(self, folder: Folder) -> LexicalView:
         shards, words = self.shards, folder.below(WORDS)
-        if not shards.broken:
+        if not shards.broken and self._manifest.sight is None:
             return LexicalView.open(words.below(str(shards.generation)), shards.identity)
-        # The words of shards that are as they were written. The next run removes them after a reader that was killed.
+        # The words of shards that are as they were written, and may be read: frequencies are those of them alone.
+        # A later run removes them after a reader that was killed.
         sound = [slot for slot in shards.shards if slot not in shards.broken]
         self._own_words = f"{shards.generation}-{os.urandom(8).hex()}"
         view = LexicalView(words.below(self._own_words), shards.identity)
@@ -136,6 +143,11 @@ def _shards_of(manifest: Manifest, place: Location) -> ShardCatalogs:
     search = place.settings.search
     if not search.fleet_cluster:
         return ShardCatalogs(manifest)
+    if place.sight is not None:
+        raise UsageError(
+            f"a cluster reads the fleet {place.name!r}, and only those who may read all of it can ask a cluster",
+            hint=f"start the server without --cluster, or let the operator of the fleet remove its file {READERS}",
+        )
     return ClusterCatalogs(manifest, RayCluster.connect(search.fleet_cluster), search.fleet_timeout_s)
 
 
@@ -149,10 +161,11 @@ class FleetIndex(CurrentIndex):
     def opened(self) -> OpenedProject:
         """The generation of now. Raises IndexingError for a fleet that is empty."""
         with self.lock:
-            manifest = self._manifest or Manifest(self.place.root)
+            manifest = self._manifest or Manifest(self.place.root, self.place.sight)
             self._manifest = manifest
             before = self._opened
             if before is None or before.catalog.generation != manifest.generation:
+                manifest.look_again()
                 # The one before stays open: another thread may be reading it.
                 self._opened = OpenedFleet(self.place, manifest, self.on_wait, self._wrap_model)
             return cast(OpenedProject, self._opened)
@@ -195,14 +208,19 @@ class FleetIndex(CurrentIndex):
     def partial(self) -> Partial | None:
         """Return the shards that the question of now has not reached."""
         reach, opened = current_reach(self.place.root), self._opened
-        if reach is None or not reach.unasked or not isinstance(opened, OpenedFleet):
+        if reach is None or not isinstance(opened, OpenedFleet) or not (reach.unasked or opened.shards.mixed):
             return None
         shards = opened.shards
-        unasked = (
+        unasked = tuple(
             UnaskedShard(shards.shards[slot].folder, shards.repositories_of(slot), reason)
             for slot, reason in sorted(reach.unasked.items())
         )
-        return Partial(len(shards.shards), tuple(unasked))
+        # The name of such a shard is made of all that is in it.
+        mixed = tuple(
+            UnaskedShard(f"mixed-{number}", names, Note(SHARD_MIXED))
+            for number, names in enumerate(shards.mixed, start=1)
+        )
+        return Partial(len(shards.shards) + len(mixed), (*unasked, *mixed))
 
     def partial_notes(self) -> tuple[Note, ...]:
         """Return the same as a note, or none."""

@@ -38,6 +38,7 @@ _Made = TypeVar("_Made")
 _Item = TypeVar("_Item")
 _Arguments = ParamSpec("_Arguments")
 _MOST_STEMS = 20_000  # in memory
+KEPT, SIGHT = "graph.", "sight-"  # begin the names of files beside the manifest, and of those for some readers
 _MOST_CONDITIONS = 16  # that stay planned
 
 
@@ -47,9 +48,11 @@ class ShardCatalogs:
     def __init__(self, manifest: Manifest) -> None:
         self._manifest = manifest
         self.generation = manifest.generation
-        self.identity = manifest.meta("identity")
+        self.identity = manifest.identity
         self.shards = {shard.slot: shard for shard in manifest.shards()}
         self._slots = {item.name: item.slot for item in manifest.repositories()}
+        # Repositories that a reader may see, in shards with others that he may not see.
+        self.mixed = tuple(map(tuple, manifest.mixed())) if manifest.sight else ()
         self._open: dict[int, Catalog] = {}
         self._filters: dict[int, NameFilter] = {}
         self._lock = RLock()
@@ -478,7 +481,9 @@ class ShardCatalogs:
 
     def beside(self, name: str, version: int) -> KeptFile:
         """See `SearchCatalog`."""
-        file = Folder(self._manifest.root).file(f"graph.{name}")
+        sight = self._manifest.sight
+        kept_name = name if sight is None else f"{SIGHT}{sight.digest}.{name}"
+        file = Folder(self._manifest.root).file(f"{KEPT}{kept_name}")
         return KeptFile(file, f"{name} {version}", self.identity, [str(self.generation)], self._is_whole)
 
     def counts(self) -> Counts:

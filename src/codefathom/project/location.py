@@ -12,6 +12,7 @@ from codefathom.config.configuration import UserTables, find_root, load_settings
 from codefathom.config.settings import Settings
 from codefathom.config.user_places import home_folder, user_file
 from codefathom.errors import SettingsError, SourceError
+from codefathom.project.repository_sight import RepositorySight
 from codefathom.stores.catalog.catalog import CATALOGUE
 from codefathom.stores.folder import Folder, index_folder
 from codefathom.stores.registry import IndexPlace, Registry
@@ -55,6 +56,7 @@ class Location:
     state_dir: str  # where it is remembered which indexes are known
     revision: ProjectFiles | None = None  # the files are these; None: those of the folder
     is_kept: bool = False  # the index of a revision goes only when somebody removes it
+    sight: RepositorySight | None = None  # what of a fleet may be read; None: all of it
 
     @property
     def name(self) -> str:

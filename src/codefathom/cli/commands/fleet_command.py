@@ -11,7 +11,9 @@ from codefathom.errors import UsageError
 from codefathom.fleet.fleet import Fleet, FleetStatus
 from codefathom.fleet.fleet_list import FleetList
 from codefathom.fleet.fleet_run import FleetReport
+from codefathom.fleet.readers_file import READERS
 from codefathom.fleet.sources import checked_source
+from codefathom.project.repository_sight import readers_of
 from codefathom.shapes import to_json
 from codefathom.text.printable import show_text, size
 from codefathom.types import Failure
@@ -154,6 +156,7 @@ def _status_lines(status: FleetStatus, *, is_whole: bool) -> list[str]:
     ]
     if not status.generation:
         lines.append(f"it has no index yet: run `fathom fleet index {status.name}`")
+    lines += _reader_lines(status)
     if is_whole:
         lines += [
             f"{item.name}: {_several(item.n_files, 'file')}, shard {item.slot}, {item.place}"
@@ -164,6 +167,26 @@ def _status_lines(status: FleetStatus, *, is_whole: bool) -> list[str]:
             f"shard {item.folder}: {_several(item.n_lines, 'line')}, {size(item.n_bytes)}" for item in status.shards
         ]
     return [*lines, *(f"{item.name} could not be read: {item.problem}; {item.remedy}" for item in status.failed)]
+
+
+def _reader_lines(status: FleetStatus) -> list[str]:
+    """Return who may read what, for a server; nothing where all may read all."""
+    if status.rules is None:
+        return []
+    n_closed = sum(readers_of(status.rules, item.name) is not None for item in status.repositories)
+    lines = [f"{READERS}: {_several(len(status.rules), 'rule')}; {_several(n_closed, 'repository')} not for everybody"]
+    lines += [
+        f"{READERS}: no repository is called {pattern!r}"
+        for rule in status.rules
+        for pattern in rule.repositories
+        if not any(rule._replace(repositories=(pattern,)).is_about(item.name) for item in status.repositories)
+    ]
+    if status.mixed:
+        lines.append(
+            f"{_several(len(status.mixed), 'shard')} with repositories of different readers, which the server shows "
+            f"only to those who may read all repositories in it: run `fathom fleet index {status.name}`"
+        )
+    return lines
 
 
 def _status_shape(status: FleetStatus) -> dict[str, object]:
@@ -180,6 +203,8 @@ def _status_shape(status: FleetStatus) -> dict[str, object]:
         "bytes_distinct": status.n_bytes_distinct,
         "bytes_index": status.n_bytes,
         "bytes_clones": status.n_bytes_clones,
+        "reader_rules": None if status.rules is None else len(status.rules),
+        "mixed_shards": [shard.folder for shard in status.mixed],
     }
 
 

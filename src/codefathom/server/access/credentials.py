@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
+from codefathom.project.repository_sight import words_of_person
 from codefathom.server.access.browser_sessions import BrowserSessions
 from codefathom.server.access.openid_client import LONGEST_NAME, OpenIdClient
 from codefathom.server.access.token_table import TokenTable
@@ -72,7 +73,8 @@ def sender_by_cookie(scope: Scope, rules: SignInRules, sessions: BrowserSessions
 
 def person_caller(name: str, groups: Sequence[str], rules: SignInRules) -> Caller:
     """Return the caller for a person, with what the rules give now."""
-    return Caller(name, grants_of(rules.roles, name, groups), "person", f"person:{name}")
+    words = words_of_person(name, groups)
+    return Caller(name, grants_of(rules.roles, name, groups), "person", f"person:{name}", words=words)
 
 
 def _named_by_proxy(headers: Headers, rules: SignInRules) -> Caller | None:

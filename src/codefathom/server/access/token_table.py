@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from secrets import token_hex
 
 from codefathom.errors import UsageError
+from codefathom.project.repository_sight import words_of_token
 from codefathom.server.http.auth import Caller, hash_of, new_token
 from codefathom.server.http.problem_json import ConflictError, NotFoundError
 from codefathom.server.http.user_roles import Grant, grant_of, role_of
@@ -58,7 +59,7 @@ class StoredToken:
     @property
     def caller(self) -> Caller:
         """Whoever sends this token. The id is another one than that of a token of the settings with the same name."""
-        return Caller(self.name, (self.grant,), "token", f"token:{self.id}")
+        return Caller(self.name, (self.grant,), "token", f"token:{self.id}", words=words_of_token(self.name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from hashlib import sha256
 from threading import Lock
 from typing import Literal, TypeAlias
 
+from codefathom.project.repository_sight import words_of_token
 from codefathom.server.http.problem_json import ForbiddenError, NotFoundError
 from codefathom.server.http.user_roles import Grant, Role, grant_of, role_of
 
@@ -53,6 +54,7 @@ class Caller:
     kind: CallerKind = "nobody"
     id: str = ""  # whose conversations, answers and sessions; a person and a token of one name differ in it
     by_cookie: bool = False  # of a session that began in this browser, and can be ended there
+    words: frozenset[str] = frozenset()  # that mean the sender in the rules of a fleet
 
     def role_in(self, project_id: str) -> Role:
         """Return the role in a project."""
@@ -132,7 +134,11 @@ def caller_of(secret: str, tokens: Iterable[Token]) -> Caller | None:
     for token in tokens:
         if hmac.compare_digest(digest, token.hash):
             owner = token
-    return None if owner is None else Caller(owner.name, (owner.grant,), "token", owner.name)
+    return (
+        None
+        if owner is None
+        else Caller(owner.name, (owner.grant,), "token", owner.name, words=words_of_token(owner.name))
+    )
 
 
 def is_loopback(host: str) -> bool:

@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
+from typing import TypeAlias
 
 from codefathom.engine import Engine
+from codefathom.project.repository_sight import RepositorySight
+
+_Key: TypeAlias = tuple[str, RepositorySight | None]  # a project, and what its readers may see of it
 
 
 @dataclass
@@ -21,38 +25,38 @@ class _Entry:
 class OpenedEngines:
     """The engines that were used last. Safe to use from several threads."""
 
-    def __init__(self, most: Callable[[], int], open_engine: Callable[[str], Engine]) -> None:
+    def __init__(self, most: Callable[[], int], open_engine: Callable[[str, RepositorySight | None], Engine]) -> None:
         """Keep as many as `most` says at the time; more, while more are used at once.
 
-        `open_engine` opens a project by its id.
+        `open_engine` opens a project by its id, for readers who may see all or some of it.
         """
         self._most = most
         self._open_engine = open_engine
         self._lock = Lock()
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()  # by project, the one used last at the end
+        self._entries: OrderedDict[_Key, _Entry] = OrderedDict()  # the one used last at the end
 
     def __len__(self) -> int:
         return len(self._entries)
 
     @contextmanager
-    def lease(self, project_id: str) -> Iterator[Engine]:
-        """Give the engine of a project; it is not closed before the end of the block."""
-        entry = self._take(project_id)
+    def lease(self, project_id: str, sight: RepositorySight | None = None) -> Iterator[Engine]:
+        """Give the engine of a project for readers of one sight; it is not closed before the end of the block."""
+        entry = self._take((project_id, sight))
         try:
             yield entry.engine
         finally:
             self._give_back(entry)
 
     def holds(self, project_id: str, engine: Engine) -> bool:
-        """Return True if the next one that asks for a project gets this engine."""
-        entry = self._entries.get(project_id)
+        """Return True if the next one that may see as much of a project gets this engine."""
+        entry = self._entries.get((project_id, engine.place.sight))
         return entry is not None and entry.engine is engine
 
     def drop(self, project_id: str) -> None:
-        """Close the engine of a project when its last user is done; the next one gets a new engine."""
+        """Close the engines of a project when their last users are done; the next one gets a new engine."""
         with self._lock:
-            entry = self._entries.pop(project_id, None)
-            idle = [] if entry is None else self._dropped(entry)
+            keys = [key for key in self._entries if key[0] == project_id]
+            idle = [engine for key in keys for engine in self._dropped(self._entries.pop(key))]
         _close(idle)
 
     def drop_all(self) -> None:
@@ -64,14 +68,14 @@ class OpenedEngines:
 
     close = drop_all
 
-    def _take(self, project_id: str) -> _Entry:
+    def _take(self, key: _Key) -> _Entry:
         with self._lock:
-            entry = self._entries.get(project_id)
+            entry = self._entries.get(key)
             if entry is None:
                 # Cheap: an engine opens its files at the first question.
-                entry = self._entries[project_id] = _Entry(self._open_engine(project_id))
+                entry = self._entries[key] = _Entry(self._open_engine(*key))
             entry.n_users += 1
-            self._entries.move_to_end(project_id)
+            self._entries.move_to_end(key)
             idle = self._too_many()
         _close(idle)
         return entry

@@ -23,9 +23,11 @@ from codefathom.errors import DamagedError, FathomError, MovedError, SettingsErr
 from codefathom.facts.reasons import Told
 from codefathom.fleet.fleet_list import FleetList
 from codefathom.fleet.inspected_fleet import fleet_summary
+from codefathom.fleet.readers_file import reader_rules
 from codefathom.project.browsing import IndexSummary, index_summary
 from codefathom.project.location import Location, word_of
 from codefathom.project.removal import remove_index
+from codefathom.project.repository_sight import RepositorySight, sight_of
 from codefathom.project.usable import faults
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.http.problem_json import (
@@ -36,6 +38,7 @@ from codefathom.server.http.problem_json import (
     NotIndexedError,
     RequestError,
 )
+from codefathom.server.http.user_roles import Role
 from codefathom.server.jobs.job_messages import Order
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.live import stamp_of
@@ -136,7 +139,8 @@ class Projects:
         self._clones = Folder(config().data_dir).below("clones")
         self._stamps: dict[str, tuple[int, int]] = {}  # of the settings file of each project
         self._wishes: dict[str, Settings] = {}  # by project, for which a job was begun because its index lacks a part
-        self._counted: dict[tuple[str, str], IndexSummary] = {}  # by project and folder of its index
+        # By project, folder of its index, and what a reader may see of it.
+        self._counted: dict[tuple[str, str, RepositorySight | None], IndexSummary] = {}
         self._kept: tuple[tuple[int, int] | None, tuple[ServedProject, ...]] = (None, ())  # with their version
         self.opened = OpenedEngines(lambda: config().opened_projects, self._open)
 
@@ -173,7 +177,36 @@ class Projects:
                 hint=f"POST /projects/{project_id}/index clones it, GET /jobs shows errors",
             )
         self._look_at_settings(project)
-        return self.opened.lease(project.id)
+        return self.opened.lease(project.id, self.sight_of(project, caller))
+
+    def sight_of(self, project: ServedProject, caller: Caller) -> RepositorySight | None:
+        """Return what a caller may see of a fleet; None: all of it. Raises ForbiddenError where nobody can say."""
+        # Whatever revision the project names: the folder of a fleet is opened as the fleet.
+        if caller.role_in(project.id) >= Role.ADMIN or FleetList().of_root(project.root) is None:
+            return None
+        try:
+            rules = reader_rules(project.root)
+        except SettingsError as error:  # whose words are for the operator
+            raise ForbiddenError(
+                f"the server cannot read who may see what of the fleet {project.id!r}",
+                hint="ask an administrator: `fathom fleet status` says what is wrong",
+            ) from error
+        return None if rules is None else sight_of(rules, caller.words)
+
+    def sees_all(self, project_id: str, caller: Caller) -> bool:
+        """Return True if a caller may see all of a project: in a fleet each repository."""
+        try:
+            return self.sight_of(self.get(project_id, caller), caller) is None
+        except (NotFoundError, ForbiddenError):
+            return False
+
+    def check_sees_all(self, project: ServedProject, caller: Caller) -> None:
+        """Raise ForbiddenError unless a caller may see all of a project."""
+        if not self.sees_all(project.id, caller):
+            raise ForbiddenError(
+                f"this shows all repositories of the fleet {project.id!r}, and {caller.said} may see some of them only",
+                hint="ask an administrator of this server",
+            )
 
     def place(self, path: str, revision: str = "") -> ProjectPlace:
         """Return the project that a path, or a revision of its repository, would become.
@@ -219,8 +252,8 @@ class Projects:
     def _is_allowed(self, full: str) -> bool:
         return any(_is_inside(full, top) for top in self._config().allowed_roots)
 
-    def summary(self, project: ServedProject) -> Summary:
-        """Return the facts about a project that need no opened engine."""
+    def summary(self, project: ServedProject, caller: Caller = ANYONE) -> Summary:
+        """Return the facts about a project that need no opened engine; of a fleet, what the caller may see."""
         try:
             self._check_place(project)
             if not project.is_here:
@@ -229,13 +262,15 @@ class Projects:
             if unusable := faults(settings, self._config().variables, keys=False):
                 raise unusable[0]
             place = self._engine(project.root, project.revision, settings).place
-            earlier = self._counted.get((project.id, place.index_dir))
+            sight = self.sight_of(project, caller)
+            key = (project.id, place.index_dir, sight)
+            earlier = self._counted.get(key)
             if self.is_fleet(project):
-                summary = Summary(place.index_dir, fleet_summary(place.root, earlier))
+                summary = Summary(place.index_dir, fleet_summary(place.root, earlier, sight))
             else:
                 summary = _summary(place, earlier)
             if summary.held is not None:
-                self._counted[project.id, place.index_dir] = summary.held
+                self._counted[key] = summary.held
             return summary
         except FathomError as error:
             return Summary("", None, error.told, is_moved=isinstance(error, MovedError))
@@ -410,9 +445,10 @@ class Projects:
             return
         self.opened.drop(project.id)
 
-    def _open(self, project_id: str) -> Engine:
+    def _open(self, project_id: str, sight: RepositorySight | None = None) -> Engine:
         project = self.get(project_id)
-        return self._engine(project.root, project.revision, self.settings_of(project))
+        engine = self._engine(project.root, project.revision, self.settings_of(project))
+        return engine if sight is None else ServedEngine(replace(engine.place, sight=sight))
 
     def _engine(self, root: str, revision: str, settings: Settings) -> Engine:
         """Return an engine that has read nothing yet.

@@ -142,6 +142,7 @@ class AskerElsewhere:
             limit_s=left_s(self.state, self.lease.until),
             most_opened=self.state.config.opened_projects,
             revision=place.revision if isinstance(place.revision, Revision) else None,
+            sight=place.sight,
         )
 
     def _settings_of(self, engine: Engine) -> Settings:

@@ -182,8 +182,11 @@ def readable_conversation(state: ServerState, caller: Caller, conversation_id: s
 
 
 def may_read(state: ServerState, caller: Caller, shared: Conversation) -> bool:
-    """Return True if a caller sees all that was asked in a shared conversation; what is gone, nobody sees."""
-    return shared.scope <= {project.id for project in state.projects.listed(caller)}
+    """Return True if a caller sees all that was asked in a shared conversation; what is gone, nobody sees.
+
+    Of a fleet all repositories count: nobody has noted which ones an answer has read.
+    """
+    return all(state.projects.sees_all(project_id, caller) for project_id in shared.scope)
 
 
 def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:

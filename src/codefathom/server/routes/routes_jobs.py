@@ -86,6 +86,7 @@ def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
         body: IndexIn | None = None,
     ) -> Response:
         project, full = state.projects.get(project_id, caller), body is not None and body.full
+        state.projects.check_sees_all(project, caller)
         only = tuple(body.repositories) if body is not None else ()
         if only and not state.projects.is_fleet(project):
             raise UsageError(f"{project_id!r} is no fleet", hint="leave out repositories, which a fleet alone has")
@@ -110,6 +111,7 @@ def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
     )
     def remove(project_id: ProjectId, caller: CallerHere) -> None:
         project = state.projects.get(project_id, caller)
+        state.projects.check_sees_all(project, caller)
         for job in state.jobs.listed(project.id):
             if job.is_active:
                 state.jobs.cancel(job.id)
@@ -132,7 +134,8 @@ def _add_job_routes(routes: APIRouter, state: ServerState) -> None:
         offset: Offset = 0,
     ) -> JobsOut:
         every = state.jobs.listed(project_id, state=state_, limit=_ALL)
-        visible = [job for job in every if caller.may_use(job.project_id)]
+        whole = {project.id for project in state.projects.listed(caller) if state.projects.sees_all(project.id, caller)}
+        visible = [job for job in every if job.project_id in whole]
         shown = [job_out(job) for job in visible[offset : offset + limit]]
         end = rest_shape(Rest(max(len(visible) - offset - limit, 0)), offset, len(shown))
         return JobsOut(jobs=shown, **end)
@@ -211,6 +214,7 @@ def _codebase(job: IndexJob) -> CodebaseOut:
 
 def _latest(project_id: ProjectId, caller: Caller, state: ServerState) -> IndexJob:
     project = state.projects.get(project_id, caller)
+    state.projects.check_sees_all(project, caller)
     job = state.jobs.latest(project.id)
     if job is None:
         raise NotFoundError(
@@ -221,7 +225,7 @@ def _latest(project_id: ProjectId, caller: Caller, state: ServerState) -> IndexJ
 
 def _job(job_id: str, caller: Caller, state: ServerState) -> IndexJob:
     job = state.jobs.get(job_id)
-    if job is None or not caller.may_use(job.project_id):
+    if job is None or not state.projects.sees_all(job.project_id, caller):
         raise NotFoundError(f"no such job: {job_id!r}", hint="GET /jobs lists them")
     return job
 

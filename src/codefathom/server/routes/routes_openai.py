@@ -64,7 +64,9 @@ def router(state: ServerState) -> APIRouter:
 
     @routes.get("/models", summary="List projects that can be asked, each as a model and as an agent")
     def models(caller: CallerHere) -> ModelsOut:
-        projects = [project for project in state.projects.listed(caller) if state.projects.summary(project).is_usable]
+        projects = [
+            project for project in state.projects.listed(caller) if state.projects.summary(project, caller).is_usable
+        ]
         return ModelsOut(
             data=[
                 ModelOut(id=project.id + kind, created=int(project.added_at))

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Request
 
 from codefathom.errors import FathomError, UsageError, without_login
 from codefathom.facts.reasons import FIRST_RUN_UNFINISHED, Note, notes_of
+from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.projects.project_settings import shown
 from codefathom.server.projects.project_table import ServedProject
 from codefathom.server.schemas.project_schemas import (
@@ -37,11 +38,11 @@ def router(state: ServerState) -> APIRouter:
 def _add_lists(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/projects", summary="List projects")
     def projects(caller: CallerHere) -> ProjectsOut:
-        return ProjectsOut(projects=[project_out(state, project) for project in state.projects.listed(caller)])
+        return ProjectsOut(projects=[project_out(state, project, caller) for project in state.projects.listed(caller)])
 
     @routes.get("/projects/indexed", summary="List projects that have a complete index")
     def indexed_projects(caller: CallerHere) -> ProjectsOut:
-        listed = [project_out(state, project) for project in state.projects.listed(caller)]
+        listed = [project_out(state, project, caller) for project in state.projects.listed(caller)]
         return ProjectsOut(projects=[project for project in listed if project.indexed_at])
 
     @routes.post("/validate-path", summary="Check a path: the project that it would become")
@@ -75,14 +76,14 @@ def _add_lists(routes: APIRouter, state: ServerState) -> None:
 def _add_single(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/projects/{project_id}", summary="Show a project")
     def show(project_id: ProjectId, caller: CallerHere) -> ProjectOut:
-        told = project_out(state, state.projects.get(project_id, caller))
+        told = project_out(state, state.projects.get(project_id, caller), caller)
         if told.indexed_at:
             with suppress(FathomError), state.projects.lease(project_id, caller) as engine:
                 told.store_problem = engine.stores.problem()
         return told
 
     @routes.patch("/projects/{project_id}", summary="Change name or settings of a project")
-    def change(project_id: ProjectId, body: ProjectChangeIn, request: Request) -> ProjectOut:
+    def change(project_id: ProjectId, body: ProjectChangeIn, request: Request, caller: CallerHere) -> ProjectOut:
         project = state.projects.change(project_id, body.name, body.settings)
         # The values are left out: the settings of the project show them, and some are long.
         note_for_audit(request, ", ".join((["name"] if body.name else []) + sorted(body.settings or {})))
@@ -91,7 +92,7 @@ def _add_single(routes: APIRouter, state: ServerState) -> None:
         state.cache.clear()
         state.model_health.forget()
         state.store_health.forget()
-        return project_out(state, project)
+        return project_out(state, project, caller)
 
     @routes.delete("/projects/{project_id}", status_code=204, summary="Remove a project; its files and its index stay")
     def remove(project_id: ProjectId) -> None:
@@ -103,10 +104,13 @@ def _add_single(routes: APIRouter, state: ServerState) -> None:
         state.cache.clear()
 
 
-def project_out(state: ServerState, project: ServedProject) -> ProjectOut:
-    """Return a project as the server gives it, with what its index holds and what its last job does."""
-    summary = state.projects.summary(project)
-    job = state.jobs.latest(project.id)
+def project_out(state: ServerState, project: ServedProject, caller: Caller = ANYONE) -> ProjectOut:
+    """Return a project as the server gives it, with what its index holds and what its last job does.
+
+    Of a fleet, what the caller may see.
+    """
+    summary = state.projects.summary(project, caller)
+    job = state.jobs.latest(project.id) if state.projects.sees_all(project.id, caller) else None
     problem = summary.problem or (job.trouble.told if job and job.trouble and job.state == "failed" else "")
     status = "not_indexed" if not summary.held else "indexed" if summary.held.indexed_at else "incomplete"
     if job and job.is_active:

@@ -22,6 +22,7 @@ from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
 from codefathom.project.location import Location, locate_registered
+from codefathom.project.repository_sight import RepositorySight
 from codefathom.project.stores.revised_place import with_revision
 from codefathom.question.question import Question
 from codefathom.server.projects.packed_settings import PackedSettings
@@ -45,6 +46,7 @@ class SearchTask:
     revision: Revision | None = None  # whose files these are; None: those of the folder
     loose: tuple[str, ...] = ()  # absolute paths of files of no project
     changed: Settings | None = None  # of this question, where they are not those of the version
+    sight: RepositorySight | None = None  # what of a fleet may be read; None: all of it
 
 
 _MANY_OBJECTS = 10_000  # new ones, between two looks for circles: a search makes thousands, and few circles
@@ -70,11 +72,14 @@ class AnswerEnd(NamedTuple):
     spans: tuple[Past, ...] = ()
 
 
+_Key: TypeAlias = tuple[str, Revision | None, RepositorySight | None]
+
+
 class RecentEngines:
     """The engines that were used last."""
 
     def __init__(self) -> None:
-        self._engines: OrderedDict[tuple[str, Revision | None], tuple[int, Engine]] = OrderedDict()
+        self._engines: OrderedDict[_Key, tuple[int, Engine]] = OrderedDict()
 
     @contextmanager
     def lease(self, task: SearchTask) -> Iterator[Engine]:
@@ -86,12 +91,12 @@ class RecentEngines:
             yield self._engine(task)
 
     def _engine(self, task: SearchTask) -> Engine:
-        key = (task.root, task.revision)
+        key = (task.root, task.revision, task.sight)
         version, engine = self._engines.pop(key, (-1, None))
         if engine is None or version != task.version:
             if engine is not None:
                 engine.close()
-            place = _unrefreshed(locate_registered(task.root, _settings_of(task)))
+            place = replace(_unrefreshed(locate_registered(task.root, _settings_of(task))), sight=task.sight)
             engine = Engine(place if task.revision is None else with_revision(place, task.revision))
         self._engines[key] = (task.version, engine)
         while len(self._engines) > task.most_opened:
