@@ -52,7 +52,7 @@ class Folder:
     base: str  # chosen by the user or the operator; links in it are followed
     index_parts: tuple[str, ...] = ()  # below it; a link is an error
     own: tuple[str, ...] = ()  # below that; a link is removed when the folder is made
-    given: str = ""  # a folder that somebody else has made: neither it nor one above it is made, only below it
+    project: str = ""  # a folder that somebody else has made: neither it nor one above it is made, only below it
 
     @property
     def path(self) -> str:
@@ -70,9 +70,9 @@ class Folder:
     def make(self, *, private: bool = False) -> None:
         """Make the folder and those above it, where missing. Raises RefusedError, OSError.
 
-        Raises SourceError where the given folder is gone. With `private`, nobody else may enter a base that is made.
+        Raises SourceError where the folder of the project is gone. With `private`, nobody else may enter a made base.
         """
-        if self.base == self.given:
+        if self.base == self.project:
             self.refuse_gone()
         else:
             os.makedirs(self.base, mode=0o700 if private else 0o777, exist_ok=True)
@@ -84,14 +84,14 @@ class Folder:
                         raise _refused(os.path.join(folder.path, name), kind)
                     inside.clear(name)
                 if kind != "folder":
-                    if os.path.join(self.given, "").startswith(os.path.join(folder.path, name, "")):
+                    if os.path.join(self.project, "").startswith(os.path.join(folder.path, name, "")):
                         self.refuse_gone()
                     inside.make_folder(name)
 
     def refuse_gone(self) -> None:
-        """Raise SourceError where the given folder is not there."""
-        if self.given and not os.path.isdir(self.given):
-            raise SourceError(f"the folder {self.given!r} is gone", hint="start again when it is back")
+        """Raise SourceError where the folder of the project is not there."""
+        if self.project and not os.path.isdir(self.project):
+            raise SourceError(f"the folder {self.project!r} is gone", hint="start again when it is back")
 
     def exists(self) -> bool:
         """Return True if there is a folder, reached without a link. Raises RefusedError."""
@@ -333,7 +333,7 @@ def index_folder(path: str, root: str) -> Folder:
     base = os.path.dirname(path)
     if path.startswith(os.path.join(root, "")):
         base = os.path.abspath(os.sep) if _HAS_OPENAT else root
-    return Folder(base, tuple(os.path.normpath(os.path.relpath(path, base)).split(os.sep)), given=root)
+    return Folder(base, tuple(os.path.normpath(os.path.relpath(path, base)).split(os.sep)), project=root)
 
 
 def kind_of(status: os.stat_result) -> str:

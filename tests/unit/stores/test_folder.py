@@ -261,7 +261,7 @@ def test_paths_stay_what_they_are(tmp_path: Path) -> None:
     assert folder_at(Folder("/x")) == Folder("/x")
     assert file_at(str(tmp_path / "a.db")).path == str(tmp_path / "a.db")
     assert file_at(Folder("/x").file("a")) == File(Folder("/x"), "a")
-    assert index_folder("/p/.fathom", "/p") == Folder("/", ("p", ".fathom"), given="/p")
+    assert index_folder("/p/.fathom", "/p") == Folder("/", ("p", ".fathom"), project="/p")
     assert index_folder("/p/a/b", "/p").path == "/p/a/b"
 
 
