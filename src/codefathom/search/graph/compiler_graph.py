@@ -15,7 +15,6 @@ from typing import NamedTuple
 from codefathom.search.graph.reference_graph import NO_DEFINITIONS, Definitions, NameUse, joined
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse, UseTargets
-from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import CompilerUse, CompilerUses
 from codefathom.types import VALUE_KINDS, Certainty, FoundSymbol, Reference
@@ -76,6 +75,7 @@ class CompilerGraph(ResolvedGraph):
         return "by-compiler" if name in self._compiled.modules(path) else "exact"
 
 
+_OF_ONE_PROJECT = "codefathom.stores.catalog.catalog"  # not imported: pure modules come here
 _MOST_ROWS = 200_000  # of a graph that is kept, some 100 MB
 
 
@@ -85,7 +85,7 @@ def lent_graph(catalog: SearchCatalog) -> Iterator[CompilerGraph]:
 
     Each of several questions at a time has its own. What a fleet could read of its shards in time is never kept.
     """
-    if not isinstance(catalog, Catalog):
+    if type(catalog).__module__ != _OF_ONE_PROJECT:
         yield CompilerGraph(catalog)
         return
     idle = catalog.kept(_idle_graphs)

@@ -52,6 +52,11 @@ class EdgeChoice(NamedTuple):
         """True if what a symbol calls may be shown."""
         return self.direction != "callers" and (not self.kinds or "calls" in self.kinds)
 
+    @property
+    def has_references(self) -> bool:
+        """True if uses of what a file defines may be shown."""
+        return self.direction != "callees" and (not self.kinds or not {"references", "tests"}.isdisjoint(self.kinds))
+
 
 def checked(choice: EdgeChoice) -> EdgeChoice:
     """Return a choice that somebody has written. Raises UsageError for a word that is none of those there are."""

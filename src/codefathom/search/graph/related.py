@@ -70,7 +70,7 @@ def related(
     """Return the edges around a file (a path or a module's name) or a symbol (`@@name`), nearest first, each once.
 
     With `depth` 2 and more, also the edges around the neighbours; never more than `limit` edges of those
-    that are chosen. What could not be seen is told of all edges, also where few are chosen. Raises
+    that are chosen. What could not be seen is told of all edges that are looked at, also where few are chosen. Raises
     UsageError for a target that is not in the index, or is several files, and for a choice that there is not.
     """
     return _related(catalog, target, _Reach(depth, limit, 0, choice, files_with))
@@ -203,7 +203,8 @@ def _around_document(graph: CompilerGraph, path: str, reach: _Reach) -> RelatedR
     is_whole = True
     for step in range(1, reach.depth + 1):
         new_edges = [*_imports(graph, front, step), *_imported_by(graph, front, step)]
-        if step == 1:
+        # Where only imports are asked for, the uses of all names of the file would be resolved, and shown nowhere.
+        if step == 1 and (reach.choice.has_references or reach.depth > 1):
             linked = {edge.path for edge in new_edges if edge.kind == "imported by"}
             new_edges += _references(graph, path, linked)
         edges += [edge for edge in new_edges if step == 1 or edge.path not in seen]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,11 +17,12 @@ import pytest
 from codefathom.errors import UsageError
 from codefathom.index.chunk import chunk
 from codefathom.question.question import Question
+from codefathom.search.graph.compiler_graph import CompilerGraph, lent_graph
 from codefathom.search.graph.edge_list import EdgeChoice
 from codefathom.search.graph.related import connections, related
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.records import Batch, DocumentRecord
-from codefathom.types import Document, ParsedDocument, Reference, Related, RelatedResult, Symbol
+from codefathom.types import Direction, Document, ParsedDocument, Reference, Related, RelatedResult, Symbol
 
 TraceFunction = Callable[[FrameType, str, object], Any]
 
@@ -514,3 +516,36 @@ def n_steps_of_related(folder: Path, project: Project) -> int:
             sys.settrace(None)
         assert result.edges
     return n_steps
+
+
+@pytest.mark.parametrize("direction", ["callers", "callees", "both"])
+@pytest.mark.parametrize("target", ["shop/money.py", "shop/orders.py"])
+def test_imports_alone_are_those_among_all_edges_and_no_use_is_resolved_for_them(
+    catalog: Catalog, target: str, direction: Direction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = related(catalog, target, choice=EdgeChoice(direction))
+    monkeypatch.setattr(CompilerGraph, "resolved_uses", lambda *_: pytest.fail("a use is resolved"))
+    alone = related(catalog, target, choice=EdgeChoice(direction, ("imports",)))
+    assert alone.edges == tuple(edge for edge in every.edges if edge.kind in ("imports", "imported by"))
+    assert alone.edges or direction == "callees"
+
+
+def test_each_question_at_a_time_has_a_graph_of_its_own(catalog: Catalog) -> None:
+    with lent_graph(catalog) as first:
+        with lent_graph(catalog) as second:
+            assert first is not second
+        assert first.resolver is second.resolver
+    with lent_graph(catalog) as again:
+        assert again in (first, second)
+    with suppress(ZeroDivisionError), lent_graph(catalog) as broken:
+        raise ZeroDivisionError
+    with lent_graph(catalog) as after:
+        assert after is not broken
+
+
+def test_a_graph_that_holds_much_is_not_kept(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codefathom.search.graph.compiler_graph._MOST_ROWS", 1)
+    with lent_graph(catalog) as first:
+        assert len(first.references_of("shop/orders.py")) > 1
+    with lent_graph(catalog) as second:
+        assert first is not second

@@ -109,3 +109,18 @@ def test_go_packages_lie_under_their_modules(name: str, paths: tuple[str, ...]) 
 
 def test_a_foreign_package_is_not_the_root_of_the_project() -> None:
     assert Resolver(GO).resolve("github.com/other/lib", "binding/json.go") == ()
+
+
+def test_of_many_files_of_one_name_the_same_is_meant_as_of_few() -> None:
+    packages = {f"part{number}/{name}/__init__.py": "python" for number in range(40) for name in ("a", "b")}
+    paths = {**packages, "part7/use.py": "python", "part9/a/use.py": "python", "a/__init__.py": "python"}
+    many = Resolver(paths.items())
+    for user, name in (
+        ("part7/use.py", "a"),
+        ("part9/a/use.py", "b"),
+        ("part7/use.py", "part30.b"),
+        ("part7/use.py", "c"),
+    ):
+        wanted = {path: paths[path] for path in paths if path.startswith((user.partition("/")[0] + "/", "part30/"))}
+        assert many.resolve(name, user) == Resolver(wanted.items()).resolve(name, user)
+    assert many.resolve("a", "part7/use.py") == ("part7/a/__init__.py",)
