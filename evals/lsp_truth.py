@@ -86,7 +86,7 @@ def main() -> int:
     text = table(HEAD, rows)
     print(text)
     if options.page:
-        write_section(Path(options.page), "`python -m evals.lsp_truth`", text)
+        write_section(Path(options.page), "python -m evals.lsp_truth", text)
     return 0
 
 
