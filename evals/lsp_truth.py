@@ -86,7 +86,7 @@ def main() -> int:
     text = table(HEAD, rows)
     print(text)
     if options.page:
-        write_section(Path(options.page), "`python -m evals.lsp_truth`", text)
+        write_section(Path(options.page), "python -m evals.lsp_truth", text)
     return 0
 
 
@@ -120,7 +120,7 @@ def read(scip: Path, root: Path, paths: Container[str]) -> Truth:
                 symbols[at].add(item.symbol)
             if document.columns not in (0, UTF16) and not line.isascii():
                 continue
-            if name and line[item.start : item.end] == name[1]:
+            if name and line[item.start : item.end].partition(" as ")[0] == name[1]:
                 (definitions if item.is_definition else uses)[item.symbol].append(at)
             defined.update([item.symbol] if item.is_definition else ())
     file.close()
