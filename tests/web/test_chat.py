@@ -210,6 +210,19 @@ def test_several_projects_are_asked_at_once(
     expect(page.get_by_role("complementary", name="Code")).to_contain_text("feed_lions")
 
 
+@pytest.mark.parametrize("text", [">" * 20_000 + " the end", "- a\n" * 20_000 + "\nthe end"], ids=["deep", "long"])
+def test_an_answer_that_would_hold_up_the_page_is_shown_as_it_was_written(
+    page: Page, answering: ServedPage, text: str
+) -> None:
+    answering.add()
+    model_of(answering).turns[:] = [replied(text, pieces=[text])]
+    opened(page, answering)
+    ask(page)
+    # Not what is shown while Markdown is loaded.
+    expect(page.locator(".answer-text[data-unset]")).to_contain_text("the end")
+    assert page.locator(".answer-text li, .answer-text blockquote").count() == 0
+
+
 def test_only_the_chosen_projects_are_asked(page: Page, answering: ServedPage, tmp_path: Path) -> None:
     other = tmp_path / "zoo"
     other.mkdir()

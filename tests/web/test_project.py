@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.http.user_roles import Role
 from codefathom.server.server_config import ServerConfig
 
 from .conftest import STATIC, ServedPage, serving
-from .test_blame import with_history
+from .test_blame import PLACE, with_history
 from .test_shell import initial_files, settled, violations
 
 # The library of the map keeps itself in the element that it draws in.
@@ -148,6 +148,29 @@ def test_only_those_who_may_read_commits_see_the_last_ones(
             if may:
                 expect(commits.get_by_role("listitem").first).to_contain_text("Charge the bag (#7)")
                 expect(commits.get_by_role("listitem").last).to_contain_text("Open the shop")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_commit_leads_to_the_host_of_its_repository(page: Page, served: ServedPage) -> None:
+    with_history(served)
+
+    def cloned(route: Route) -> None:
+        """Answer as for a copy of a repository at a host that cannot be reached here."""
+        answer = route.fetch()
+        project = answer.json()
+        for one in project.get("projects", [project]):
+            one["url"] = "https://github.com/ann/shop.git"
+        route.fulfill(response=answer, json=project)
+
+    page.route(re.compile(r"/api/projects(/shop)?$"), cloned)
+    host = re.compile(r"^https://github\.com/ann/shop/commit/[0-9a-f]{40}$")
+    page.goto(f"{served.url}/project/shop")
+    link = page.get_by_role("region", name="Recent commits").get_by_role("link")
+    expect(link.first).to_have_attribute("href", host)
+    page.goto(f"{served.url}/{PLACE}")
+    page.get_by_role("button", name="Who wrote each line").click()
+    page.get_by_role("button", name="Charge the bag (#7)").click()
+    expect(page.locator(".line-history").get_by_role("link").first).to_have_attribute("href", host)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

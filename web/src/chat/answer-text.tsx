@@ -4,6 +4,7 @@ import remarkGfm from "remark-gfm";
 import { useLanguage } from "../i18n";
 import { withMarks } from "../i18n/notes";
 import { CitationLink } from "../viewer/citation-link";
+import { isSoonSet } from "../viewer/markup";
 import type { Answer } from "./answer";
 import { type CitedPlace, linked, shortName } from "./citations";
 import { CodeBlock } from "./code-block";
@@ -22,6 +23,14 @@ export default memo(function AnswerText({ text, sources, citations }: AnswerText
     [text, sources, citations, language],
   );
   const components = useMemo(() => componentsOf(places), [places]);
+  // What a model writes may be made to hold up the page: its places are then beside the text only.
+  if (!isSoonSet(markdown)) {
+    return (
+      <div className="answer-text answer-text-plain" data-unset>
+        {text}
+      </div>
+    );
+  }
   return (
     <div className="answer-text">
       <Markdown remarkPlugins={PLUGINS} components={components} urlTransform={kept} skipHtml={false}>

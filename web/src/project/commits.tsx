@@ -1,12 +1,13 @@
 import { get, type Schemas, useLoad } from "../api/client";
 import { useTexts } from "../i18n";
 import { Loading } from "../parts";
+import { CommitLink } from "../viewer/commit-link";
 import { projectText } from "./text";
 
 const MOST = 8;
 
 /** What was changed last. A folder without a repository has no commits, which is no fault. */
-export function Commits({ projectId }: { readonly projectId: string }) {
+export function Commits({ projectId, url }: { readonly projectId: string; readonly url: string }) {
   const t = useTexts(projectText);
   const { value, problem } = useLoad(
     (signal) => get<Schemas["CommitsOut"]>("/commits", { project_id: projectId, limit: MOST }, signal),
@@ -22,7 +23,7 @@ export function Commits({ projectId }: { readonly projectId: string }) {
           <li key={commit.commit}>
             <span>{commit.subject}</span>
             <span className="project-path soft">
-              {commit.date} · {commit.author} · <code>{commit.commit.slice(0, 10)}</code>
+              {commit.date} · {commit.author} · <CommitLink url={url} commit={commit.commit} />
             </span>
           </li>
         ))}

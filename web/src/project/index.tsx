@@ -56,7 +56,7 @@ function Overview({ project }: { readonly project: Project }) {
       <div className="project-facts">
         <Languages counts={project.languages} />
         <MainTypes projectId={project.id} />
-        {may("maintainer") && <Commits projectId={project.id} />}
+        {may("maintainer") && <Commits projectId={project.id} url={project.url} />}
       </div>
     </div>
   );

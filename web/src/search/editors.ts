@@ -11,6 +11,8 @@ interface Place {
   readonly path: string;
   readonly line: number;
   readonly endLine: number;
+  /** The hash of a commit, for a place that is one. */
+  readonly commit?: string;
 }
 
 export interface Elsewhere {
@@ -20,6 +22,8 @@ export interface Elsewhere {
 
 /** Returns what can open a place. An editor opens only files of the machine on which the browser runs. */
 export function elsewhereOf(project: Project, place: Place, host: string): readonly Elsewhere[] {
+  // A commit is no file: no editor opens it.
+  if (place.commit) return [commitAt(project.url, place.commit)].filter((found) => found !== undefined);
   return [...(project.url || !isHere(host) ? [] : editors(project.root, place)), ...codeHost(project, place)];
 }
 
@@ -39,17 +43,33 @@ function codeHost(project: Project, { path, line, endLine }: Place): Elsewhere[]
   const revision = project.revision || project.branch || "HEAD"; // HEAD: of the default branch
   const at = revision.split("/").map(encodeURIComponent).join("/");
   const file = path.split("/").map(encodeURIComponent).join("/");
+  const lines = `L${line}`;
+  switch (hostOf(web)) {
+    case "GitHub":
+      return [{ name: "GitHub", address: `${web}/blob/${at}/${file}#${lines}-L${endLine}` }];
+    case "GitLab":
+      return [{ name: "GitLab", address: `${web}/-/blob/${at}/${file}#${lines}-${endLine}` }];
+    case "Bitbucket":
+      return [{ name: "Bitbucket", address: `${web}/src/${at}/${file}#lines-${line}:${endLine}` }];
+    default:
+      return [];
+  }
+}
+
+/** Returns where the host of a repository shows a commit, by its hash; none for a host that is not known. */
+export function commitAt(url: string, commit: string): Elsewhere | undefined {
+  const web = webAddress(url);
+  const host = web && hostOf(web);
+  if (!host || !/^[0-9a-f]{7,64}$/.test(commit)) return undefined;
+  const way = { GitHub: "commit", GitLab: "-/commit", Bitbucket: "commits" }[host];
+  return { name: host, address: `${web}/${way}/${commit}` };
+}
+
+function hostOf(web: string): "GitHub" | "GitLab" | "Bitbucket" | undefined {
   const { hostname } = new URL(web);
-  if (/github/.test(hostname)) {
-    return [{ name: "GitHub", address: `${web}/blob/${at}/${file}#L${line}-L${endLine}` }];
-  }
-  if (/gitlab/.test(hostname)) {
-    return [{ name: "GitLab", address: `${web}/-/blob/${at}/${file}#L${line}-${endLine}` }];
-  }
-  if (/bitbucket/.test(hostname)) {
-    return [{ name: "Bitbucket", address: `${web}/src/${at}/${file}#lines-${line}:${endLine}` }];
-  }
-  return [];
+  if (/github/.test(hostname)) return "GitHub";
+  if (/gitlab/.test(hostname)) return "GitLab";
+  return /bitbucket/.test(hostname) ? "Bitbucket" : undefined;
 }
 
 /** The address of a repository as a browser opens it: only https, without a name and password. */

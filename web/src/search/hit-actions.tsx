@@ -43,7 +43,7 @@ function OpenElsewhere({ hit }: { readonly hit: Hit }) {
   const t = useText();
   const [isWanted, setWanted] = useState(false);
   const project = useContext(ListedProjects).get(hit.project_id);
-  const place = { path: hit.path, line: hit.line, endLine: hit.end_line };
+  const place = { path: hit.path, line: hit.line, endLine: hit.end_line, commit: hit.commit?.commit };
   const found = project ? elsewhereOf(project, place, window.location.hostname) : [];
   if (found.length === 0) return null;
   const button = (

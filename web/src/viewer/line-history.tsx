@@ -1,6 +1,7 @@
 import { get, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
 import { Loading, Trouble } from "../parts";
+import { CommitLink } from "./commit-link";
 
 const MOST = 20;
 
@@ -19,6 +20,10 @@ export function LineHistory({ projectId, path, startLine, endLine }: LineHistory
     (signal) => get<Schemas["HistoryOut"]>("/history", { project_id: projectId, place, limit: MOST }, signal),
     [projectId, place],
   );
+  const project = useLoad(
+    (signal) => get<Schemas["ProjectOut"]>(`/projects/${encodeURIComponent(projectId)}`, undefined, signal),
+    [projectId],
+  );
   if (found.problem) return <Trouble problem={found.problem} onRetry={found.reload} />;
   if (!found.value || found.loading) return <Loading />;
   const { commits, note, n_left_out } = found.value;
@@ -31,7 +36,7 @@ export function LineHistory({ projectId, path, startLine, endLine }: LineHistory
           <li key={commit.commit}>
             <strong>{commit.subject}</strong>
             <p className="soft">
-              {commit.author} · {commit.date} · <code>{commit.commit.slice(0, 10)}</code>
+              {commit.author} · {commit.date} · <CommitLink url={project.value?.url ?? ""} commit={commit.commit} />
               {commit.pull_request && ` · #${commit.pull_request}`}
             </p>
             <Lines text={commit.before} sign="-" />

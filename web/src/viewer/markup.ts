@@ -7,6 +7,10 @@ const RULE = /^[\s>*+.)\d|:-]*$/;
 const MOST_CELLS = 20_000;
 const DEEPEST = 100;
 const MOST_DEFINITIONS = 1_000;
+// Lines that are not empty, and signs that may begin something inside of a line. Each becomes an element, or nearly so:
+// ten thousand take some seconds on a slow machine.
+const MOST_PARTS = 12_000;
+const INLINE = /[*_~`]+|\[|<|https?:|www\.|@/g;
 
 /** Returns whether a text of Markdown has a tag of HTML. */
 export function hasTag(text: string): boolean {
@@ -16,13 +20,20 @@ export function hasTag(text: string): boolean {
 /**
  * Returns whether a text of Markdown can be set in a moment, whatever its writer meant it to do to the page. Each row of
  * a table gets as many cells as its head has, each reference is compared with all definitions, and parts in parts are
- * set within each other: few signs can stand for more than a browser can hold.
+ * set within each other: few signs can stand for more than a browser can hold. And a flat text can have too many parts.
  */
 export function isSoonSet(text: string): boolean {
   const lines = text.split("\n");
   return (
-    nCells(lines) <= MOST_CELLS && lines.every((line) => depthOf(line) <= DEEPEST) && nNamed(text) <= MOST_DEFINITIONS
+    nParts(lines) <= MOST_PARTS &&
+    nCells(lines) <= MOST_CELLS &&
+    lines.every((line) => depthOf(line) <= DEEPEST) &&
+    nNamed(text) <= MOST_DEFINITIONS
   );
+}
+
+function nParts(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + (EMPTY.test(line) ? 0 : 1 + (line.match(INLINE)?.length ?? 0)), 0);
 }
 
 /** The most cells that the tables can have: all lines below the head, up to an empty one, are rows. */
