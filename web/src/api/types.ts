@@ -793,6 +793,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/hooks/{project_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a push event of a code host, and bring its repository of a fleet up to date */
+        post: operations["push_hooks__project_id__post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ask": {
         parameters: {
             query?: never;
@@ -3215,6 +3232,27 @@ export interface components {
              * @description the files
              */
             files: components["schemas"]["FileOut"][];
+            /**
+             * Completeness
+             * @description what was not listed; empty: nothing
+             * @default
+             * @example
+             */
+            completeness: string;
+            /**
+             * Completeness Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            completeness_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * FinalAnswerOut
@@ -3870,6 +3908,13 @@ export interface components {
              * @example false
              */
             full: boolean;
+            /**
+             * Repositories
+             * @description of a fleet: bring only these repositories up to date; empty: all
+             * @default []
+             * @example []
+             */
+            repositories: string[];
         };
         /**
          * IndexingOut
@@ -5308,6 +5353,19 @@ export interface components {
              * @description the projects
              */
             projects: components["schemas"]["ProjectOut"][];
+        };
+        /**
+         * PushOut
+         * @description What becomes of an event of a code host.
+         */
+        PushOut: {
+            /**
+             * Status
+             * @description accepted: a job brings the repository up to date; ignored: nothing is to be done
+             * @example accepted
+             * @enum {string}
+             */
+            status: "accepted" | "ignored";
         };
         /**
          * QueryIn
@@ -7231,6 +7289,27 @@ export interface components {
              * @description files and folders
              */
             entries: components["schemas"]["TreeEntryOut"][];
+            /**
+             * Completeness
+             * @description what was not listed; empty: nothing
+             * @default
+             * @example
+             */
+            completeness: string;
+            /**
+             * Completeness Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            completeness_parts: components["schemas"]["NoteOut"][];
         };
         /**
          * TrialIn
@@ -9850,6 +9929,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    push_hooks__project_id__post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the project, as `GET /projects` lists it */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushOut"];
+                };
             };
             /** @description What is wrong */
             "4XX": {
