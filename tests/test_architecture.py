@@ -72,6 +72,7 @@ OF_VALUES = {
         "datetime",
         "functools",
         "hashlib",
+        "hmac",
         "itertools",
     ),
     *("html", "json", "math", "operator", "posixpath", "re", "string", "struct", "tomllib"),

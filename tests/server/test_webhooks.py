@@ -120,7 +120,7 @@ def sent(
 
 
 def is_found(client: httpx.Client, name: str) -> bool:
-    return bool(client.post("/search", json={"query": f"@@{name}"}).json()["hits"])
+    return name in client.get("/symbols?project_id=company").text
 
 
 def jobs(client: httpx.Client) -> list[dict[str, Any]]:

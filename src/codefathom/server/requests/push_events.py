@@ -59,7 +59,7 @@ def push_event(headers: Mapping[str, str], body: bytes) -> PushEvent | None:
 
 
 def place_of_address(address: str) -> str:
-    """Return the host and path of an address of git, which are the same over HTTP and SSH."""
+    """Return the host and path of an address of git, the same over HTTP and SSH: git.example.org/team/shop."""
     _, mark, rest = address.partition("://")
     if not mark:  # git@host:path
         host, _, path = address.partition(":")
