@@ -37,15 +37,15 @@ def fleet_summary(
         if not manifest.generation or (earlier is not None and earlier.generation == manifest.generation):
             return earlier if manifest.generation else None
         with closing(ShardCatalogs(manifest)) as shards:
-            found = _seen(shards, root)
+            fleet_sight = _seen(shards, root)
             return IndexSummary(
                 shards.generation,
-                found.counts.documents,
-                found.counts.chunks,
-                found.counts.symbols,
-                found.indexed_at,
-                found.counts.languages,
-                found.counts.kinds,
+                fleet_sight.counts.documents,
+                fleet_sight.counts.chunks,
+                fleet_sight.counts.symbols,
+                fleet_sight.indexed_at,
+                fleet_sight.counts.languages,
+                fleet_sight.counts.kinds,
             )
 
 
