@@ -107,7 +107,7 @@ def _dry_run(run: AnswerRun, result: SearchResult) -> Answer:
     """Return an answer without a text that says what it would cost; no model is asked for that."""
     expected = ExpectedCost(0, 0)
     if _is_wanted(run) or (_is_likely(run, result) and not result.unanswerable):
-        expected = expected_cost(run, *_found(run, result))
+        expected = expected_cost(run, *_candidates(run, result))
         if run.question.history and run.models.answer is not None:  # what the question means is asked first
             n_tokens = sum(run.question.count(turn.content) for turn in run.question.history)
             expected = expected._replace(n_calls=expected.n_calls + 1, n_tokens=expected.n_tokens + n_tokens)
@@ -196,7 +196,7 @@ def _search_one(run: AnswerRun, query: str, limit: int) -> SearchResult | None:
 def _select(run: AnswerRun, result: SearchResult) -> list[Material]:
     """Add files that a model chooses from the outline (level 1), and files connected with the best ones (level 2)."""
     question, project, models = run.question, run.project, run.models
-    files, outline = _found(run, result)
+    files, outline = _candidates(run, result)
     if question.filter_level >= 1 and (models.select or models.judge):
         run.say("plan", str(expected_cost(run, files, outline)))
     if outline and models.select is not None:
@@ -223,7 +223,7 @@ def _select(run: AnswerRun, result: SearchResult) -> list[Material]:
     return files
 
 
-def _found(run: AnswerRun, result: SearchResult) -> tuple[list[Material], Sequence[OutlineFile]]:
+def _candidates(run: AnswerRun, result: SearchResult) -> tuple[list[Material], Sequence[OutlineFile]]:
     """Return the files with hits, and from level 1 on the outline from which a model chooses."""
     files = materials(result, run.project.text)
     is_chosen = run.question.filter_level >= 1 and run.models.select is not None

@@ -110,34 +110,41 @@ class Jobs:
         settings: Mapping[str, object] = NOTHING,
         retry: bool = True,
         move_to: str = "",
-        only: Sequence[str] = (),
     ) -> IndexJob:
         """Return the job that brings a project's index up to date: the one that waits or runs already, or a new one.
 
         A full run is not what a job for less will do, and so queues behind it. Without `retry`, a new job does not ask
         a model again about unchanged files on which it failed. With `move_to`, the job moves the vectors to that store.
-
-        With `only`, just these repositories of a fleet are brought up to date, as they are after this call: a job that
-        runs already may have looked at them before, so that one that waits does it, or a new one.
         """
         with self._lock:
-            if only and (job := self._waiting(project_id)):
-                if job.only:
-                    job = self._live[job.id] = replace(job, only=tuple(dict.fromkeys((*job.only, *only))))
-                    self._table.update(job)
-                return job
-            if not only and (job := self.active(project_id, full=full, move_to=move_to)):
+            if job := self.active(project_id, full=full, move_to=move_to):
                 if retry and job.state == "queued":
                     job = self._live[job.id] = replace(job, retry=True)
                 return job
-            if self._is_closing:
-                raise UsageError("the server is shutting down", hint="try again when it has started again")
-            job = IndexJob(token_hex(8), project_id, root, full, "queued", self._clock())
-            job = replace(job, settings=dict(settings), retry=retry, move_to=move_to, only=tuple(only))
-            self._table.add(job)
-            self._enqueue(job)
-            self._start_next()
-            return self._live.get(job.id, job)
+            job = self._new(project_id, root, full=full, settings=settings)
+            return self._added(replace(job, retry=retry, move_to=move_to))
+
+    def submit_some(
+        self,
+        project_id: str,
+        root: str,
+        repositories: Sequence[str],
+        *,
+        full: bool = False,
+        settings: Mapping[str, object] = NOTHING,
+    ) -> IndexJob:
+        """Return the job that brings these repositories of a fleet up to date, as they are after this call.
+
+        A job that runs already may have looked at them before, so that one that waits does it, or a new one.
+        """
+        with self._lock:
+            if job := self._waiting(project_id):
+                if job.only:
+                    job = self._live[job.id] = replace(job, only=tuple(dict.fromkeys((*job.only, *repositories))))
+                    self._table.update(job)
+                return job
+            job = self._new(project_id, root, full=full, settings=settings)
+            return self._added(replace(job, only=tuple(repositories)))
 
     def active(self, project_id: str, *, full: bool = False, move_to: str = "") -> IndexJob | None:
         """Return the job that runs or waits for a project and does all of what is asked, None when there is none."""
@@ -230,6 +237,18 @@ class Jobs:
         self._held.close()
 
     # ---- inside
+
+    def _new(self, project_id: str, root: str, *, full: bool, settings: Mapping[str, object]) -> IndexJob:
+        if self._is_closing:
+            raise UsageError("the server is shutting down", hint="try again when it has started again")
+        job = IndexJob(token_hex(8), project_id, root, full, "queued", self._clock())
+        return replace(job, settings=dict(settings))
+
+    def _added(self, job: IndexJob) -> IndexJob:
+        self._table.add(job)
+        self._enqueue(job)
+        self._start_next()
+        return self._live.get(job.id, job)
 
     def _enqueue(self, job: IndexJob) -> None:
         self._live[job.id] = job

@@ -46,7 +46,7 @@ from codefathom.server.schemas.file_schemas import (
     TreeOut,
 )
 from codefathom.server.schemas.search_schemas import CommitOut, notes_out, query_values
-from codefathom.server.searches.look import FolderEntries, Look
+from codefathom.server.searches.look import Look, TreeEntries
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import ClientHere, ServerState
 from codefathom.shapes import history_shape, map_shape, rest_shape
@@ -271,7 +271,7 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
             name = project_id or only_project(state, client.caller)
             with asker_for(state, name, client.caller, lease) as asker:
                 below = path_inside(folder, asker)
-                seen: FolderEntries = asker.look(Look("entries", below))
+                seen: TreeEntries = asker.look(Look("entries", below))
             entries = [_entry_out(entry) for entry in seen.entries]
             return TreeOut(project_id=name, folder=below, entries=entries, **_told(seen.limitations))
 

@@ -58,7 +58,7 @@ def _take(state: ServerState, project_id: str, headers: Mapping[str, str], body:
     names = _repositories(fleet.root, event.places)
     if not names:
         raise NotFoundError("this repository is not in the fleet", hint="a run of `fathom fleet index` brings new ones")
-    state.jobs.submit(project.id, project.root, settings=project.settings, only=names)
+    state.jobs.submit_some(project.id, project.root, names, settings=project.settings)
     return PushOut(status="accepted")
 
 

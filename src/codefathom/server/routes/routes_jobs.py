@@ -91,7 +91,10 @@ def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
         if only and not state.projects.is_fleet(project):
             raise UsageError(f"{project_id!r} is no fleet", hint="leave out repositories, which a fleet alone has")
         before = {job.id for job in state.jobs.listed(project.id, limit=_ALL)}
-        job = state.jobs.submit(project.id, project.root, full=full, settings=project.settings, only=only)
+        if only:
+            job = state.jobs.submit_some(project.id, project.root, only, full=full, settings=project.settings)
+        else:
+            job = state.jobs.submit(project.id, project.root, full=full, settings=project.settings)
         is_new = job.id not in before
         return _shown(job, state, reading, is_new=is_new)
 

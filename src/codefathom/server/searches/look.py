@@ -43,7 +43,7 @@ class FilesPage(NamedTuple):
     limitations: tuple[Note, ...] = ()  # what was not listed
 
 
-class FolderEntries(NamedTuple):
+class TreeEntries(NamedTuple):
     """The entries of a folder, folders first."""
 
     entries: tuple[TreeEntry, ...]
@@ -60,9 +60,9 @@ def _files(engine: Engine, look: Look) -> FilesPage:
     return FilesPage(len(listed), listed[look.offset : look.offset + look.limit], limitations)
 
 
-def _entries(engine: Engine, look: Look) -> FolderEntries:
+def _entries(engine: Engine, look: Look) -> TreeEntries:
     index = engine.current
-    return index.in_time(lambda: FolderEntries(engine.files.entries(look.path), index.partial_notes()))
+    return index.in_time(lambda: TreeEntries(engine.files.entries(look.path), index.partial_notes()))
 
 
 def _folders(engine: Engine, look: Look) -> None:
