@@ -465,6 +465,8 @@ class ShardCatalogs:
 
     # ---- what is made of all of it
 
+    may_leave_out = True
+
     def kept(self, make: Callable[[Any, _Made | None], _Made]) -> _Made:
         """See `SearchCatalog`."""
         if make in self._kept:

@@ -75,7 +75,6 @@ class CompilerGraph(ResolvedGraph):
         return "by-compiler" if name in self._compiled.modules(path) else "exact"
 
 
-_OF_ONE_PROJECT = "codefathom.stores.catalog.catalog"  # not imported: pure modules come here
 _MOST_ROWS = 200_000  # of a graph that is kept, some 100 MB
 
 
@@ -83,9 +82,9 @@ _MOST_ROWS = 200_000  # of a graph that is kept, some 100 MB
 def lent_graph(catalog: SearchCatalog) -> Iterator[CompilerGraph]:
     """Lend the graph of the last question, with what it has read and resolved, while the catalogue stays as it is.
 
-    Each of several questions at a time has its own. What a fleet could read of its shards in time is never kept.
+    Each of several questions at a time has its own. What could be read of a fleet in time is never kept.
     """
-    if type(catalog).__module__ != _OF_ONE_PROJECT:
+    if catalog.may_leave_out:
         yield CompilerGraph(catalog)
         return
     idle = catalog.kept(_idle_graphs)

@@ -207,6 +207,11 @@ class CompilerReferences(Protocol):
 class SearchCatalog(Documents, Chunks, Symbols, References, CompilerReferences, Protocol):
     """All that a search and the graph around a place read."""
 
+    @property
+    def may_leave_out(self) -> bool:
+        """True if a question may get a part of what it reads, as in a fleet whose shards are asked in time."""
+        ...
+
     def kept(self, make: Callable[[SearchCatalog, _Made | None], _Made]) -> _Made:
         """Return what a function makes of the catalogue and of what it made before; it is called once a generation."""
         ...
