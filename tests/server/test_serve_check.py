@@ -51,6 +51,7 @@ def test_a_server_that_can_start_is_told_so_and_nothing_is_written(
         "HTTPS",
         "root path",
         "proxies",
+        "webhooks",
         "page",
         "language model",
         "git",
@@ -112,6 +113,19 @@ def test_what_is_missing_is_named_with_its_remedy(
     _, detail, hint = found[failed]
     assert said in detail
     assert hint
+
+
+def test_a_webhook_secret_that_is_too_short_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLEET_WEBHOOK_SECRET", "of-all-the-fleets")
+    assert checks(capsys)[1]["webhooks"] == (True, "FLEET_WEBHOOK_SECRET", "")
+    monkeypatch.setenv("FLEET_WEBHOOK_SECRET_SHOP", "short")
+    code, found = checks(capsys)
+    assert (code, found["webhooks"][0]) == (1, False)
+    assert found["webhooks"][1].startswith("FLEET_WEBHOOK_SECRET_SHOP has fewer than 16 characters")
+    assert "short" not in found["webhooks"][1]
+    assert found["webhooks"][2]
 
 
 def test_all_that_is_missing_is_named_at_once(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from codefathom.server.access.token_table import has_tokens
 from codefathom.server.http import page
 from codefathom.server.http.auth import is_loopback
 from codefathom.server.http.problem_json import SignInAwayError
+from codefathom.server.requests.push_events import LEAST_SECRET, secret_variables
 from codefathom.server.routes.routes_sign_in import CALLBACK
 from codefathom.server.run import listening
 from codefathom.server.server_config import (
@@ -47,6 +48,7 @@ def readiness(settings: Settings, variables: Mapping[str, str], folders: Sequenc
         "HTTPS": lambda: _https(server),
         "root path": lambda: root_path_in(server) or "none: the page is at /",
         "proxies": lambda: ", ".join(map(str, proxies_of(server))) or "none is trusted",
+        "webhooks": lambda: _webhooks(variables),
         "other settings": lambda: _other(server, variables),
         "page": _page,
         "language model": lambda: settings.llm.model or "none: answers are excerpts (docs/models.md)",
@@ -131,6 +133,17 @@ def _sign_in(server: ServerSettings, variables: Mapping[str, str]) -> str:
     names = [f"https://{name}" for name in server.hosts] or [f"http://{server.host}:{server.port}"]
     back = ", ".join(f"{name}{root_path_in(server)}{CALLBACK}" for name in names)
     return f"at {client.issuer} as {client.client_id!r}; the redirect address to register there: {back}"
+
+
+def _webhooks(variables: Mapping[str, str]) -> str:
+    secrets = secret_variables(variables)
+    for name, is_used in secrets.items():
+        if not is_used:
+            raise SettingsError(
+                f"{name} has fewer than {LEAST_SECRET} characters, so events signed with it are refused",
+                hint="set a longer secret, here and at the code host",
+            )
+    return ", ".join(secrets) or "no secret in the environment: the push events of code hosts are refused"
 
 
 def _https(server: ServerSettings) -> str:

@@ -11,6 +11,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+SECRET = "FLEET_WEBHOOK_SECRET"  # variable with the secret of all fleets; with _NAME behind it, of one
+LEAST_SECRET = 16  # characters
 _SIGNATURES = ("x-hub-signature-256", "x-forgejo-signature", "x-gitea-signature")
 _EVENTS = ("x-gitlab-event", "x-forgejo-event", "x-gitea-event", "x-github-event")
 _PUSHES = ("push", "Push Hook")
@@ -22,6 +24,14 @@ class PushEvent(NamedTuple):
     """A push to the branch that a fleet follows."""
 
     places: frozenset[str]  # of the repository, see `place_of_address`
+
+
+def secret_variables(variables: Mapping[str, str]) -> dict[str, bool]:
+    """Return the variables that hold a secret, each with True if it is long enough to be used."""
+    named = {
+        name: value.strip() for name, value in variables.items() if name == SECRET or name.startswith(f"{SECRET}_")
+    }
+    return {name: len(value) >= LEAST_SECRET for name, value in sorted(named.items()) if value}
 
 
 def is_signed(headers: Mapping[str, str], body: bytes, secret: str) -> bool:

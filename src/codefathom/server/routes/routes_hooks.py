@@ -16,14 +16,11 @@ from codefathom.fleet.manifest import Manifest
 from codefathom.fleet.remote_sources import clone_addresses
 from codefathom.remote.keyring_keys import keyring_key
 from codefathom.server.http.problem_json import ForbiddenError, NotFoundError
-from codefathom.server.requests.push_events import is_signed, place_of_address, push_event
+from codefathom.server.requests.push_events import LEAST_SECRET, SECRET, is_signed, place_of_address, push_event
 from codefathom.server.schemas.job_schemas import PushOut
 from codefathom.server.state import ServerState
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["company"])]
-
-_LEAST_SECRET = 16  # characters
-_SECRET = "FLEET_WEBHOOK_SECRET"
 
 
 def router(state: ServerState) -> APIRouter:
@@ -71,8 +68,8 @@ def _repositories(root: str, places: frozenset[str]) -> tuple[str, ...]:
 
 def _secret_of(fleet: NamedFleet, state: ServerState) -> str:
     """Return the secret for events of a fleet: its own, else that of all; "" for none, or one that is too short."""
-    own = f"{_SECRET}_{re.sub('[^A-Z0-9]', '_', fleet.name.upper())}"
+    own = f"{SECRET}_{re.sub('[^A-Z0-9]', '_', fleet.name.upper())}"
     variables = state.config.variables
-    secret = next((value for name in (own, _SECRET) if (value := variables.get(name, "").strip())), "")
-    secret = secret or keyring_key(own, _SECRET)
-    return secret if len(secret) >= _LEAST_SECRET else ""
+    secret = next((value for name in (own, SECRET) if (value := variables.get(name, "").strip())), "")
+    secret = secret or keyring_key(own, SECRET)
+    return secret if len(secret) >= LEAST_SECRET else ""
