@@ -241,6 +241,17 @@ def test_a_longer_wait_is_told_and_not_kept(host: Host, address: str) -> None:
         assert names(fleet) == ["open"]
 
 
+def test_many_short_waits_end_too(host: Host, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_hosts, "_LONGEST_WAITS_S", 1.5)
+    put(host, 1, "acme/open")
+    host.limits = [{"Retry-After": "1"}] * 3
+    source = host_source(f"{host.kind}:{address}/acme", ("http",))
+    with pytest.raises(ProviderError) as caught:
+        code_hosts.list_repositories(source, {})
+    assert caught.value.hint == "the provider asks to wait 1 s, and it was waited for 1 s already; ask again later"
+    assert len(host.limits) == 1
+
+
 @pytest.mark.parametrize(
     "header",
     [

@@ -20,6 +20,7 @@ from codefathom.providers.http import Hints, Http, Server, StatusError, Timeouts
 from codefathom.remote.keyring_keys import keyring_key, setting_a_key
 
 _LONGEST_WAIT_S = 300.0  # for a rate limit
+_LONGEST_WAITS_S = 900.0  # of one listing
 _MOST_PAGES = 1_000
 _MOST_REPOSITORIES = 100_000  # a page of some hosts may be of any size
 _LONGEST_PATH = 500  # characters
@@ -45,8 +46,9 @@ class _Listed(NamedTuple):
 def list_repositories(
     source: HostSource, variables: Mapping[str, str], on_wait: Callable[[str], None] = lambda _: None
 ) -> HostListing:
-    """Return the repositories of a source; wait where the host asks for that, up to five minutes.
+    """Return the repositories of a source.
 
+    Where the host asks to wait, wait up to five minutes, and up to a quarter of an hour in sum.
     Raises ProviderError, also for a longer wait, SettingsError for a token that cannot be one.
     """
     kind, names = KINDS[source.kind], _token_variables(source)
@@ -64,9 +66,15 @@ def list_repositories(
         address="is this the address of the host, and the right kind of host?",
     )
     api = _APIS.get(source.host, source.host + kind.api)
-    with closing(
-        Http(Server(api, headers, Timeouts(10.0, 60.0), hints=hints, longest_wait_s=_LONGEST_WAIT_S), on_wait=on_wait)
-    ) as http:
+    server = Server(
+        api,
+        headers,
+        Timeouts(10.0, 60.0),
+        hints=hints,
+        longest_wait_s=_LONGEST_WAIT_S,
+        longest_waits_s=_LONGEST_WAITS_S,
+    )
+    with closing(Http(server, on_wait=on_wait)) as http:
         listed = {item.number: item for item in _all(http, source, kind)}
     taken = [item for item in listed.values() if not _why_not(item, source)]
     return HostListing(

@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from itertools import chain, count
-from math import ceil
+from math import ceil, inf
 from typing import Any, NamedTuple, Self
 from urllib.parse import unquote, urlsplit
 
@@ -75,6 +75,7 @@ class Server(NamedTuple):
     hints: Hints = Hints()
     is_quoted: bool = True  # errors quote the server; if False, only the log does
     longest_wait_s: float = LONGEST_S  # between two attempts
+    longest_waits_s: float = inf  # that it asks for, in all calls together
 
 
 class StatusError(ProviderError):
@@ -129,6 +130,7 @@ class Http:
         self._address = without_login(server.base_url)
         self._secret = _secret(server)
         self._waits = WaitNotices(on_wait, sleep)
+        self._waited_s = 0.0
         self._pace = Pace(server.limits)
         self._breaker = Breaker(self._address)
         self._client = _client(server)
@@ -225,10 +227,15 @@ class Http:
             if wait_s > self._server.longest_wait_s:
                 answer.error.remedy = f"the provider asks to wait {ceil(wait_s)} s; ask again after that"
                 break
+            if self._waited_s + wait_s > self._server.longest_waits_s:
+                waited = f"it was waited for {ceil(self._waited_s)} s already"
+                answer.error.remedy = f"the provider asks to wait {ceil(wait_s)} s, and {waited}; ask again later"
+                break
             if attempt + 1 >= self._server.attempts:
                 break
             why = "failed" if requested_s is None else "asks for that"
             self._waits.sleep(wait_s, f"{self._host} {why} ({answer.why})")
+            self._waited_s += wait_s
         return answer
 
     @property
