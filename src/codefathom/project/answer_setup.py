@@ -276,7 +276,7 @@ def near(asker: Asker, target: str) -> RelatedResult:
 
 
 def _outline(candidates: Sequence[str], asker: Asker) -> list[OutlineFile]:
-    documents = [file.path for file in result_of(asker, Question("", "files"))]
+    documents = [file.path for file in result_of(asker, Question("", "files")).files]
     paths = documents if len(documents) <= _SMALL_PROJECT else candidates
     outlines = result_of(asker, Question(kind="outlines", files=tuple(paths), with_purposes=True))
     return [OutlineFile(path, tuple(one.qualified_name for one in symbols), why) for path, symbols, why in outlines]
