@@ -345,6 +345,16 @@ def test_a_document_for_which_little_memory_is_not_enough_gets_more(child: Extra
     assert isinstance(answers[0], str)
 
 
+@pytest.mark.parametrize("few", [1, 2_000_000, 6_000_000])
+def test_a_document_is_not_called_broken_where_memory_was_little(child: ExtractionChild, few: int) -> None:
+    data = pdf([f"hello page {number}" for number in range(30)])
+    answer = child.text_of("pdf", data, LIMITS._replace(usual_memory_bytes=few))
+    assert isinstance(answer, str)
+    broken = child.text_of("pdf", data[:200], LIMITS)
+    assert isinstance(broken, Refusal)
+    assert broken.why.kind == "broken_pdf"
+
+
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such a limit")
 def test_thirteen_hostile_documents_leave_memory_to_others(tmp_path: Path) -> None:

@@ -49,17 +49,20 @@ class ExtractionChild:
         with self._lock:
             is_late = self._slow_s >= limits.slow_cpu_s and limits.usual_cpu_s < limits.cpu_s
             most = limits._replace(cpu_s=limits.usual_cpu_s) if is_late else limits
-            # Once may be somebody outside, or a rest that was too long; twice it is the document, or too little memory.
             few = most._replace(memory_bytes=min(most.memory_bytes, most.usual_memory_bytes))
-            for attempt in (few, few, most):
-                answer = self._attempt(kind, data, attempt, is_last=attempt is most)
+            # Once may be somebody outside, or a rest that was too long; twice it is the document, or too little memory.
+            attempts = [few, few, most]
+            while attempts:
+                attempt = attempts.pop(0)
+                answer = self._attempt(kind, data, attempt, is_last=not attempts)
                 if answer is None:
                     continue
                 self._count(answer.cpu_s, limits)
                 if answer.outcome == _TOO_SLOW:
                     return too_slow(limits, is_late)
-                if answer.outcome != TOO_MUCH_MEMORY or attempt is most:
+                if not attempts or not _may_lack_memory(answer.outcome, kind):
                     return answer.outcome
+                attempts = [most]
         return refusal(say.READER_CRASHED)
 
     def _attempt(self, kind: str, data: bytes, limits: ExtractionLimits, *, is_last: bool) -> _Answer | None:
@@ -114,6 +117,11 @@ class ExtractionChild:
             self.stop()
             raise
         return answer
+
+
+def _may_lack_memory(outcome: str | Refusal, kind: str) -> bool:
+    """Return True if more memory may bring a text: some libraries call a document broken when they get too little."""
+    return outcome == TOO_MUCH_MEMORY or outcome == refusal(EXTRACTIONS[kind].broken)
 
 
 READER = ExtractionChild()
