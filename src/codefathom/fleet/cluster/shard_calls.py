@@ -58,9 +58,9 @@ class ShardList(NamedTuple):
         """Return the name of the folder of a shard, which says what it holds."""
         return next(shard.folder for shard in self.listed if shard.slot == slot)
 
-    def meta(self, key: str) -> str:
-        """Return the identity of the fleet, and nothing else."""
-        return self.identity if key == "identity" else ""
+    @property
+    def sight(self) -> None:
+        """None: all of the fleet. Readers who may see a part of it are not answered on a cluster."""
 
     def shards(self) -> list[Shard]:
         """Return the shards, by slot."""
