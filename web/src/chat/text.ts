@@ -130,7 +130,7 @@ export const chatText = texts(
     "chat.silent": "{model} has not answered for {n} seconds; still waiting …",
     "chat.cost": "cost {cost}",
     "chat.expected": "It will take about {cost}",
-    "chat.expected.calls": "{n} calls of models",
+    "chat.expected.calls": "{n} {n|call|calls} of models",
     "chat.commit": "commit {commit}",
     "chat.stale": "Files have changed since they were indexed.",
     "chat.excerpts": "Excerpts, no model",

@@ -1,6 +1,5 @@
 import { chatText } from "../chat/text";
 import { monitoringText } from "../monitoring/text";
-import { ratingsText } from "../people/ratings-text";
 import { peopleText } from "../people/text";
 import { projectsText } from "../projects/text";
 import { searchText } from "../search/text";
@@ -17,7 +16,6 @@ export const en = {
   ...projectsText.en,
   ...monitoringText.en,
   ...peopleText.en,
-  ...ratingsText.en,
   ...viewerText.en,
 };
 

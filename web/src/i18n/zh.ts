@@ -1,6 +1,5 @@
 import { chatText } from "../chat/text";
 import { monitoringText } from "../monitoring/text";
-import { ratingsText } from "../people/ratings-text";
 import { peopleText } from "../people/text";
 import { projectsText } from "../projects/text";
 import { searchText } from "../search/text";
@@ -18,6 +17,5 @@ export const zh: Readonly<Record<Key, string>> = {
   ...projectsText.zh,
   ...monitoringText.zh,
   ...peopleText.zh,
-  ...ratingsText.zh,
   ...viewerText.zh,
 };

@@ -2,10 +2,11 @@ import { DislikeFilled, DownloadOutlined, LikeFilled } from "@ant-design/icons";
 import { Button, Segmented } from "antd";
 import { useState } from "react";
 import { get, type Schemas, useLoad } from "../api/client";
-import { useText } from "../i18n";
+import { useText, useTexts } from "../i18n";
 import { useFormat } from "../i18n/format";
 import { Loading, Trouble } from "../parts";
 import { useFailure } from "../projects/failure";
+import { ratingsText } from "./ratings-text";
 
 type Rated = Schemas["RatedAnswerOut"];
 type Choice = "all" | Rated["verdict"];
@@ -15,7 +16,7 @@ const MOST = 200;
 
 /** What readers think of answers, the latest first. */
 export function Ratings() {
-  const t = useText();
+  const t = useTexts(ratingsText);
   const fail = useFailure();
   const [choice, setChoice] = useState<Choice>("all");
   const [limit, setLimit] = useState(STEP);
@@ -65,7 +66,8 @@ export function Ratings() {
 }
 
 function Row({ rated }: { readonly rated: Rated }) {
-  const t = useText();
+  const t = useTexts(ratingsText);
+  const page = useText();
   const format = useFormat();
   const isGood = rated.verdict === "good";
   return (
@@ -81,7 +83,7 @@ function Row({ rated }: { readonly rated: Rated }) {
         </details>
       </td>
       <td>{rated.comment}</td>
-      <td>{rated.by || t("people.audit.nobody")}</td>
+      <td>{rated.by || page("people.audit.nobody")}</td>
       <td>{format.date(rated.at)}</td>
     </tr>
   );
