@@ -12,7 +12,6 @@ from codefathom.config.configuration import UserTables, find_root, load_settings
 from codefathom.config.settings import Settings
 from codefathom.config.user_places import home_folder, user_file
 from codefathom.errors import SettingsError, SourceError
-from codefathom.project.repository_sight import RepositorySight
 from codefathom.stores.catalog.catalog import CATALOGUE
 from codefathom.stores.folder import Folder, index_folder
 from codefathom.stores.registry import IndexPlace, Registry
@@ -20,6 +19,7 @@ from codefathom.system.real_paths import refuse_moved
 from codefathom.text.printable import is_text
 
 if TYPE_CHECKING:
+    from codefathom.project.repository_sight import RepositorySight
     from codefathom.source.scan import FileTree
 
 INDEX_FOLDER = ".fathom"
