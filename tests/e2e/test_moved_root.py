@@ -139,6 +139,7 @@ OTHERS = {
     "folder",
     "hides_secrets",
     "index_dir",
+    "is_fleet",
     "open",
     "place",
     "remove_revision",

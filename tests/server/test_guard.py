@@ -141,8 +141,10 @@ def test_a_right_token_opens(guarded: httpx.Client, header: str) -> None:
 def test_a_token_is_read_from_its_text_and_found_by_its_secret() -> None:
     secret = new_token()
     tokens = [token_of(f"me:{hash_of(secret)}"), token_of(f"you:{hash_of('other')}:shop+docs")]
-    assert caller_of(secret, tokens) == Caller("me", (Grant(Role.ADMIN),), "token", "me")
-    assert caller_of("other", tokens) == Caller("you", (Grant(Role.INDEXER, ("docs", "shop")),), "token", "you")
+    assert caller_of(secret, tokens) == Caller("me", (Grant(Role.ADMIN),), "token", "me", words=frozenset({"token:me"}))
+    assert caller_of("other", tokens) == Caller(
+        "you", (Grant(Role.INDEXER, ("docs", "shop")),), "token", "you", words=frozenset({"token:you"})
+    )
     assert caller_of("", tokens) is caller_of(secret[:-1], tokens) is None
     assert secret != new_token()
 
