@@ -155,6 +155,19 @@ def test_a_full_run_queues_behind_a_smaller_one(jobs: Jobs, stage: Stage) -> Non
     assert jobs.listed(state="done")[0].id == first.id
 
 
+def test_runs_over_some_repositories_wait_together_and_lose_no_full_look(jobs: Jobs, stage: Stage) -> None:
+    running = jobs.submit("p", "/r")
+    some = jobs.submit_some("p", "/r", ["shop"])
+    assert some.id != running.id
+    assert jobs.submit_some("p", "/r", ["auth", "shop"]).only == ("shop", "auth")
+    full = jobs.submit_some("p", "/r", ["pay"], full=True)
+    assert (full.id != some.id, full.full, full.only) == (True, True, ("pay",))
+    assert jobs.submit_some("p", "/r", ["auth"], full=True).id == full.id
+    stage.wait().say(REPORT, over=True)
+    order = stage.wait(2).order
+    assert (order.full, tuple(order.only)) == (False, ("shop", "auth"))
+
+
 def test_two_jobs_of_one_project_never_run_at_once(tmp_path: Path, stage: Stage) -> None:
     with closing(Jobs(str(tmp_path / "jobs.db"), start=stage, n_at_once=3)) as jobs:
         jobs.submit("p", "/r")

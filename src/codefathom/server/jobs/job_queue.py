@@ -138,7 +138,7 @@ class Jobs:
         A job that runs already may have looked at them before, so that one that waits does it, or a new one.
         """
         with self._lock:
-            if job := self._waiting(project_id):
+            if job := self._waiting(project_id, full=full):
                 if job.only:
                     job = self._live[job.id] = replace(job, only=tuple(dict.fromkeys((*job.only, *repositories))))
                     self._table.update(job)
@@ -152,10 +152,10 @@ class Jobs:
             jobs = (job for job in self._live.values() if (job.project_id, job.move_to) == (project_id, move_to))
             return next((job for job in jobs if job.full >= full and not job.only), None)
 
-    def _waiting(self, project_id: str) -> IndexJob | None:
-        """Return a run that has not begun."""
+    def _waiting(self, project_id: str, *, full: bool) -> IndexJob | None:
+        """Return a run that has not begun and looks as closely as is asked."""
         jobs = (job for job in self._live.values() if job.project_id == project_id and not job.move_to)
-        return next((job for job in jobs if job.state == "queued"), None)
+        return next((job for job in jobs if job.state == "queued" and job.full >= full), None)
 
     def get(self, job_id: str) -> IndexJob | None:
         """Return a job, None for an unknown one."""
