@@ -68,10 +68,10 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
     record = Record(question.mask, question.prices_of, on_step=question.on_step)
     support = _PINNED_SUPPORT if question.pinned else 0.0
     run = AnswerRun(question, project, models, record, support, by_itself=question.text)
-    result = _search(run, (question.text,) if question.dry_run else _rewrite(run))
     if question.dry_run:
-        yield _dry_run(run, result)
+        yield _dry_run(run)
         return
+    result = _search(run, _rewrite(run))
     if result.unanswerable and not _is_wanted(run):
         # No model chooses among files, or judges them, where the verdict is that there is nothing.
         run_notes = [*run.degraded, *filter(None, [note_of(result)])]
@@ -103,14 +103,12 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
         yield from write(run, packed.sources, result, models.answer)
 
 
-def _dry_run(run: AnswerRun, result: SearchResult) -> Answer:
-    """Return an answer without a text that says what it would cost; no model is asked for that."""
+def _dry_run(run: AnswerRun) -> Answer:
+    """Return an answer that says what the real one would cost. No model is asked for that."""
+    result = _search(run, (run.question.text,))
     expected = ExpectedCost(0, 0)
     if _is_wanted(run) or (_is_likely(run, result) and not result.unanswerable):
-        expected = expected_cost(run, *_candidates(run, result))
-        if run.question.history and run.models.answer is not None:  # what the question means is asked first
-            n_tokens = sum(run.question.count(turn.content) for turn in run.question.history)
-            expected = expected._replace(n_calls=expected.n_calls + 1, n_tokens=expected.n_tokens + n_tokens)
+        expected = expected_cost(run, *_candidates(run, result), is_rewritten=False)
     return replace(answer_of_run(run, NOTHING_WRITTEN, (), result), text=str(expected), expected=expected)
 
 

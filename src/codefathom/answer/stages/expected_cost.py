@@ -11,9 +11,17 @@ from codefathom.answer.stages.answer_run import AnswerRun
 from codefathom.answer.stages.select import OutlineFile
 
 
-def expected_cost(run: AnswerRun, files: Sequence[Material], outline: Sequence[OutlineFile]) -> ExpectedCost:
-    """Return the calls and tokens that the stages after the search will take, as far as it can tell."""
+def expected_cost(
+    run: AnswerRun, files: Sequence[Material], outline: Sequence[OutlineFile], *, is_rewritten: bool = True
+) -> ExpectedCost:
+    """Return the calls and tokens that the stages after the search will take, as far as it can tell.
+
+    Where the question is not rewritten yet, the call that does that for a follow-up counts, too.
+    """
     calls = list(_calls(run, files, outline))
+    history = run.question.history
+    if history and not is_rewritten and run.models.answer is not None:
+        calls.append(sum(run.question.count(turn.content) for turn in history))
     names = {model.name for model in run.models if model is not None}
     cost = None
     if len(names) == 1:
