@@ -78,7 +78,7 @@ class OpenedFleet(OpenedProject):
         self.shards = _shards_of(manifest, place)
         if not self.shards.shards and place.sight is not None:
             raise IndexingError(
-                f"you may read none of the repositories that are indexed in the fleet {place.name!r}",
+                f"you may read none of the repositories that are indexed in the fleet {name!r}",
                 hint=f"its operator says in its file {READERS} who may read what, and then runs `fathom fleet index`",
             )
         if not self.shards.shards:
@@ -145,7 +145,7 @@ def _shards_of(manifest: Manifest, place: Location) -> ShardCatalogs:
         return ShardCatalogs(manifest)
     if place.sight is not None:
         raise UsageError(
-            f"a cluster reads the fleet {place.name!r}, and only those who may read all of it can ask a cluster",
+            f"a cluster reads the fleet {name_of_fleet(place)!r}, and only those who may read all of it can ask it",
             hint=f"start the server without --cluster, or let the operator of the fleet remove its file {READERS}",
         )
     return ClusterCatalogs(manifest, RayCluster.connect(search.fleet_cluster), search.fleet_timeout_s)
