@@ -287,12 +287,13 @@ _OF_DOCUMENT = "r JOIN documents d ON d.id = r.document_id ORDER BY 1, 2, 3, 4, 
 _CONTENT = (
     "SELECT path, start_line, end_line, r.id, kind, symbol, names, packed, checksum, text_hash "
     f"FROM chunks {_OF_DOCUMENT}",
-    "SELECT path, start_line, end_line, r.name, kind, qualified_name, name_line, signature, doc "
-    f"FROM symbols {_OF_DOCUMENT}",
+    f"SELECT path, start_line, end_line, r.name, kind, qualified_name, name_line, place FROM symbols {_OF_DOCUMENT}",
+    f"SELECT path, packed, length(packed), '', '' FROM outlines {_OF_DOCUMENT}",
     f"SELECT path, names, checksum, packed, length(packed) FROM refs {_OF_DOCUMENT}",
     "SELECT path, dir, name, ext, language, fingerprint, size, mtime_ns, module, sub_module, n_lines, parser, chunker, "
     "problems FROM documents ORDER BY path",
-    "SELECT model, text_hash, vector FROM embeddings WHERE text_hash IN (SELECT text_hash FROM chunks) ORDER BY 1, 2",
+    "SELECT name, text_hash, vector FROM embeddings JOIN models m ON m.id = model "
+    "WHERE text_hash IN (SELECT text_hash FROM chunks) ORDER BY 1, 2",
     "SELECT path, reason FROM failures ORDER BY 1, 2",
     "SELECT path, reason FROM skipped ORDER BY 1, 2",
     "SELECT path, reason, size, mtime_ns FROM rejected ORDER BY path",

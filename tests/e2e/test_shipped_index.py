@@ -21,15 +21,15 @@ from tests.removing import remove_folder
 from codefathom import Engine
 from codefathom.config.settings import SearchSettings, Settings
 from codefathom.errors import FathomError, IndexingError
-from codefathom.stores.catalog import checksums, packed_references
+from codefathom.stores.catalog import checksums, packed_outlines, packed_references
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.compiler_uses import packed
 from codefathom.stores.catalog.records import CompilerUse
 from codefathom.stores.catalog.soundness import (
-    CHECKED_SYMBOL,
     CHUNK,
     FROM_CHUNKS,
     FROM_SYMBOLS,
+    SYMBOL,
     with_texts,
 )
 from codefathom.stores.vectors.flat_vectors import FlatVectorStore
@@ -60,7 +60,7 @@ COLUMNS = {
     "problems generation ctime_ns inode",
     "chunks": "key document_id id kind symbol names start_line end_line start_column text_hash generation "
     "checksum packed",
-    "symbols": "id document_id kind name qualified_name start_line end_line name_line signature doc checksum",
+    "symbols": "id document_id kind name qualified_name start_line end_line name_line place checksum",
 }
 
 
@@ -74,9 +74,10 @@ def document(number: int, path: str) -> str:
     """Return the statements that add a document with a chunk and a symbol."""
     n = str(number)
     is_invoice, evil = "TEXT_OF(packed) LIKE '%charge_invoice%'", "PACKED('evil token', '', '')"
-    text = copied("chunks", is_invoice, document_id=n, id=f"'evil{n}'", packed=evil)
-    symbol = copied("symbols", "id = 1", id="NULL", document_id=n, name="'evil_login'", signature="'evil'")
-    return copied("documents", "path = 'pay/invoice.py'", id=n, path=path) + text + symbol
+    text = copied("chunks", is_invoice, document_id=n, id=f"CAST('evil{n}' AS BLOB)", packed=evil)
+    symbol = copied("symbols", "id = 1", id="NULL", document_id=n, name="'evil_login'")
+    outline = f"INSERT INTO outlines SELECT {n}, OUTLINE(packed, 'evil') FROM outlines LIMIT 1;"
+    return copied("documents", "path = 'pay/invoice.py'", id=n, path=path) + text + symbol + outline
 
 
 EVIL_REFERENCE = Reference("call", "SessionStore", 77, "evil")
@@ -95,11 +96,21 @@ ATTACKS = {
     "other line numbers": "UPDATE chunks SET start_line = start_line + 7, end_line = end_line + 7",
     "other number of lines": "UPDATE documents SET n_lines = 999",
     "swapped chunks": "UPDATE chunks SET document_id = 6 - document_id",
-    "a chunk twice": copied("chunks", id="id || 'x'"),
+    "a chunk twice": copied("chunks", id="x'00'"),
     "a chunk less": "DELETE FROM chunks WHERE TEXT_OF(packed) LIKE '%charge_invoice%'",
     "other signature": "UPDATE chunks SET packed = PACKED(TEXT_OF(packed), 'evil', 'evil'), names = 'evil'",
     "other doc comment": "UPDATE chunks SET packed = PACKED(TEXT_OF(packed), '', 'evil'), symbol = 'evil'",
-    "other symbols": "UPDATE symbols SET name = 'evil_' || name, qualified_name = 'evil', signature = 'evil()'",
+    "other symbols": "UPDATE symbols SET name = 'evil_' || name, qualified_name = 'evil';"
+    "UPDATE outlines SET packed = OUTLINE(packed, 'evil()')",
+    "other texts of symbols": "UPDATE outlines SET packed = OUTLINE(packed, 'evil')",
+    "other places of texts": "UPDATE symbols SET place = place + 1",
+    "places that are no places": "UPDATE symbols SET place = 'evil' WHERE id = 1; UPDATE symbols SET place = -1",
+    "texts of symbols that are no texts": "UPDATE outlines SET packed = x'ff'",
+    "texts of symbols in words": "UPDATE outlines SET packed = 'evil'",
+    "texts of symbols that are numbers": f"UPDATE outlines SET packed = x'{zlib.compress(b'[1,{},[]]').hex()}'",
+    "very many texts of symbols": f"UPDATE outlines SET packed = x'{zlib.compress(bytes(50_000_000)).hex()}'",
+    "deep texts of symbols": f"UPDATE outlines SET packed = x'{zlib.compress(b'[' * 1_000_000).hex()}'",
+    "no texts of symbols": "DELETE FROM outlines",
     "other places of symbols": "UPDATE symbols SET start_line = 1, end_line = 1, name_line = 1",
     "symbols more": copied("symbols", id="NULL", name="'login'", qualified_name="'evil.login'", start_line="2"),
     "no symbols": "DELETE FROM symbols",
@@ -144,7 +155,11 @@ ATTACKS = {
     "short vectors": "UPDATE embeddings SET vector = x'01'",
     "no vectors": "DELETE FROM embeddings",
     "vectors of text": "UPDATE embeddings SET vector = 'evil'",
-    "vectors of another model": "INSERT INTO embeddings SELECT 'evil', text_hash, vector, generation FROM embeddings",
+    "vectors of another model": "INSERT INTO models VALUES (9, 'evil');"
+    "INSERT INTO embeddings SELECT 9, text_hash, vector, generation FROM embeddings",
+    "vectors of no model": "DELETE FROM models",
+    "models by other names": "UPDATE models SET name = name || ' evil'; INSERT INTO models VALUES (-7, x'00')",
+    "ids of words": "UPDATE chunks SET id = 'evil' || key",
     "other hashes": "UPDATE chunks SET text_hash = 'evil'",
     "lines of words": "UPDATE chunks SET start_line = 'evil'",
     "text of bytes": "UPDATE chunks SET packed = x'6576696cff'",
@@ -156,7 +171,9 @@ ATTACKS = {
     "huge keys": "UPDATE chunks SET key = 9223372036854775807 - key",
     "negative keys": "UPDATE chunks SET key = -key",
     "no more keys": "UPDATE sqlite_sequence SET seq = 9223372036854775807",
-    "rows of no document": copied("chunks", document_id="999", id="'evil' || key", packed="PACKED('evil', '', '')"),
+    "rows of no document": copied(
+        "chunks", document_id="999", id="CAST('evil' || key AS BLOB)", packed="PACKED('evil', '', '')"
+    ),
     "a trigger": EVIL_TEXT + "CREATE TRIGGER evil AFTER INSERT ON chunks BEGIN UPDATE chunks SET kind = 'evil'; END",
     "a view": f"{EVIL_TEXT} DROP TABLE failures;CREATE VIEW failures {NEVER_ENDING} 'evil' AS path, x AS reason FROM c",
     "a view that never ends": "ALTER TABLE meta RENAME TO old;"
@@ -216,6 +233,16 @@ def truth(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 REFERENCES = "r.rowid, d.path, r.packed, r.checksum FROM refs r JOIN documents d ON d.id = r.document_id"
 
 
+SYMBOLS = f"s.rowid, o.packed, {SYMBOL} {FROM_SYMBOLS} LEFT JOIN outlines o ON o.document_id = d.id"
+
+
+def of_symbol_with_texts(row: list[Any]) -> int:
+    """Return the checksum of a row of `SYMBOL` after the outline of its document."""
+    outline, *values, place = row
+    texts = packed_outlines.unpacked(outline) if isinstance(outline, bytes) else ()
+    return checksums.of_symbol((*values, *packed_outlines.texts_at(texts, place)))
+
+
 def of_packed_chunk(row: list[Any]) -> int:
     """Return the checksum of a row of `CHUNK`."""
     return checksums.of_chunk(with_texts((0, *row))[1:])
@@ -229,7 +256,7 @@ def attack(root: Path, statements: str) -> None:
         with suppress(sqlite3.Error):  # a table is another one now
             tables: list[tuple[str, str, Callable[[list[Any]], int]]] = [
                 ("chunks", f"c.rowid, {CHUNK}, c.checksum {FROM_CHUNKS}", of_packed_chunk),
-                ("symbols", f"s.rowid, {CHECKED_SYMBOL} {FROM_SYMBOLS}", checksums.of_symbol),
+                ("symbols", SYMBOLS, of_symbol_with_texts),
                 (
                     "refs",
                     REFERENCES,

@@ -214,7 +214,8 @@ def test_vectors_of_a_remote_model_come_with_it(
             engine.index()
             assert engine.status().n_without_vector == 0
             assert len(served.asked) == n_calls + 2  # the length of a vector, and the sample
-            planted = "UPDATE embeddings SET vector = zeroblob(length(vector)) WHERE model LIKE 'ollama%'"
+            of_ollama = "model IN (SELECT id FROM models WHERE name LIKE 'ollama%')"
+            planted = f"UPDATE embeddings SET vector = zeroblob(length(vector)) WHERE {of_ollama}"
             false = attacked(tmp_path / "s", planted, tmp_path)
             with pytest.raises(IndexingError, match="is not what ollama"):
                 engine.import_snapshot(str(false))

@@ -155,7 +155,7 @@ def test_a_planted_vector_of_no_text_is_not_used(project: Path) -> None:
         engine.index()
         n_vectors = vectors(engine)
         with sqlite3.connect(engine.index_dir + "/catalog.db") as db:
-            db.execute("INSERT INTO embeddings SELECT model, '', vector, generation FROM embeddings LIMIT 1")
+            db.execute("INSERT INTO embeddings SELECT model, x'', vector, generation FROM embeddings LIMIT 1")
         assert vectors(engine) == n_vectors == engine.opened.catalog.n_rows(engine.opened.embedder.name)
 
 

@@ -229,7 +229,8 @@ def _choices(opened: OpenedProject) -> dict[str, str]:
 
 def _wrong_lengths(database: Database, models: Mapping[str, Embedder]) -> str:
     """Return a problem where vectors of a model differ in length: no view could be made of them."""
-    rows = database.read("SELECT model, min(length(vector)), max(length(vector)) FROM embeddings GROUP BY model")
+    lengths = "min(length(vector)), max(length(vector))"
+    rows = database.read(f"SELECT name, {lengths} FROM embeddings JOIN models m ON m.id = model GROUP BY model")
     first = next(iter(models.values()))
     for name, least, most in rows:
         if least != most or (name == first.name and most != first.dimensions):

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 from codefathom.errors import IndexingError, LockedError
 from codefathom.facts.reasons import Note, Told, from_line, notes_of
 from codefathom.stores.base import Row
-from codefathom.stores.catalog import compiler_uses, foreign, import_table, soundness, stem_table
+from codefathom.stores.catalog import compiler_uses, digests, foreign, import_table, soundness, stem_table
 from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.import_table import ImportForm, ImportTable
 from codefathom.stores.catalog.packed_references import imports_in, number_of, numbers_in, unpacked, uses_in
@@ -43,7 +43,6 @@ from codefathom.stores.catalog.schema import (
     with_late_indexes,
 )
 from codefathom.stores.catalog.soundness import (
-    CHECKED_SYMBOL,
     CHUNK,
     FROM_CHUNKS,
     FROM_REFERENCES,
@@ -301,15 +300,15 @@ class Catalog:
         """Return n vectors of a model, chosen by chance: key, text hash, chunk, vector."""
         rows = self._read(
             f"SELECT c.key, {CHUNK}, c.text_hash, e.vector {FROM_CHUNKS} JOIN embeddings e ON e.text_hash = "
-            "c.text_hash WHERE e.model = ? GROUP BY c.text_hash ORDER BY random() LIMIT ?",
+            f"c.text_hash WHERE e.model = {_MODEL} GROUP BY c.text_hash ORDER BY random() LIMIT ?",
             (model, n),
         )
-        return [(row[0], row[-2], _chunk(row[1:-2]), row[-1]) for row in map(soundness.with_texts, rows)]
+        return [(row[0], digests.shown(row[-2]), _chunk(row[1:-2]), row[-1]) for row in map(soundness.with_texts, rows)]
 
     def drop_vectors(self, model: str) -> None:
         """Drop the embeddings of a model."""
         with self._database.transaction() as db:
-            db.execute("DELETE FROM embeddings WHERE model = ?", (model,))
+            db.execute(f"DELETE FROM embeddings WHERE model = {_MODEL}", (model,))
             put_meta(db, {EMBEDDED: ""})
 
     def vectors_of(self, model: str, hashes: Sequence[str]) -> dict[str, bytes]:
@@ -317,12 +316,11 @@ class Catalog:
         vectors: dict[str, bytes] = {}
         for start in range(0, len(hashes), _MAX_PARAMETERS - 1):
             part = hashes[start : start + _MAX_PARAMETERS - 1]
-            vectors.update(
-                self._read(
-                    f"SELECT text_hash, vector FROM embeddings WHERE model = ? AND text_hash IN ({_marks(part)})",
-                    (model, *part),
-                )
+            rows = self._read(
+                f"SELECT text_hash, vector FROM embeddings WHERE model = {_MODEL} AND text_hash IN ({_marks(part)})",
+                (model, *map(digests.stored, part)),
             )
+            vectors.update((digests.shown(digest), vector) for digest, vector in rows)
         return vectors
 
     # ---- chunks
@@ -426,7 +424,8 @@ class Catalog:
         rows = self._read(
             # + keeps SQLite from reading all vectors of the model instead of the few new ones.
             "SELECT key FROM chunks WHERE generation > ? UNION SELECT c.key FROM embeddings e "
-            "CROSS JOIN chunks c ON c.text_hash = e.text_hash WHERE e.generation > ? AND +e.model = ? ORDER BY 1",
+            "CROSS JOIN chunks c ON c.text_hash = e.text_hash "
+            f"WHERE e.generation > ? AND +e.model = {_MODEL} ORDER BY 1",
             (since, since, model),
         )
         for part in _pages([row[0] for row in rows]):
@@ -442,7 +441,7 @@ class Catalog:
             self._read(
                 # CROSS JOIN: chunks first; SQLite would walk through all embeddings for each part.
                 "SELECT c.key, e.vector FROM chunks c CROSS JOIN embeddings e ON e.text_hash = c.text_hash "
-                f"WHERE e.model = ? AND c.text_hash <> '' AND c.key IN ({_marks(keys)}) ORDER BY c.key",
+                f"WHERE e.model = {_MODEL} AND c.text_hash <> x'' AND c.key IN ({_marks(keys)}) ORDER BY c.key",
                 (model, *keys),
             ),
         )
@@ -455,8 +454,10 @@ class Catalog:
 
     def n_rows(self, model: str) -> int:
         """Count the chunks that have a vector of this model."""
-        counted = "SELECT count(*) FROM chunks c JOIN embeddings e ON e.text_hash = c.text_hash WHERE e.model = ?"
-        return int(self._read(f"{counted} AND c.text_hash <> ''", (model,))[0][0])
+        counted = (
+            f"SELECT count(*) FROM chunks c JOIN embeddings e ON e.text_hash = c.text_hash WHERE e.model = {_MODEL}"
+        )
+        return int(self._read(f"{counted} AND c.text_hash <> x''", (model,))[0][0])
 
     def rewritten(self, since: int) -> list[int]:
         """Return the keys of the chunks of documents that were written after a generation: their lines may differ."""
@@ -473,7 +474,7 @@ class Catalog:
 
     def dimensions_of(self, model: str) -> int:
         """Return the length of the vectors of a model, 0 when there are none."""
-        rows = self._read("SELECT length(vector) FROM embeddings WHERE model = ? LIMIT 1", (model,))
+        rows = self._read(f"SELECT length(vector) FROM embeddings WHERE model = {_MODEL} LIMIT 1", (model,))
         return int(rows[0][0]) if rows else 0
 
     def n_without_vector(self, model: str) -> int:
@@ -578,12 +579,12 @@ class Catalog:
         last = query.rpartition(".")[2]
         condition, values = _of_symbols(query, path, kind)
         rows = self._read(
-            f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE {condition} "
+            f"SELECT s.id {FROM_SYMBOLS} WHERE {condition} "
             "ORDER BY s.name <> ?, s.name NOT LIKE ? ESCAPE '\\', d.path, s.start_line, s.end_line DESC, s.id "
             "LIMIT ? OFFSET ?",
             (*values, last, f"{_like(last)}%", limit, offset),
         )
-        return self.soundness.symbols(rows)
+        return self.soundness.symbols([row[0] for row in rows])
 
     def n_symbols(self, query: str = "", *, path: str = "", kind: str = "") -> int:
         """Count the symbols that `symbols` returns without a limit."""
@@ -595,11 +596,11 @@ class Catalog:
         end of the qualified one."""
         of_kind = f"AND s.kind IN ({_marks(kinds)}) " if kinds else ""
         rows = self._read(
-            f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE s.name = ? {of_kind}"
+            f"SELECT s.id {FROM_SYMBOLS} WHERE s.name = ? {of_kind}"
             "AND '.' || s.qualified_name LIKE ? ESCAPE '\\' ORDER BY d.path, s.start_line, s.end_line DESC, s.id",
             (name.rpartition(".")[2], *kinds, f"%.{_like(name)}" if "." in name else "%"),
         )
-        return self.soundness.symbols(rows)
+        return self.soundness.symbols([row[0] for row in rows])
 
     def definitions(self, name: str, *, limit: int) -> list[DefinitionPlace]:
         """Return places where a name is defined, in any case: as written first, types and modules before members and
@@ -614,11 +615,7 @@ class Catalog:
 
     def symbols_of(self, path: str) -> list[Symbol]:
         """Return the symbols of a document, outer before inner."""
-        rows = self._read(
-            f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE d.path = ? ORDER BY s.start_line, s.end_line DESC, s.id",
-            (path,),
-        )
-        return [item.symbol for item in self.soundness.symbols(rows)]
+        return self.soundness.symbols_of(path)
 
     def kinds_at(self, path: str, start_line: int, end_line: int) -> list[tuple[str, str]]:
         """Return the qualified names of the symbols that begin in these lines, each with its kind, in order."""
@@ -856,10 +853,12 @@ _PATHS_SINCE = (
 
 _MAX_LIKE = 10_000  # characters of a name; SQLite takes 50,000 bytes, and a sign may be doubled
 _BY_TEXT = (f"%{SHORT}", f"%{LONG}")
+_MODEL = "(SELECT id FROM models WHERE name = ?)"
 _NO_VECTOR = (
-    "c.text_hash <> '' AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ? AND e.text_hash = c.text_hash)"
+    f"c.text_hash <> x'' AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = {_MODEL} "
+    "AND e.text_hash = c.text_hash)"
 )
-_IN_NO_LIST = "c.text_hash <> '' AND c.text_hash NOT IN (SELECT text_hash FROM embeddings WHERE model = ?)"
+_IN_NO_LIST = f"c.text_hash <> x'' AND c.text_hash NOT IN (SELECT text_hash FROM embeddings WHERE model = {_MODEL})"
 
 
 def _of_symbols(query: str, path: str, kind: str) -> tuple[str, tuple[str, ...]]:

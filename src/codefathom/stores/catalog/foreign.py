@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from codefathom.errors import IndexingError
 from codefathom.stores import packed_chunks
+from codefathom.stores.catalog import digests
 from codefathom.stores.catalog.packed_references import inflated
 from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.stores.catalog.schema import KEPT_TEXT, LOST_TEXTS, SCHEMA, TABLES
@@ -26,12 +27,13 @@ _MAX_MARKS = 50
 _OWN_META = ("format", "identity", "generation")
 _KEPT_META = (*_OWN_META, "set_aside", LOST_TEXTS)
 _MAX_KEY = 2**53  # the largest integer that every library takes as a key
-_PARTS = ("chunks", "symbols", "refs")  # of a document
+_PARTS = ("chunks", "symbols", "outlines", "refs")  # of a document
 # Columns about the place of a row, not about the content of the file. A clone has other time stamps.
 _NOT_COMPARED: Mapping[str, frozenset[str]] = {
     "documents": frozenset({"id", "mtime_ns", "ctime_ns", "inode", "generation"}),
     "chunks": frozenset({"key", "document_id", "generation"}),
     "symbols": frozenset({"id", "document_id"}),
+    "outlines": frozenset({"document_id"}),
     "refs": frozenset({"document_id"}),
 }
 
@@ -124,7 +126,7 @@ class _Documents:
     def keys(self, paths: Collection[str]) -> dict[str, int]:
         """Return the keys of the chunks of these documents, by id."""
         numbers = [number for number, path in self._path_of.items() if path in paths]
-        return {row[0].decode(): row[1] for row in self._of("SELECT id, key FROM chunks", numbers)}
+        return {digests.shown(row[0]): row[1] for row in self._of("SELECT id, key FROM chunks", numbers)}
 
     def _of(self, statement: str, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
         return self._db.execute(f"{statement} WHERE document_id IN ({_marks(numbers)})", numbers).fetchall()
@@ -162,7 +164,10 @@ def _are_same_references(one: list[Row], other: list[Row]) -> bool:
     return contents == [inflated(row[-1], len(content) + 1) for row, content in zip(other, contents, strict=True)]
 
 
-_SAME = {"chunks": _are_same_chunks, "symbols": _are_same, "refs": _are_same_references}  # of the rows of _PARTS
+_SAME = {  # of the rows of _PARTS
+    **{"chunks": _are_same_chunks, "symbols": _are_same},
+    **{"outlines": _are_same_references, "refs": _are_same_references},
+}
 
 
 def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:
@@ -189,7 +194,8 @@ def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:
     db.execute("DELETE FROM chunks WHERE key NOT BETWEEN 1 AND ?", (_MAX_KEY,))
     for table in _PARTS:
         db.execute(f"DELETE FROM {table} WHERE document_id NOT IN (SELECT id FROM documents)")
-    db.execute(f"DELETE FROM embeddings WHERE model NOT IN ({_marks(models)})", tuple(models))
+    db.execute(f"DELETE FROM models WHERE name NOT IN ({_marks(models)})", tuple(models))
+    db.execute("DELETE FROM embeddings WHERE model NOT IN (SELECT id FROM models)")
     db.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
     for table in ("documents", "chunks", "embeddings"):
         db.execute(f"UPDATE {table} SET generation = ? WHERE generation NOT BETWEEN 0 AND ?", (generation, generation))

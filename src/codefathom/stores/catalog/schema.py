@@ -7,14 +7,18 @@ import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import groupby
+from operator import itemgetter
 from types import MappingProxyType
+from typing import Any
 
 from codefathom.errors import DamagedError, IndexingError, UnwritableError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.stores import packed_chunks
-from codefathom.stores.catalog import checksums
-from codefathom.stores.catalog.writing import put_meta, put_references, put_used_names
+from codefathom.stores.catalog import checksums, digests
+from codefathom.stores.catalog.packed_outlines import OutlineTexts
+from codefathom.stores.catalog.writing import put_meta, put_outline_texts, put_references, put_used_names
 from codefathom.stores.database import Database, failure, is_damage, is_marked, set_aside
 from codefathom.stores.folder import File, UnsafeError
 from codefathom.stores.sqlite import use_log
@@ -28,10 +32,11 @@ from codefathom.types import Reference
 # That is no longer so of the texts that are on no disk, which came with this format: a next one must carry them over.
 # 7: documents and files that were left out have ctime and inode. 8: edges of compilers. 9: embeddings have an index
 # that can be made late. 10: references are packed,
-# and symbols are found by name and kind. 11: texts of chunks are packed.
-# A file of format 6 to 10 gets what it lacks when it is opened.
-FORMAT = 11
-READABLE_FORMATS = frozenset({6, 7, 8, 9, 10, FORMAT})
+# and symbols are found by name and kind. 11: texts of chunks are packed. 12: ids and hashes are bytes, models numbers,
+# and signatures and comments of symbols are packed.
+# A file of format 6 to 11 gets what it lacks when it is opened.
+FORMAT = 12
+READABLE_FORMATS = frozenset({6, 7, 8, 9, 10, 11, FORMAT})
 _ADDED = ", ctime_ns INTEGER NOT NULL DEFAULT 0, inode INTEGER NOT NULL DEFAULT 0"  # to these tables, as SQLite adds it
 _WITH_ADDED = ("documents", "rejected")
 _STAMP = "size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL"
@@ -49,8 +54,10 @@ EMBEDDED = "embedded"  # key of a generation and a model: each chunk up to it ha
 # checksum: of the row and its path, see `checksums.py`.
 # chunks: keys are never used twice (AUTOINCREMENT), so that a view can name a chunk by its key alone.
 # packed: text, signature and doc comment, see `packed_chunks.py`.
-# text_hash: "" where the size of the document keeps it from being embedded, which its chunker says as well.
+# id, text_hash: see `digests.py`.
+# text_hash: empty where the size of the document keeps it from being embedded, which its chunker says as well.
 # removed: keys of chunks that are gone, for views that still show them.
+# outlines: signatures and doc comments of the symbols of a document by their place, see `packed_outlines.py`.
 # refs: the references of a document and the numbers of the names that it uses, see `packed_references.py`.
 # used_names: these numbers once more, so that a name leads to the documents that use it.
 # embeddings: with rowid, so that vectors are appended; kept in the order of their hashes they cost a fifth of a build.
@@ -66,9 +73,9 @@ CREATE TABLE documents(
     module TEXT NOT NULL, sub_module TEXT NOT NULL, n_lines INTEGER NOT NULL, parser TEXT NOT NULL,
     chunker TEXT NOT NULL, problems TEXT NOT NULL, generation INTEGER NOT NULL{_ADDED});
 CREATE TABLE chunks(
-    key INTEGER PRIMARY KEY AUTOINCREMENT, document_id INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,
+    key INTEGER PRIMARY KEY AUTOINCREMENT, document_id INTEGER NOT NULL, id BLOB NOT NULL, kind TEXT NOT NULL,
     symbol TEXT NOT NULL, names TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
-    start_column INTEGER NOT NULL, text_hash TEXT NOT NULL, generation INTEGER NOT NULL, checksum INTEGER NOT NULL,
+    start_column INTEGER NOT NULL, text_hash BLOB NOT NULL, generation INTEGER NOT NULL, checksum INTEGER NOT NULL,
     packed BLOB NOT NULL);
 CREATE INDEX chunks_document ON chunks(document_id, start_line, start_column, end_line, kind);
 CREATE INDEX chunks_generation ON chunks(generation);
@@ -76,15 +83,17 @@ CREATE INDEX chunks_text_hash ON chunks(text_hash);
 CREATE TABLE symbols(
     id INTEGER PRIMARY KEY, document_id INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL COLLATE NOCASE,
     qualified_name TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, name_line INTEGER NOT NULL,
-    signature TEXT NOT NULL, doc TEXT NOT NULL, checksum INTEGER NOT NULL);
+    place INTEGER NOT NULL, checksum INTEGER NOT NULL);
 CREATE INDEX symbols_name ON symbols(name, kind);
 CREATE INDEX symbols_document ON symbols(document_id, start_line);
+CREATE TABLE outlines(document_id INTEGER PRIMARY KEY, packed BLOB NOT NULL);
 CREATE TABLE refs(
     document_id INTEGER PRIMARY KEY, names BLOB NOT NULL, checksum INTEGER NOT NULL, packed BLOB NOT NULL);
 CREATE TABLE used_names(
     name INTEGER NOT NULL, document_id INTEGER NOT NULL, PRIMARY KEY(name, document_id)) WITHOUT ROWID;
+CREATE TABLE models(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE embeddings(
-    model TEXT NOT NULL, text_hash TEXT NOT NULL, vector BLOB NOT NULL, generation INTEGER NOT NULL);
+    model INTEGER NOT NULL, text_hash BLOB NOT NULL, vector BLOB NOT NULL, generation INTEGER NOT NULL);
 CREATE UNIQUE INDEX embeddings_text_hash ON embeddings(model, text_hash);
 CREATE INDEX embeddings_generation ON embeddings(generation);
 CREATE TABLE removed(key INTEGER PRIMARY KEY, generation INTEGER NOT NULL);
@@ -100,9 +109,26 @@ CREATE INDEX compiler_uses_target ON compiler_uses(target_id);
 
 TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 _STATEMENTS = tuple(statement.strip() for statement in SCHEMA.split(";") if statement.strip())
-_EMBEDDINGS = tuple(statement for statement in _STATEMENTS if " embeddings" in statement)
-_EMBEDDINGS_OF_8 = (_EMBEDDINGS[0].removesuffix(")") + ",\n    PRIMARY KEY(model, text_hash))", _EMBEDDINGS[2])
 _REFERENCES = tuple(statement for statement in _STATEMENTS if re.match(r"CREATE TABLE (refs|used_names)\(", statement))
+_CHUNKS, *_BY_CHUNK = (statement for statement in _STATEMENTS if re.match(r"CREATE .*\bchunks\(", statement))
+_SYMBOLS, _BY_NAME, _BY_DOCUMENT = (
+    statement for statement in _STATEMENTS if re.match(r"CREATE .*\bsymbols\(", statement)
+)
+_MODELS, _EMBEDDINGS, *_BY_TEXT = (s for s in _STATEMENTS if re.match(r"CREATE .*\b(models|embeddings)\(", s))
+_OUTLINES = next(statement for statement in _STATEMENTS if " outlines(" in statement)
+_CHUNKS_OF_11 = _CHUNKS.replace("id BLOB", "id TEXT").replace("text_hash BLOB", "text_hash TEXT")
+_SYMBOLS_OF_11 = _SYMBOLS.replace("place INTEGER NOT NULL", "signature TEXT NOT NULL, doc TEXT NOT NULL")
+_EMBEDDINGS_OF_11 = _EMBEDDINGS.replace("model INTEGER", "model TEXT").replace("text_hash BLOB", "text_hash TEXT")
+_STATEMENTS_OF_11 = (
+    *(s for s in _STATEMENTS if s not in (_CHUNKS, _SYMBOLS, _OUTLINES, _MODELS, _EMBEDDINGS)),
+    *(_CHUNKS_OF_11, _SYMBOLS_OF_11, _EMBEDDINGS_OF_11),
+)
+_CHUNKS_OF_10 = _CHUNKS_OF_11.replace(
+    "text_hash TEXT NOT NULL, generation INTEGER NOT NULL, checksum INTEGER NOT NULL,\n    packed BLOB NOT NULL",
+    "text TEXT NOT NULL, signature TEXT NOT NULL, doc TEXT NOT NULL,\n    text_hash TEXT NOT NULL, "
+    "generation INTEGER NOT NULL, checksum INTEGER NOT NULL",
+)
+_STATEMENTS_OF_10 = (*(statement for statement in _STATEMENTS_OF_11 if statement != _CHUNKS_OF_11), _CHUNKS_OF_10)
 _REFERENCES_OF_9 = (
     "CREATE TABLE refs(\n    document_id INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, "
     "line INTEGER NOT NULL,\n    container TEXT NOT NULL, count INTEGER NOT NULL, qualifier TEXT NOT NULL, "
@@ -110,27 +136,21 @@ _REFERENCES_OF_9 = (
     "CREATE INDEX refs_document ON refs(document_id, line)",
     "CREATE INDEX refs_name ON refs(name)",
 )
-_BY_NAME = next(statement for statement in _STATEMENTS if "INDEX symbols_name " in statement)
 _BY_NAME_OF_9 = _BY_NAME.replace(", kind", "")
-_NEW_IN_10 = (*_REFERENCES, _BY_NAME)
-_CHUNKS, *_BY_CHUNK = (statement for statement in _STATEMENTS if re.match(r"CREATE .*\bchunks\(", statement))
-_CHUNKS_OF_10 = _CHUNKS.replace(
-    "text_hash TEXT NOT NULL, generation INTEGER NOT NULL, checksum INTEGER NOT NULL,\n    packed BLOB NOT NULL",
-    "text TEXT NOT NULL, signature TEXT NOT NULL, doc TEXT NOT NULL,\n    text_hash TEXT NOT NULL, "
-    "generation INTEGER NOT NULL, checksum INTEGER NOT NULL",
-)
-_STATEMENTS_OF_10 = (*(statement for statement in _STATEMENTS if statement != _CHUNKS), _CHUNKS_OF_10)
 _STATEMENTS_OF_9 = (
-    *(statement for statement in _STATEMENTS_OF_10 if statement not in _NEW_IN_10),
+    *(statement for statement in _STATEMENTS_OF_10 if statement not in (*_REFERENCES, _BY_NAME)),
     *(*_REFERENCES_OF_9, _BY_NAME_OF_9),
 )
-_STATEMENTS_OF_8 = (*(statement for statement in _STATEMENTS_OF_9 if statement not in _EMBEDDINGS), *_EMBEDDINGS_OF_8)
+_STATEMENTS_OF_8 = (
+    *(statement for statement in _STATEMENTS_OF_9 if statement not in (_EMBEDDINGS_OF_11, _BY_TEXT[0])),
+    _EMBEDDINGS_OF_11.removesuffix(")") + ",\n    PRIMARY KEY(model, text_hash))",
+)
 _NEW_IN_8 = tuple(statement for statement in _STATEMENTS if " compiler" in statement)
 _STATEMENTS_OF_7 = tuple(statement for statement in _STATEMENTS_OF_8 if statement not in _NEW_IN_8)
 _STATEMENTS_OF_6 = tuple(statement.replace(_ADDED, "") for statement in _STATEMENTS_OF_7)
 _STATEMENTS_OF = {
-    **{6: _STATEMENTS_OF_6, 7: _STATEMENTS_OF_7, 8: _STATEMENTS_OF_8, 9: _STATEMENTS_OF_9, 10: _STATEMENTS_OF_10},
-    FORMAT: _STATEMENTS,
+    **{6: _STATEMENTS_OF_6, 7: _STATEMENTS_OF_7, 8: _STATEMENTS_OF_8, 9: _STATEMENTS_OF_9},
+    **{10: _STATEMENTS_OF_10, 11: _STATEMENTS_OF_11, FORMAT: _STATEMENTS},
 }
 # Each row of these lies at a random place: with each batch of a few files, most pages of a large index would be written
 # again. So a catalogue has them from the end of its first run on.
@@ -220,24 +240,52 @@ def _change_tables(db: sqlite3.Connection, version: int) -> None:
                 db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
     for statement in _NEW_IN_8 if version < 8 else ():
         db.execute(statement)
-    if version < 9:
-        _renew_embeddings(db)
     if version < 10:
         _pack_references(db)
-        db.execute("DROP INDEX IF EXISTS symbols_name")
-        db.execute(_BY_NAME)
-    _pack_chunks(db)
+    _renew_chunks(db, version)
+    _renew_embeddings(db)
+    _pack_outlines(db)
 
 
 def _renew_embeddings(db: sqlite3.Connection) -> None:
-    """Put the rows of a table of format 8 into one of this format."""
-    db.execute("DROP INDEX embeddings_generation")
+    """Put the rows of a table with names of models and hashes as text into one of this format."""
+    for index in ("generation", "text_hash"):
+        db.execute(f"DROP INDEX IF EXISTS embeddings_{index}")
     db.execute("ALTER TABLE embeddings RENAME TO embeddings_before")
-    table, *indexes = _EMBEDDINGS
-    for statement in (table, *indexes):
+    for statement in (_MODELS, _EMBEDDINGS, *_BY_TEXT):
         db.execute(statement)
-    db.execute("INSERT OR IGNORE INTO embeddings SELECT model, text_hash, vector, generation FROM embeddings_before")
+    db.execute("INSERT INTO models(name) SELECT DISTINCT model FROM embeddings_before")
+    rows = db.execute(
+        "SELECT m.id, b.text_hash, b.vector, b.generation FROM embeddings_before b JOIN models m ON m.name = b.model "
+        "ORDER BY b.rowid"
+    )
+    shorter = ((model, digests.stored(digest), *rest) for model, digest, *rest in rows)
+    # Without their index, the embedding of a text may be there more than once.
+    db.executemany("INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?, ?)", shorter)
     db.execute("DROP TABLE embeddings_before")
+
+
+def _pack_outlines(db: sqlite3.Connection) -> None:
+    """Put the rows of a table of symbols with two texts each into one of this format."""
+    for index in ("name", "document"):
+        db.execute(f"DROP INDEX IF EXISTS symbols_{index}")
+    db.execute("ALTER TABLE symbols RENAME TO symbols_before")
+    db.execute(_SYMBOLS)
+    db.execute(_OUTLINES)
+    rows = db.execute(
+        "SELECT id, document_id, kind, name, qualified_name, start_line, end_line, name_line, checksum, "
+        "CAST(signature AS TEXT), CAST(doc AS TEXT) FROM symbols_before ORDER BY document_id, id"
+    )
+    for document_id, group in groupby(rows, itemgetter(1)):
+        symbols = list(group)
+        db.executemany(
+            f"INSERT INTO symbols VALUES ({', '.join('?' * 10)})",
+            [(*row[:8], place, row[8]) for place, row in enumerate(symbols)],
+        )
+        put_outline_texts(db, document_id, [OutlineTexts(*row[9:]) for row in symbols])
+    db.execute("DROP TABLE symbols_before")
+    for statement in (_BY_NAME, _BY_DOCUMENT):
+        db.execute(statement)
 
 
 def _pack_references(db: sqlite3.Connection) -> None:
@@ -258,23 +306,33 @@ def _pack_references(db: sqlite3.Connection) -> None:
     put_used_names(db)
 
 
-def _pack_chunks(db: sqlite3.Connection) -> None:
-    """Put the rows of a table of format 10, with three texts each, into one of this format. Keys stay as they are."""
+def _renew_chunks(db: sqlite3.Connection, version: int) -> None:
+    """Put the rows of a table with ids as text, before format 11 with three texts, into one of this format.
+
+    Keys stay as they are.
+    """
     for index in ("document", "generation", "text_hash"):
         db.execute(f"DROP INDEX IF EXISTS chunks_{index}")
     db.execute("ALTER TABLE chunks RENAME TO chunks_before")
     db.execute(_CHUNKS)
+    texts = "packed" if version > 10 else "CAST(text AS TEXT), CAST(signature AS TEXT), CAST(doc AS TEXT)"
     rows = db.execute(
         "SELECT key, document_id, id, kind, symbol, names, start_line, end_line, start_column, text_hash, generation, "
-        "checksum, CAST(text AS TEXT), CAST(signature AS TEXT), CAST(doc AS TEXT) FROM chunks_before ORDER BY key"
+        f"checksum, {texts} FROM chunks_before ORDER BY key"
     )
-    packed = ((*row[:12], packed_chunks.packed(*row[12:])) for row in rows)
-    db.executemany(f"INSERT INTO chunks VALUES ({', '.join('?' * 13)})", packed)
+    db.executemany(f"INSERT INTO chunks VALUES ({', '.join('?' * 13)})", map(_renewed_chunk, rows))
     db.execute(f"DELETE FROM {_SEQUENCE} WHERE name = 'chunks'")
     db.execute(f"UPDATE {_SEQUENCE} SET name = 'chunks' WHERE name = 'chunks_before'")  # no key is given twice
     db.execute("DROP TABLE chunks_before")
     for statement in _BY_CHUNK:
         db.execute(statement)
+
+
+def _renewed_chunk(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    key, document_id, chunk_id, *values, text_hash, generation, checksum = row[:12]
+    texts = row[12] if len(row) == 13 else packed_chunks.packed(*row[12:])
+    own, of_text = map(digests.stored, (chunk_id, text_hash))
+    return (key, document_id, own, *values, of_text, generation, checksum, texts)
 
 
 def drop_late_indexes(db: sqlite3.Connection) -> None:

@@ -95,4 +95,5 @@ def disown(db: sqlite3.Connection, word: str, files: FilesHere) -> None:
     others = [path for path, size, fingerprint in rows if not files.has(path, size, fingerprint)]
     apply_batch(db, Batch(removed=tuple(others), failures=(), skipped=(), rejected=()))
     db.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
+    db.execute("DELETE FROM models WHERE id NOT IN (SELECT model FROM embeddings)")
     db.execute("UPDATE documents SET mtime_ns = ?, ctime_ns = 0, inode = 0", (_NEVER,))

@@ -150,10 +150,11 @@ def _cleaned(raw: File, models: Collection[str]) -> tuple[int, int]:
         for table in ("removed", "failures", "skipped", "rejected", "compilers", "compiler_uses"):
             db.execute(f"DELETE FROM {table}")
         db.execute(f"DELETE FROM documents WHERE {KEPT_TEXT}")
-        for table in ("chunks", "symbols", "refs", "used_names"):
+        for table in ("chunks", "symbols", "outlines", "refs", "used_names"):
             db.execute(f"DELETE FROM {table} WHERE document_id NOT IN (SELECT id FROM documents)")
         db.execute("UPDATE documents SET mtime_ns = -1, ctime_ns = 0, inode = 0")
-        db.execute(f"DELETE FROM embeddings WHERE model NOT IN ({', '.join('?' * len(models))})", tuple(models))
+        db.execute(f"DELETE FROM models WHERE name NOT IN ({', '.join('?' * len(models))})", tuple(models))
+        db.execute("DELETE FROM embeddings WHERE model NOT IN (SELECT id FROM models)")
         db.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
         db.execute("COMMIT")
         db.execute("VACUUM")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from codefathom.errors import DamagedError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, Told
 from codefathom.stores import packed_chunks
-from codefathom.stores.catalog import checksums, compiler_uses, packed_references
+from codefathom.stores.catalog import checksums, compiler_uses, digests, packed_outlines, packed_references
 from codefathom.stores.catalog.records import CompilerUses
 from codefathom.stores.catalog.writing import HAS_USED_NAMES
 from codefathom.stores.database import Database, mark
@@ -24,9 +27,23 @@ CHECKED_CHUNK = f"c.key, {CHUNK}, c.checksum, d.n_lines, c.text_hash"
 _PACKED = 9  # column of it; `with_texts` gives text, signature and doc comment in its place
 PATH, START, END, TEXT, COLUMN, CHECKSUM, N_LINES, TEXT_HASH = 2, 7, 8, 9, 12, 13, 14, 15  # columns of its rows then
 FROM_CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
-_SYMBOL = "s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc"
-CHECKED_SYMBOL = f"d.path, d.language, {_SYMBOL}, s.checksum"
+SYMBOL = (
+    "d.path, d.language, s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.place, s.checksum"
+)
 FROM_SYMBOLS = "FROM symbols s JOIN documents d ON d.id = s.document_id"
+_ID, _DOCUMENT_ID = 0, 1
+# The rows of symbols, and each outline that they need once: in one statement, so that both are of one state.
+_SYMBOLS_AND_OUTLINES = (
+    f"SELECT s.id, s.document_id, {SYMBOL} {FROM_SYMBOLS} WHERE {{0}} UNION ALL "
+    "SELECT NULL, o.document_id, CAST(o.packed AS BLOB), '', '', '', '', 0, 0, 0, 0, 0 FROM outlines o WHERE {1}"
+)
+_GIVEN = "SELECT value FROM json_each(?1)"
+_BY_ID = _SYMBOLS_AND_OUTLINES.format(
+    f"s.id IN ({_GIVEN})", f"o.document_id IN (SELECT document_id FROM symbols WHERE id IN ({_GIVEN}))"
+)
+_BY_PATH = _SYMBOLS_AND_OUTLINES.format("d.path = ?1", "o.document_id = (SELECT id FROM documents WHERE path = ?1)")
+_OUTLINE = "SELECT CAST(packed AS BLOB) FROM outlines WHERE document_id = ?"
+_AT_ONCE = 1_000  # symbols that are read together
 # Whatever kinds of values a damaged file holds.
 PACKED_REFERENCES = "SELECT CAST(d.path AS TEXT), r.checksum, CAST(r.packed AS BLOB), d.id, d.language"
 FROM_REFERENCES = "FROM refs r JOIN documents d ON d.id = r.document_id"
@@ -96,7 +113,7 @@ class Soundness:
     def chunk_rows(self, condition: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
         """Return rows of `CHECKED_CHUNK`, with their texts, of the chunks for which a condition of SQL holds."""
         rows = self._database.read(f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE {condition}", parameters)
-        return [with_texts(row) for row in rows]
+        return [(*with_texts(row[:-1]), digests.shown(row[-1])) for row in rows]
 
     def is_sound(self, row: Sequence[Any]) -> bool:
         """Return True if a row of `CHECKED_CHUNK` is as it was written; the document of a damaged row is noted."""
@@ -167,15 +184,33 @@ class Soundness:
             return []
         return rows
 
-    def symbols(self, rows: Iterable[Sequence[Any]]) -> list[FoundSymbol]:
-        """Return the symbols of rows of `CHECKED_SYMBOL`."""
-        symbols = []
-        for path, language, *row, checksum in rows:
-            if checksums.of_symbol((path, language, *row)) == checksum:
-                symbols.append(FoundSymbol(path, language, Symbol(*row)))
+    def symbols(self, numbers: Sequence[int]) -> list[FoundSymbol]:
+        """Return the symbols of these numbers, in this order, without those that are damaged or gone."""
+        found: dict[int, FoundSymbol] = {}
+        for start in range(0, len(numbers), _AT_ONCE):
+            given = json.dumps(numbers[start : start + _AT_ONCE])
+            found.update(self._sound_symbols(self._database.read(_BY_ID, (given,))))
+        return [found[number] for number in numbers if number in found]
+
+    def symbols_of(self, path: str) -> list[Symbol]:
+        """Return the symbols of a document, outer before inner."""
+        found = self._sound_symbols(self._database.read(_BY_PATH, (path,)))
+        items = sorted(found.items(), key=lambda item: (item[1].symbol.start_line, -item[1].symbol.end_line, item[0]))
+        return [item.symbol for _, item in items]
+
+    def _sound_symbols(self, rows: Sequence[Sequence[Any]]) -> dict[int, FoundSymbol]:
+        """Return the symbols of rows of `_SYMBOLS_AND_OUTLINES` by their numbers."""
+        texts = {row[_DOCUMENT_ID]: packed_outlines.unpacked(row[2]) for row in rows if row[_ID] is None}
+        found = {}
+        for number, document_id, path, language, *values, place, checksum in rows:
+            if number is None:
+                continue
+            symbol = (*values, *packed_outlines.texts_at(texts.get(document_id, ()), place))
+            if checksums.of_symbol((path, language, *symbol)) == checksum:
+                found[number] = FoundSymbol(path, language, Symbol(*symbol))
             else:
                 self._leave_out(path)
-        return symbols
+        return found
 
     def references(
         self, rows: Iterable[Sequence[Any]], read: Callable[[bytes], Iterable[Reference]]
@@ -208,13 +243,23 @@ class Soundness:
         for row in map(with_texts, self._database.rows(f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS}")):
             if checksums.of_chunk(row[1:CHECKSUM]) != row[CHECKSUM]:
                 return f"a row of {row[PATH]!r} differs from what was written"
-        for path, *values, checksum in self._database.rows(f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS}"):
-            if checksums.of_symbol((path, *values)) != checksum:
-                return f"a row of {path!r} differs from what was written"
+        if problem := self._wrong_symbol():
+            return problem
         for path_of_row, target, data, checksum in self._database.rows(compiler_uses.ROWS):
             if compiler_uses.checksum(path_of_row, target, data) != checksum:
                 return f"a row of {path_of_row!r} differs from what was written"
         return self._wrong_reference()
+
+    def _wrong_symbol(self) -> str:
+        """Return the first problem of the symbols, or nothing: the rows, and the texts that belong to them."""
+        rows = self._database.rows(f"SELECT s.document_id, {SYMBOL} {FROM_SYMBOLS} ORDER BY s.document_id")
+        for document_id, group in groupby(rows, itemgetter(0)):
+            outline = self._database.read(_OUTLINE, (document_id,))
+            texts = packed_outlines.unpacked(outline[0][0]) if outline else ()
+            for _, path, *values, place, checksum in group:
+                if checksums.of_symbol((path, *values, *packed_outlines.texts_at(texts, place))) != checksum:
+                    return f"a row of {path!r} differs from what was written"
+        return ""
 
     def _wrong_reference(self) -> str:
         """Return the first problem of the references, or nothing: the rows, and the names that lead to them."""
@@ -244,7 +289,7 @@ class Soundness:
 
 def with_texts(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a row of `CHECKED_CHUNK`, or one that begins as it does, with its texts in the place of the packed one."""
-    return (*row[:_PACKED], *packed_chunks.unpacked(row[_PACKED]), *row[_PACKED + 1 :])
+    return (row[0], digests.shown(row[1]), *row[2:_PACKED], *packed_chunks.unpacked(row[_PACKED]), *row[_PACKED + 1 :])
 
 
 def _read_references(

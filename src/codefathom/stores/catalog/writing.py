@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from codefathom.facts.reasons import as_line
 from codefathom.stores import packed_chunks
-from codefathom.stores.catalog import checksums, packed_references
+from codefathom.stores.catalog import checksums, digests, packed_outlines, packed_references
+from codefathom.stores.catalog.packed_outlines import OutlineTexts
 from codefathom.stores.catalog.records import Batch, DocumentRecord, Written
 from codefathom.stores.conditions import path_fields
 from codefathom.types import Chunk, Failure, ParsedDocument, Reference, Skipped
@@ -32,6 +33,10 @@ _PUT_DOCUMENT = (
 _PUT_CHUNK = (
     "INSERT INTO chunks(document_id, id, kind, symbol, names, start_line, end_line, start_column, "
     "text_hash, generation, checksum, packed) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
+)
+_PUT_SYMBOL = (
+    "INSERT INTO symbols(document_id, kind, name, qualified_name, start_line, end_line, name_line, place, checksum) "
+    "VALUES (?,?,?,?,?,?,?,?,?)"
 )
 _MOVE_CHUNK = "UPDATE chunks SET start_line = ?, end_line = ?, start_column = ?, checksum = ? WHERE key = ?"
 # A vector that is there already keeps its generation, so that no view takes it for a new one.
@@ -90,7 +95,7 @@ class DocumentWriting:
             (_put_chunk(self._db, self._id, chunk, text_hash, self._generation), chunk, text_hash)
             for chunk, text_hash in zip(chunks, text_hashes, strict=True)
         ]
-        self._db.executemany(_PUT_VECTOR, [(self._record.model, *item, self._generation) for item in vectors.items()])
+        _put_vectors(self._db, self._record.model, vectors, self._generation)
         return added
 
     def finish(self, n_lines: int, parser: str) -> None:
@@ -105,7 +110,7 @@ def put_vectors(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]
     generation = _generation(db)
     if not vectors:
         return generation
-    db.executemany(_PUT_VECTOR, [(model, *item, generation + 1) for item in vectors.items()])
+    _put_vectors(db, model, vectors, generation + 1)
     _put_generation(db, generation + 1)
     return generation + 1
 
@@ -145,8 +150,17 @@ def _write_document(db: sqlite3.Connection, record: DocumentRecord, written: Wri
     db.executemany(_MOVE_CHUNK, moved)
     db.executemany("DELETE FROM chunks WHERE key = ?", [(key,) for key in before.values()])
     written.removed.extend(before.values())
-    db.executemany(_PUT_VECTOR, [(record.model, *item, written.generation) for item in record.vectors.items()])
+    _put_vectors(db, record.model, record.vectors, written.generation)
     _put_outline(db, document_id, record.parsed)
+
+
+def _put_vectors(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes], generation: int) -> None:
+    if not vectors:
+        return
+    db.execute("INSERT OR IGNORE INTO models(name) VALUES (?)", (model,))
+    (number,) = db.execute("SELECT id FROM models WHERE name = ?", (model,)).fetchone()
+    rows = [(number, digests.stored(digest), vector, generation) for digest, vector in vectors.items()]
+    db.executemany(_PUT_VECTOR, rows)
 
 
 def _chunks_before(db: sqlite3.Connection, document_id: int) -> dict[tuple[str, ...], int]:
@@ -154,7 +168,10 @@ def _chunks_before(db: sqlite3.Connection, document_id: int) -> dict[tuple[str, 
         "SELECT id, kind, symbol, names, text_hash, CAST(packed AS BLOB), key FROM chunks WHERE document_id = ?",
         (document_id,),
     )
-    return {(*row, *packed_chunks.unpacked(data)[1:]): key for *row, data, key in rows}
+    return {
+        (digests.shown(own), *row, digests.shown(text_hash), *packed_chunks.unpacked(data)[1:]): key
+        for own, *row, text_hash, data, key in rows
+    }
 
 
 def _sameness(chunk: Chunk, text_hash: str) -> tuple[str, ...]:
@@ -166,9 +183,10 @@ def _put_chunk(db: sqlite3.Connection, document_id: int, chunk: Chunk, text_hash
     cursor = db.execute(
         _PUT_CHUNK,
         (
-            *(document_id, chunk.id, chunk.kind, chunk.symbol, "\n".join(chunk.names)),
+            *(document_id, digests.stored(chunk.id), chunk.kind, chunk.symbol, "\n".join(chunk.names)),
             *(chunk.start_line, chunk.end_line, chunk.column),
-            *(text_hash, generation, _sum_of(chunk), packed_chunks.packed(chunk.text, chunk.signature, chunk.doc)),
+            *(digests.stored(text_hash), generation, _sum_of(chunk)),
+            packed_chunks.packed(chunk.text, chunk.signature, chunk.doc),
         ),
     )
     return int(cursor.lastrowid or 0)
@@ -202,16 +220,23 @@ def _put_document(db: sqlite3.Connection, record: DocumentRecord, generation: in
 def _put_outline(db: sqlite3.Connection, document_id: int, parsed: ParsedDocument) -> None:
     db.execute("DELETE FROM symbols WHERE document_id = ?", (document_id,))
     path, language = parsed.document.path, parsed.document.language
-    symbols = [
-        (s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc)
-        for s in parsed.symbols
-    ]
-    db.executemany(
-        "INSERT INTO symbols(document_id, kind, name, qualified_name, start_line, end_line, name_line, signature, doc, "
-        "checksum) VALUES (?,?,?,?,?,?,?,?,?,?)",
-        [(document_id, *row, checksums.of_symbol((path, language, *row))) for row in symbols],
-    )
+    rows = []
+    for place, s in enumerate(parsed.symbols):
+        values = (s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line)
+        checksum = checksums.of_symbol((path, language, *values, s.signature, s.doc))
+        rows.append((document_id, *values, place, checksum))
+    db.executemany(_PUT_SYMBOL, rows)
+    put_outline_texts(db, document_id, [OutlineTexts(s.signature, s.doc) for s in parsed.symbols])
     put_references(db, document_id, path, parsed.references)
+
+
+def put_outline_texts(db: sqlite3.Connection, document_id: int, texts: Sequence[OutlineTexts]) -> None:
+    """Replace signatures and doc comments of the symbols of a document inside a transaction."""
+    if texts:
+        row = (document_id, packed_outlines.packed(texts))
+        db.execute("INSERT OR REPLACE INTO outlines VALUES (?, ?)", row)
+    else:
+        db.execute("DELETE FROM outlines WHERE document_id = ?", (document_id,))
 
 
 def put_references(db: sqlite3.Connection, document_id: int, path: str, references: Sequence[Reference]) -> None:
@@ -257,7 +282,7 @@ def _remove_document(db: sqlite3.Connection, path: str, written: Written) -> boo
         return False
     written.removed.extend(key for (key,) in db.execute("SELECT key FROM chunks WHERE document_id = ?", row))
     put_references(db, row[0], path, ())
-    for table in ("chunks", "symbols", "compilers", "compiler_uses"):
+    for table in ("chunks", "symbols", "outlines", "compilers", "compiler_uses"):
         db.execute(f"DELETE FROM {table} WHERE document_id = ?", row)
     db.execute("DELETE FROM compiler_uses WHERE target_id = ?", row)
     db.execute("DELETE FROM documents WHERE id = ?", row)

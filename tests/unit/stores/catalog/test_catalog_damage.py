@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,7 +23,10 @@ def record(path: str, *texts: str) -> DocumentRecord:
         Chunk(f"{path}{n}", path, "python", "function", f"f{n}", (f"f{n}",), 2 * n - 1, 2 * n, text, "sig", "doc")
         for n, text in enumerate(texts, 1)
     )
-    symbols = tuple(Symbol("function", f"f{n}", f"f{n}", 2 * n - 1, 2 * n, 2 * n - 1) for n in range(1, len(texts) + 1))
+    symbols = tuple(
+        Symbol("function", f"f{n}", f"f{n}", 2 * n - 1, 2 * n, 2 * n - 1, f"def f{n}()", "what it is for")
+        for n in range(1, len(texts) + 1)
+    )
     uses = (Reference("call", "f1", 4, "f2"), Reference("import", "os", 1))
     parsed = ParsedDocument(document, symbols, uses, (), "p")
     return DocumentRecord(parsed, pieces, tuple(f"h{path}{n}" for n in range(len(texts))), 1, "p", "c", {}, "m")
@@ -93,13 +97,31 @@ def test_a_document_that_lacks_a_chunk_is_not_shown(path: Path, which: int) -> N
     catalog.close()
 
 
-@pytest.mark.parametrize("damage", ["start_line = 2", "name = 'f9'", "qualified_name = 'x'", "signature = 5"])
+@pytest.mark.parametrize("damage", ["start_line = 2", "name = 'f9'", "qualified_name = 'x'", "place = 2", "place = ''"])
 def test_a_symbol_that_differs_is_not_shown(path: Path, damage: str) -> None:
     change(path, f"UPDATE symbols SET {damage} WHERE name = 'f2' AND document_id = 1")
     catalog = Catalog.open(str(path))
     assert [symbol.name for symbol in catalog.symbols_of("a.py")] == ["f1", "f3"]
     assert {item.path for item in (*catalog.symbols("f2"), *catalog.symbols_named("f2"))} == {"b.py"}
     assert catalog.soundness.damaged_paths == {"a.py"}
+    catalog.close()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *("packed = X''", "packed = 'text'", "packed = 7", "packed = substr(packed, 1, 12)", "packed = zeroblob(40)"),
+        *("document_id = 7", f"packed = X'{zlib.compress(bytes(200_000_000)).hex()}'"),
+        *(f"packed = X'{zlib.compress(text).hex()}'" for text in (b"[1, 2]", b'["sig"]', b"{}", b"[" * 100_000)),
+    ],
+)
+def test_texts_of_symbols_that_differ_are_not_shown(path: Path, damage: str) -> None:
+    change(path, f"UPDATE outlines SET {damage} WHERE document_id = 1")
+    catalog = Catalog.open(str(path))
+    assert catalog.symbols_of("a.py") == []
+    assert {item.path for item in (*catalog.symbols("f2"), *catalog.symbols_named("f2"))} == {"b.py"}
+    assert catalog.soundness.damaged_paths == {"a.py"}
+    assert "'a.py'" in catalog.soundness.check()
     catalog.close()
 
 

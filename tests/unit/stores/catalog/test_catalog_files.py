@@ -158,7 +158,7 @@ def test_a_killed_first_run_lacks_its_indexes_until_the_next(tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(sqlite3.sqlite_version_info < (3, 35), reason="it drops no columns")
-@pytest.mark.parametrize("version", [6, 7, 8, 9, 10])
+@pytest.mark.parametrize("version", [6, 7, 8, 9, 10, 11])
 def test_a_catalogue_of_a_format_before_keeps_its_rows(tmp_path: Path, version: int) -> None:
     path = tmp_path / "c.db"
     catalog = Catalog.open(str(path))
