@@ -116,6 +116,17 @@ def test_what_only_the_command_does_is_refused(client: httpx.Client, team: Fleet
     assert client.post("/search", json={"query": "refresh token"}).json()["hits"]
 
 
+def test_a_folder_without_commits_is_named(client: httpx.Client) -> None:
+    for path in ("/history?project_id=team&place=beta/code.py:1", "/blame?project_id=team&path=beta/code.py"):
+        answer = client.get(path)
+        assert (answer.status_code, answer.json()["detail"]) == (
+            404,
+            "'beta' is a folder without commits in this fleet",
+        )
+    commits = client.get("/commits?project_id=team")
+    assert (commits.status_code, "is a fleet" in commits.json()["detail"]) == (400, True)
+
+
 def write(fleet: Fleet, name: str, text: str) -> None:
     place = next(item.place for item in fleet.status().repositories if item.name == name)
     (Path(place) / "code.py").write_text(text)

@@ -323,12 +323,14 @@ def _history(index: CurrentIndex, question: Question) -> Iterator[LineHistory]:
     from codefathom.project.history_of_lines import line_history
 
     check_texts(question.text, question.since, question.author)
-    index.refuse_fleet("has no history of its own", instead="")
     limit_of(question)
     index.refresh()
-    with reading(index.believed(), whole=True) as opened:
-        result = line_history(opened, question)
-    yield result
+
+    def ask() -> LineHistory:
+        with reading(index.believed(), whole=True) as opened:
+            return line_history(opened, question)
+
+    yield index.in_time(ask)
 
 
 def _map(index: CurrentIndex, question: Question) -> Iterator[MapParts | ProjectMap]:

@@ -404,7 +404,8 @@ class Projects:
 
     def check_repository(self, project: ServedProject) -> None:
         """Raise ForbiddenError for a repository outside the allowed roots, and SourceError where there is none."""
-        if not project.url:  # else the server itself has brought it here
+        # What is here by an address was brought by the server itself, and what is in a fleet was put there by a command.
+        if not project.url and not self.is_fleet(project):
             self._check_store(project.root)
 
     def remove_index(self, project: ServedProject) -> int:
