@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from anyio import to_thread
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from codefathom import __version__
@@ -24,6 +24,7 @@ from codefathom.server.http import error_responses, page
 from codefathom.server.http.behind_proxy import BehindProxy
 from codefathom.server.http.error_responses import PROBLEM
 from codefathom.server.http.interface import DescribedApi
+from codefathom.server.http.known_parameters import parameter_check
 from codefathom.server.jobs.job_process import ReadyProcesses
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.jobs.job_table import IndexJob
@@ -135,7 +136,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
     app.state.server = state
     error_responses.install(app)
     for router in ROUTERS:
-        app.include_router(router(state))
+        app.include_router(router(state), dependencies=[Depends(parameter_check())])
     app.include_router(mcp_route.router(mcp))
     app.include_router(page.router(app))
     check_complete(app)

@@ -404,7 +404,7 @@ class Projects:
 
     def check_repository(self, project: ServedProject) -> None:
         """Raise ForbiddenError for a repository outside the allowed roots, and SourceError where there is none."""
-        # What is here by an address was brought by the server itself, and what is in a fleet was put there by a command.
+        # The server itself has brought what has an address, and a command what is in a fleet.
         if not project.url and not self.is_fleet(project):
             self._check_store(project.root)
 
