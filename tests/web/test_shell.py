@@ -22,9 +22,9 @@ WEB = Path(__file__).parents[2] / "web"
 AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 PLACE = "project=shop&file=shop/pricing.py&lines=6-9"
 PAGES = ("/search?q=price", "/chat", "/projects", "/monitoring", "/people", f"/projects?{PLACE}")
-MOST_INITIAL_BYTES = 180_000
+MOST_INITIAL_BYTES = 182_000
 # With what a page needs itself, compressed. The aim is 250,000 for each of them.
-MOST_BYTES_OF = {"search": 210_000, "projects": 235_000, "chat": 375_000, "monitoring": 245_000}
+MOST_BYTES_OF = {"search": 212_000, "projects": 238_000, "chat": 375_000, "monitoring": 245_000}
 SECRET = "fathom_of_this_test"
 
 

@@ -7,6 +7,7 @@ export const shellTextZh: Translated<typeof shellText> = {
   "shell.projects": "项目",
   "shell.monitoring": "监控",
   "shell.people": "人员",
+  "shell.find": "查找",
   "shell.menu": "页面",
   "shell.skip": "跳到正文",
   "shell.theme": "外观",

@@ -4,6 +4,7 @@ export const shellText = {
   "shell.projects": "Projects",
   "shell.monitoring": "Monitoring",
   "shell.people": "People",
+  "shell.find": "Find",
   "shell.menu": "Pages",
   "shell.skip": "Skip to the content",
   "shell.theme": "Appearance",
