@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, Suspense, useLayoutEffect, useState } from "react";
 import { useText } from "../i18n";
 import { Boundary } from "../parts";
 import type { Choice } from "../theme";
@@ -10,7 +10,8 @@ const Finder = lazy(() => import("."));
 export function FindButton({ onTheme }: { readonly onTheme: (choice: Choice) => void }) {
   const t = useText();
   const [isOpen, setOpen] = useState(false);
-  useEffect(() => {
+  // The key works as soon as the button is seen.
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const isIt =
         (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "k";

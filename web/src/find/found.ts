@@ -11,7 +11,11 @@ import { findText } from "./text";
 const PAUSE_MS = 150;
 const MOST_QUESTIONS = 50;
 
-type Answer = readonly [Schemas["SearchOut"] | undefined, Schemas["FederatedSymbolsOut"] | undefined];
+interface Answer {
+  readonly text: string;
+  readonly files: Schemas["SearchOut"]["hits"];
+  readonly symbols: Schemas["FederatedSymbolsOut"]["symbols"];
+}
 type Projects = ReadonlyMap<string, string>;
 
 /** What the server has that does not depend on what is typed: projects and conversations that the caller may see. */
@@ -54,15 +58,16 @@ export function useNamed(text: string, names: Projects): Pick<Load<readonly Grou
   const wanted = useSettled(text.trim());
   const { value, problem, loading } = useLoad((signal) => asked(wanted, signal), [wanted]);
   const groups = useMemo(() => {
-    const [files, symbols] = value ?? [];
+    // What was found for another text is not what Enter is meant to open.
+    const { files, symbols } = value?.text === text.trim() ? value : NOTHING;
     const inProject = (id: string, path: string) => (names.size > 1 ? `${names.get(id) ?? id}: ${path}` : path);
-    const ofFiles = (files?.hits ?? []).map(({ project_id: projectId, path }): Item => ({
+    const ofFiles = files.map(({ project_id: projectId, path }): Item => ({
       key: `file ${projectId} ${path}`,
       label: path.slice(path.lastIndexOf("/") + 1),
       more: inProject(projectId, path),
       open: () => open({ projectId, path }),
     }));
-    const ofSymbols = (symbols?.symbols ?? []).map((symbol): Item => {
+    const ofSymbols = symbols.map((symbol): Item => {
       const { project_id: projectId, path, start_line: startLine, end_line: endLine } = symbol;
       return {
         key: `symbol ${projectId} ${path} ${startLine} ${symbol.qualified_name}`,
@@ -75,18 +80,21 @@ export function useNamed(text: string, names: Projects): Pick<Load<readonly Grou
       { name: "files", items: ofFiles },
       { name: "symbols", items: ofSymbols },
     ] satisfies readonly Group[];
-  }, [value, names, open, kindOf]);
+  }, [value, text, names, open, kindOf]);
   return { value: groups, problem, loading: loading || wanted !== text.trim() };
 }
 
+const NOTHING: Answer = { text: "", files: [], symbols: [] };
+
 async function asked(text: string, signal: AbortSignal): Promise<Answer> {
   const question = questionForFiles(text);
-  if (!question) return [undefined, undefined];
+  if (!question) return { ...NOTHING, text };
   const body = { query: question, level: "file", limit: MOST_IN_GROUP };
-  return Promise.all([
+  const [files, symbols] = await Promise.all([
     post<Schemas["SearchOut"]>("/search", body, signal),
     get<Schemas["FederatedSymbolsOut"]>("/federated/symbols", { query: text, limit: MOST_IN_GROUP }, signal),
   ]);
+  return { text, files: files.hits, symbols: symbols.symbols };
 }
 
 /** Returns a text once nothing has been typed for a moment. */
