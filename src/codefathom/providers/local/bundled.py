@@ -1,8 +1,9 @@
 """The embedding model inside the package: a trained vector per token, a damped sum, unit length.
 
 The weights file is laid out for mapping into memory: magic, header length, header (JSON), vocabulary (one token a
-line), one float32 scale a token, one int8 row a token. A query and few documents are embedded in plain Python, so that a search needs no
-numpy, also where it first takes in a small change; more documents are embedded in bulk with numpy.
+line), one float32 scale a token, one int8 row a token. A query and few documents are embedded in plain
+Python, so that a search needs no numpy, also where it first takes in a small change; more documents are embedded in
+bulk with numpy.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ def quantise(matrix: Matrix) -> list[bytes]:
     if not len(matrix):
         return []
     if "numpy" not in sys.modules and len(matrix) <= _FEW_ROWS:
-        width = matrix.shape[1]
         values = matrix.cast("B").cast("f")
+        width = len(values) // len(matrix)
         if isfinite(sum(values)):
             return [_quantised(values[at : at + width]) for at in range(0, len(values), width)]
     import numpy as np  # noqa: PLC0415 -- only a long run needs it; a search must not pay 86 ms for it
