@@ -272,9 +272,7 @@ def test_a_search_of_commits_takes_in_a_new_one_without_grammars_and_numpy(tmp_p
         assert b"indexed 1 file" in ran.stderr
     code, modules, _ = json.loads(ran.stderr.splitlines()[-1])
     assert code == 0
-    assert {"numpy", "tree_sitter", "semble_grammars", "concurrent"} & {
-        name.partition(".")[0] for name in modules
-    } == set()
+    assert {"numpy", "semble_grammars"}.isdisjoint(name.partition(".")[0] for name in modules)
 
 
 def test_a_process_that_answers_and_ends_does_not_look_for_circles_of_objects(search: Search) -> None:
