@@ -9,7 +9,7 @@ from threading import Event, Thread
 
 import httpx
 
-_EVERY_S = 0.2
+_EVERY_S = 0.5  # more would show in the processor time of the server
 FAILED_S = 60.0  # stands for an answer that is not 200
 
 

@@ -257,7 +257,7 @@ def _judged(waves: Sequence[Wave], cores: int) -> Iterator[str]:
             )
         elif wave.clients.number == CROWD:
             ratio = wave.ms(50) / waves[0].ms(50)
-            bound = CROWD * _processor_s(wave) / cores / (waves[0].ms(50) / 1000)
+            bound = CROWD * _processor_s(wave) / cores / _processor_s(waves[0])
             yield (
                 f"{CROWD} clients without a pause: the p50 is {ratio:.1f} times that of one client "
                 f"({_goal(ratio, GOAL_CROWD)}).\n"
