@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from codefathom.facts.quick_pickle import QuickPickle
+
 Value: TypeAlias = "str | int | float | tuple[str, ...] | Note | tuple[Note, ...]"
 
 ANYWAY = '--anyway (over HTTP "anyway": true) shows the closest matches'
@@ -21,7 +23,7 @@ ENGLISH: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Note(QuickPickle):
     """One statement: its kind, and the values that the words of the kind name. `str` puts it into English."""
 
     kind: str  # a key of ENGLISH

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from codefathom.errors import FathomError
 from codefathom.server.http.known_parameters import UNKNOWN_PARAMETER
 from codefathom.server.http.page import page, wants_page
-from codefathom.server.http.problem_json import MEDIA_TYPE, Problem, problem, problem_of
+from codefathom.server.http.problem_json import MEDIA_TYPE, Problem, problem, problem_of, retry_after
 
 PROBLEM: dict[str, Any] = {  # as OpenAPI describes every error
     "description": "What is wrong",
@@ -66,7 +66,9 @@ def openai_error(failure: Problem) -> dict[str, object]:
 
 async def _failed(request: Request, error: Exception) -> JSONResponse:
     failure = request.state.problem = problem_of(error)  # for the measures
-    return response_of(failure, request.url.path)
+    response = response_of(failure, request.url.path)
+    response.headers.update(retry_after(error))
+    return response
 
 
 async def _refused(request: Request, error: Exception) -> Response:
