@@ -162,6 +162,7 @@ class ReferenceGraph:
     def __init__(self, catalog: SearchCatalog) -> None:
         self.catalog = catalog
         self._references: dict[str, Sequence[Reference]] = {}  # of the documents with uses
+        self._uses: dict[str, Sequence[NameUse]] = {}  # by name
         self._symbols: dict[str, Sequence[Symbol]] = {}
         self._by_qualified_name: dict[str, Mapping[str, Sequence[Symbol]]] = {}
         self._mentions: dict[str, frozenset[tuple[str | None, str]]] = {}
@@ -175,7 +176,7 @@ class ReferenceGraph:
     @property
     def n_rows(self) -> int:
         """The number of references and symbols that are kept, which tells how much memory all that is kept takes."""
-        return sum(map(len, (*self._references.values(), *self._symbols.values())))
+        return sum(map(len, (*self._references.values(), *self._uses.values(), *self._symbols.values())))
 
     def resolve(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents that an import means."""
@@ -252,9 +253,11 @@ class ReferenceGraph:
     def _import_texts(self) -> ImportTexts:
         return self.catalog.kept(_import_texts)
 
-    def uses(self, name: str) -> Iterator[NameUse]:
-        """Yield the calls and type uses of a name."""
-        return (NameUse(*item) for item in self.catalog.references(name))
+    def uses(self, name: str) -> Sequence[NameUse]:
+        """Return the calls and type uses of a name; they are read once."""
+        if name not in self._uses:
+            self._uses[name] = [NameUse(*item) for item in self.catalog.references(name)]
+        return self._uses[name]
 
     def defined(self, name: str) -> Sequence[FoundSymbol]:
         """Return the definitions of exactly this name."""
