@@ -11,7 +11,7 @@ from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 from codefathom.facts.languages import CODE
-from codefathom.search.graph.import_links import ImportLinks, import_links
+from codefathom.search.graph.import_links import ImportLinks, KeptLinks, all_links, links_at_hand
 from codefathom.search.graph.import_texts import ImportTexts, can_tell
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.manifests import MAX_MANIFEST_CHARS, go_replacements, path_in
@@ -27,6 +27,7 @@ MAX_DEFINING_FILES = 3
 # In these languages an import names a definition, whose file may be called anything.
 NAMED_IMPORTS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "php", "elixir"})
 _MOST_MANIFEST_LINES = 10_000
+_FEW_IMPORTS = 200  # are resolved in the time in which all links are read
 _MOST_PARTS = 50  # of one type in one file
 # Packages of the standard libraries are not in the project, though one of their names may be.
 _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala", "android", "system"})
@@ -162,6 +163,7 @@ class ReferenceGraph:
     def __init__(self, catalog: SearchCatalog) -> None:
         self.catalog = catalog
         self._references: dict[str, Sequence[Reference]] = {}  # of the documents with uses
+        self._imports: dict[str, Sequence[Reference]] = {}
         self._uses: dict[str, Sequence[NameUse]] = {}  # by name
         self._symbols: dict[str, Sequence[Symbol]] = {}
         self._by_qualified_name: dict[str, Mapping[str, Sequence[Symbol]]] = {}
@@ -169,22 +171,38 @@ class ReferenceGraph:
         self._defined: dict[str, Sequence[FoundSymbol]] = {}
         self._definitions: dict[tuple[str, str], Definitions] = {}
         self._defining: dict[tuple[str, str], Sequence[str]] = {}
-        self._resolve = cache(self._find_documents)
+        self._n_resolved = 0
+        self._means: dict[str, Mapping[str, tuple[str, ...]]] = {}  # by document: what its imports mean
+        self._resolve = cache(self._known_documents)
         self._importers: dict[str, Mapping[str, Sequence[NameUse]]] = {}  # by family of languages
         self.resolver = catalog.kept(_resolver)
 
     @property
     def n_rows(self) -> int:
         """The number of references and symbols that are kept, which tells how much memory all that is kept takes."""
-        return sum(map(len, (*self._references.values(), *self._uses.values(), *self._symbols.values())))
+        kept = (self._references, self._imports, self._uses, self._symbols)
+        return sum(sum(map(len, rows.values())) for rows in kept)
 
     def resolve(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents that an import means."""
         return self._resolve(name, path)
 
-    def imports_of(self, path: str) -> Iterator[Reference]:
-        """Yield the imports of one document."""
-        return (item for item in self.references_of(path) if item.kind == "import")
+    def _known_documents(self, name: str, path: str) -> tuple[str, ...]:
+        """Return the same by the links of the project where they are at hand, which takes less from some imports on."""
+        self._n_resolved += 1
+        if self._n_resolved < _FEW_IMPORTS or self.catalog.may_leave_out:
+            return self._find_documents(name, path)
+        if path not in self._means:
+            links = self.catalog.kept(_kept_links).links
+            self._means[path] = {} if links is None else links.targets(path)
+        documents = self._means[path].get(name)
+        return self._find_documents(name, path) if documents is None else documents
+
+    def imports_of(self, path: str) -> Sequence[Reference]:
+        """Return the imports of one document, which are read once; its uses are not read for them."""
+        if path not in self._imports:
+            self._imports[path] = self.catalog.imports_of(path)
+        return self._imports[path]
 
     def imports(self, forms: Collection[ImportForm] | None = None) -> Iterator[NameUse]:
         """Yield the imports of the project that say one of these, or all."""
@@ -239,7 +257,11 @@ class ReferenceGraph:
     @property
     def links(self) -> ImportLinks:
         """The documents that the imports of the project mean, as our parser sees it."""
-        return self.catalog.kept(_links)
+        kept = self.catalog.kept(_kept_links)
+        if kept.links is None:
+            maker = ReferenceGraph(self.catalog)
+            kept.links = all_links(self.catalog, maker.resolver.language_of, maker._find_documents)
+        return kept.links
 
     def _importers_in(self, own: str) -> Mapping[str, Sequence[NameUse]]:
         """Return the imports of a family of languages by each document that they mean."""
@@ -363,8 +385,10 @@ def _import_texts(catalog: SearchCatalog, _: ImportTexts | None) -> ImportTexts:
     return ImportTexts(catalog.import_forms(), catalog.kept(_resolver))
 
 
-def _links(catalog: SearchCatalog, before: ImportLinks | None) -> ImportLinks:
-    return import_links(catalog, before, ReferenceGraph(catalog).resolve, frozenset(map(family, NAMED_IMPORTS)))
+def _kept_links(catalog: SearchCatalog, before: KeptLinks | None) -> KeptLinks:
+    maker = ReferenceGraph(catalog)
+    languages = maker.resolver.language_of
+    return links_at_hand(catalog, before, languages, maker._find_documents, frozenset(map(family, NAMED_IMPORTS)))
 
 
 def _unseen_languages(catalog: SearchCatalog, _: list[str] | None) -> list[str]:

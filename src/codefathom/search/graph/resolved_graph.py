@@ -371,16 +371,15 @@ class ResolvedGraph(ReferenceGraph):
         if path not in self._sources:
             language = self.resolver.language_of.get(path, "")
             sources: dict[str, list[_Source]] = defaultdict(list)
-            for item in self.references_of(path):
-                if item.kind == "import":
-                    documents = self.resolve(item.name, path)
-                    is_open = not documents and not self.resolver.is_foreign(item.name, path)
-                    for binding in bindings_of(item, language):
-                        is_module = language == "python" and _is_module(item.name, documents)
-                        original = EVERY if is_module else binding.original
-                        sources[binding.local].append(_Source(original, documents, NameUse(path, item), is_open))
-                        if language == "python" and binding.local == item.name:
-                            self._add_packages(sources, NameUse(path, item))
+            for item in self.imports_of(path):
+                documents = self.resolve(item.name, path)
+                is_open = not documents and not self.resolver.is_foreign(item.name, path)
+                for binding in bindings_of(item, language):
+                    is_module = language == "python" and _is_module(item.name, documents)
+                    original = EVERY if is_module else binding.original
+                    sources[binding.local].append(_Source(original, documents, NameUse(path, item), is_open))
+                    if language == "python" and binding.local == item.name:
+                        self._add_packages(sources, NameUse(path, item))
             self._sources[path] = dict(sources)
         return self._sources[path]
 
