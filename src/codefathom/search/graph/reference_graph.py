@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache, cached_property, partial
-from typing import NamedTuple
+from functools import cache, cached_property, lru_cache, partial
+from typing import NamedTuple, Self
 
 from codefathom.facts.languages import CODE
 from codefathom.search.graph.import_links import ImportLinks, KeptLinks, all_links, links_at_hand
@@ -168,6 +168,7 @@ class ReferenceGraph:
         self._symbols: dict[str, Sequence[Symbol]] = {}
         self._by_qualified_name: dict[str, Mapping[str, Sequence[Symbol]]] = {}
         self._mentions: dict[str, frozenset[tuple[str | None, str]]] = {}
+        self._is_mentioned: dict[tuple[str, str, str], bool] = {}
         self._defined: dict[str, Sequence[FoundSymbol]] = {}
         self._definitions: dict[tuple[str, str], Definitions] = {}
         self._defining: dict[tuple[str, str], Sequence[str]] = {}
@@ -180,8 +181,8 @@ class ReferenceGraph:
     @property
     def n_rows(self) -> int:
         """The number of references and symbols that are kept, which tells how much memory all that is kept takes."""
-        kept = (self._references, self._imports, self._uses, self._symbols)
-        return sum(sum(map(len, rows.values())) for rows in kept)
+        kept = (self._references, self._imports, self._uses, self._symbols, self._defined)
+        return len(self._is_mentioned) + sum(sum(map(len, rows.values())) for rows in kept)
 
     def resolve(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents that an import means."""
@@ -325,12 +326,21 @@ class ReferenceGraph:
 
     def mentions(self, path: str, name: str, container: str) -> bool:
         """Return True if an import of a document, or a use inside of one of its symbols, has this last name."""
-        if path not in self._mentions:
-            self._mentions[path] = frozenset(
-                (None if item.kind == "import" else item.container, dotted_name(item.name).rpartition(".")[2])
-                for item in self.references_of(path)
-            )
-        return not self._mentions[path].isdisjoint(((None, name), (container, name)))
+        key = path, name, container
+        if key not in self._is_mentioned:
+            if path not in self._mentions:
+                self._mentions[path] = frozenset(
+                    (None if item.kind == "import" else item.container, _last_name(item.name))
+                    for item in self.references_of(path)
+                )
+            self._is_mentioned[key] = not self._mentions[path].isdisjoint(((None, name), (container, name)))
+        return self._is_mentioned[key]
+
+    def without_rows(self) -> Self:
+        """Return a graph that has what was found out of names, but no row of a document."""
+        light = type(self)(self.catalog)
+        light._is_mentioned, light._defined, light._definitions = self._is_mentioned, self._defined, self._definitions
+        return light
 
     def _find_documents(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents an import means: by its path, else as the one place where that name is defined."""
@@ -365,6 +375,11 @@ class ReferenceGraph:
     def unseen_languages(self) -> list[str]:
         """Return the languages of code in the project of which no use was seen in any file."""
         return self.catalog.kept(_unseen_languages)
+
+
+@lru_cache(10_000)
+def _last_name(name: str) -> str:
+    return dotted_name(name).rpartition(".")[2]
 
 
 def _is_in(item: FoundSymbol, dotted: str) -> bool:
