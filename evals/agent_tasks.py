@@ -5,8 +5,8 @@
 CLONES has a folder with each repository of `evals/agent_tasks.json`, or `evals/agent_tasks_apart.json` with `--apart`,
 by its last name and at the commit that is named there. A task is a question as an agent puts it, the names that
 somebody knows who has read the code, and all places that answer. A place is found where a line of it is printed. Each
-way is asked until all places of a task are found, at most three times: `fathom mcp` with the question and the next pages
-of the answer (`related` for "who calls X"), ripgrep with the known names and then with the words of the question,
+way is asked until all places of a task are found, at most three times: `fathom mcp` with the question and the next
+pages of the answer (`related` for "who calls X"), ripgrep with the known names and then with the words of it,
 ripgrep with these words alone. Tokens are those of cl100k_base; of one answer of ripgrep the first 30,000 characters
 are read.
 """
