@@ -1,13 +1,13 @@
 """A fleet on three nodes of Ray, of which actors, nodes and the gateway are killed while questions run.
 
-    python -m evals.trials.fleet_kills [--kills 51]
+    python -m evals.trials.fleet_kills [--kills 51] [--minutes 60]
 
 The nodes are processes of this machine with addresses of their own. Rooms of this package are the repositories, with a
 shard each. Two readers ask without a pause: one in this process, one over HTTP at a `fathom serve`. Each answer is
 compared with that of one machine. In turn SIGKILL goes to an actor, to a node (its raylet and its actor), and to the
 gateway (`fathom serve` with the processes that search for it), which is started again; the next kill comes when all of
 it is there again. The head of the cluster stays: without it Ray has no cluster. Exit status 1 when an answer was wrong,
-a repository was lost, or a question of the reader in this process failed.
+a repository was lost, or a question failed while its reader's gateway was there.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ _LIMIT_S = 300.0  # for what takes seconds on an idle machine
 _KINDS = ("actor", "node", "gateway")
 _NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_enable_metrics_collection": "0", "RAY_worker_niceness": "0"}
+_UNCACHED = {"FATHOM_SERVER__CACHE_ENTRIES": "1"}  # so each answer comes from the shards
 
 
 @dataclass
@@ -110,7 +111,7 @@ class _Gateway:
 
     def search(self, question: str) -> tuple[list[str], bool]:
         """Return the paths of the hits, and whether the answer is partial. Raises OSError."""
-        body = json.dumps({"query": question, "project_ids": [self.project], "limit": 10, "cache": False}).encode()
+        body = json.dumps({"query": question, "project_ids": [self.project], "limit": 10}).encode()
         request = Request(f"{self.address}/search", body, {"content-type": "application/json"})
         with urlopen(request, timeout=_LIMIT_S) as response:
             result = json.loads(response.read())
@@ -239,22 +240,25 @@ def main() -> int:
     """Kill, and print what came of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=51)
+    parser.add_argument("--minutes", type=float, default=60.0, help="no kill begins after so long")
     options = parser.parse_args()
     os.makedirs("/tmp/ray", exist_ok=True)  # else Ray fails where it has never run
     with tempfile.TemporaryDirectory(prefix="fathom-kills-") as scratch:
-        os.environ |= {"FATHOM_STATE_DIR": f"{scratch}/state", "XDG_DATA_HOME": f"{scratch}/data", **_QUIET}
+        os.environ |= {"FATHOM_STATE_DIR": f"{scratch}/state", "XDG_DATA_HOME": f"{scratch}/data", **_QUIET, **_UNCACHED}
         trial = _Trial(Path(scratch))
         try:
-            return _run(trial, options.kills)
+            return _run(trial, options.kills, options.minutes * 60)
         finally:
             trial.close()
 
 
-def _run(trial: _Trial, n_kills: int) -> int:
+def _run(trial: _Trial, n_kills: int, most_s: float) -> int:
     kills = Counter[str]()
     began = time.monotonic()
     with trial.questions_running():
         for number in range(n_kills):
+            if time.monotonic() - began > most_s:
+                break
             kind = _KINDS[number % len(_KINDS)]
             trial.kill(kind, number // len(_KINDS))
             kills[kind] += 1
@@ -274,7 +278,7 @@ def _run(trial: _Trial, n_kills: int) -> int:
     }
     for name, value in rows.items():
         print(f"| {name} | {value} |")
-    return 1 if inside.wrong or outside.wrong or inside.failed or lost else 0
+    return 1 if inside.wrong or outside.wrong or inside.failed or outside.failed or lost else 0
 
 
 def _paths(result: Any) -> list[str]:
