@@ -244,7 +244,8 @@ def main() -> int:
     options = parser.parse_args()
     os.makedirs("/tmp/ray", exist_ok=True)  # else Ray fails where it has never run
     with tempfile.TemporaryDirectory(prefix="fathom-kills-") as scratch:
-        os.environ |= {"FATHOM_STATE_DIR": f"{scratch}/state", "XDG_DATA_HOME": f"{scratch}/data", **_QUIET, **_UNCACHED}
+        places = {"FATHOM_STATE_DIR": f"{scratch}/state", "XDG_DATA_HOME": f"{scratch}/data"}
+        os.environ |= {**places, **_QUIET, **_UNCACHED}
         trial = _Trial(Path(scratch))
         try:
             return _run(trial, options.kills, options.minutes * 60)

@@ -21,7 +21,7 @@ from threading import Event, Thread
 from typing import Any, NamedTuple
 
 import pytest
-from tests.waiting import LONG_S, comes, join
+from tests.waiting import LONG_S, Started, comes, join
 
 from codefathom import Engine, __version__
 from codefathom.cli import main
@@ -385,3 +385,32 @@ def test_an_address_without_a_cluster_is_named(lone_fleet: str, capsys: pytest.C
 def test_what_is_no_address_is_refused(lone_fleet: str, address: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "--source-dir", lone_fleet, "--cluster", address, "token"]) == 2
     assert f"search.fleet_cluster cannot be '{address}'" in capsys.readouterr().err
+
+
+@needs_ray
+def test_a_token_that_the_cluster_does_not_take_is_named(lone_fleet: str) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.9", 0))
+        address = f"127.0.0.9:{free.getsockname()[1]}"
+    port = address.rpartition(":")[2]
+    head = [Path(sys.executable).with_name("ray"), "start", "--head", "--block", f"--port={port}"]
+    head += ["--node-ip-address=127.0.0.9", "--include-dashboard=false", "--num-cpus=1", "--disable-usage-stats"]
+    environ = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "a" * 48}
+    with Started(head, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as cluster:
+        assert comes(lambda: is_open(address))
+        words = ["search", "--source-dir", lone_fleet, "--cluster", address, "token"]
+        command = [sys.executable, "-m", "codefathom", *words]
+        environ["RAY_AUTH_TOKEN"] = "b" * 48
+        outcome = subprocess.run(command, capture_output=True, text=True, check=False, env=environ, timeout=LONG_S)
+        cluster.terminate()
+    assert outcome.returncode == 2
+    assert f"the Ray cluster at '{address}' does not accept the token of this process" in outcome.stderr
+
+
+def is_open(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=5).close()
+    except OSError:
+        return False
+    return True

@@ -186,6 +186,7 @@ def _connected(address: str) -> RayCluster:
         ) from error
     _check_address(ray, address)
     if not ray.is_initialized():
+        _check_token(ray, address)
         try:
             ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
@@ -214,3 +215,16 @@ def _check_address(ray: Any, address: str) -> None:
     with suppress(OSError), socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_S):
         return
     raise SettingsError(f"no Ray cluster answers at {address!r}", hint=_START)
+
+
+def _check_token(ray: Any, address: str) -> None:
+    """Raise SettingsError for a token that the cluster does not take: Ray itself would try it for 20 s."""
+    try:
+        ray._raylet.GcsClient(address=address)
+    except ray.exceptions.AuthenticationError as error:
+        raise SettingsError(
+            f"the Ray cluster at {address!r} does not accept the token of this process, or needs one",
+            hint="set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as on the machines of the cluster",
+        ) from error
+    except ray.exceptions.RayError:
+        return  # `ray.init` says what it is
