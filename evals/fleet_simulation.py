@@ -12,10 +12,13 @@ import argparse
 import random
 import time
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from codefathom import Engine
 from codefathom.fleet.cluster.ray_cluster import HEDGE_S
+from codefathom.fleet.manifest import Shard
+from codefathom.fleet.shard_vectors import ShardVectors
+from codefathom.stores.vectors.flat_vectors import quantise_query
 from codefathom.system.memory import resident_bytes
 
 SHARD_LINES = 1_500_000  # of a shard of the usual size
@@ -39,14 +42,15 @@ def measured(engine: Engine, questions: Sequence[str]) -> ShardTimes:
     """Ask each shard of a fleet, which is open on this machine, for what is nearest to each question."""
     before = resident_bytes()
     opened = engine.opened
-    shards, store = opened.catalog.shards, opened.views.vectors  # type: ignore[attr-defined]
+    shards: dict[int, Shard] = opened.catalog.shards  # type: ignore[attr-defined]
+    store = cast(ShardVectors, opened.views.vectors)
     samples: list[float] = []
     for is_first in (True, False):
         for question in questions:
-            vector = opened.embedder.embed_query(question)
+            vector = quantise_query(opened.embedder.embed([question], "query"))
             for slot, shard in shards.items():
                 began = time.thread_time()
-                nearest = store._store(slot).nearest(vector, _NEAREST, None)  # type: ignore[union-attr]
+                nearest = store._store(slot).nearest(vector, _NEAREST, None)
                 opened.catalog.placed([key for key, _ in nearest])
                 if not is_first:
                     samples.append((time.thread_time() - began) / shard.n_lines)
@@ -87,7 +91,8 @@ def _answer(times: ShardTimes, n_shards: int, chance: random.Random, *, is_hedge
 def _message(chance: random.Random) -> float:
     median, high = _MESSAGE_S
     slow = chance.expovariate(1 / _SLOW_S) if chance.random() < _SLOW_SHARE else 0.0
-    return median * (high / median) ** (chance.gauss(0.0, 1.0) / 1.645) + slow
+    seconds: float = median * (high / median) ** (chance.gauss(0.0, 1.0) / 1.645) + slow
+    return seconds
 
 
 def simulate(engine: Engine, questions: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -105,7 +105,7 @@ class _Gateway:
     def is_ready(self) -> bool:
         """Return True if `/readyz` says that each shard is answered for."""
         try:
-            return urlopen(f"{self.address}/readyz", timeout=30).status == 200
+            return bool(urlopen(f"{self.address}/readyz", timeout=30).status == 200)
         except (URLError, OSError):
             return False
 

@@ -21,9 +21,9 @@ from codefathom.errors import SettingsError
 from codefathom.fleet.cluster.cluster_machines import NAMESPACE, ClusterMachines
 from codefathom.fleet.cluster.code_word import code_word
 from codefathom.fleet.cluster.shard_calls import (
-    ASKED,
-    AskedCount,
+    LOOKS,
     ListNeeded,
+    LookCount,
     ShardCall,
     ShardList,
     ShardMessage,
@@ -79,9 +79,9 @@ class RayCluster:
         holders = {shard.slot: self.machines.holders(shard.folder) for shard in shards.listed}
         for slot, nodes in holders.items():
             for node in nodes:
-                by_node[node].append(ShardCall(slot, ASKED))
+                by_node[node].append(ShardCall(slot, LOOKS))
         bundles = [_Bundle((node,), tuple(calls), is_alone=True) for node, calls in by_node.items()]
-        answers = defaultdict[int, list[AskedCount]](list)
+        answers = defaultdict[int, list[LookCount]](list)
         for bundle, answer in self._exchange(shards, bundles, limit_s):
             for call, reply in zip(bundle.calls, answer, strict=True):
                 if reply.error is None:
@@ -166,7 +166,7 @@ class RayCluster:
         bundle.not_before = time.monotonic() + _PAUSE_S
 
 
-def _state_of(n_holders: int, answers: Sequence[AskedCount]) -> ShardState:
+def _state_of(n_holders: int, answers: Sequence[LookCount]) -> ShardState:
     n_calls, seconds = sum(item.n_calls for item in answers), sum(item.seconds for item in answers)
     return ShardState(n_holders, len(answers), n_calls, seconds)
 

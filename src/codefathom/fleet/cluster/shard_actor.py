@@ -15,9 +15,9 @@ from typing import Any, cast
 from codefathom.errors import FathomError
 from codefathom.fleet.cluster.code_word import code_word
 from codefathom.fleet.cluster.shard_calls import (
-    ASKED,
-    AskedCount,
+    LOOKS,
     ListNeeded,
+    LookCount,
     ShardCall,
     ShardList,
     ShardMessage,
@@ -82,17 +82,17 @@ class _OpenFleet:
     def __init__(self, shards: ShardList) -> None:
         self._catalogs = ShardCatalogs(cast(Manifest, shards))  # the list has all of it that opening shards needs
         self._vectors: dict[tuple[int, str], FlatVectorStore] = {}
-        self._counts: dict[int, AskedCount] = {}
+        self._counts: dict[int, LookCount] = {}
         self._lock = Lock()
 
     def reply(self, call: ShardCall) -> ShardReply:
         """Return what came of a call."""
         began = time.perf_counter()
         reply = self._reply(call)
-        if call.method != ASKED:
+        if call.method != LOOKS:
             with self._lock:
-                n_calls, seconds = self._counts.get(call.slot, AskedCount(0, 0.0))
-                self._counts[call.slot] = AskedCount(n_calls + 1, seconds + time.perf_counter() - began)
+                n_calls, seconds = self._counts.get(call.slot, LookCount(0, 0.0))
+                self._counts[call.slot] = LookCount(n_calls + 1, seconds + time.perf_counter() - began)
         return reply
 
     def _reply(self, call: ShardCall) -> ShardReply:
@@ -104,9 +104,9 @@ class _OpenFleet:
     def _value(self, call: ShardCall) -> Any:
         if call.vectors is not None:
             return self._opened_vectors(call).nearest(*call.arguments)
-        if call.method == ASKED:
+        if call.method == LOOKS:
             self._catalogs.catalog(call.slot)
-            return self._counts.get(call.slot, AskedCount(0, 0.0))
+            return self._counts.get(call.slot, LookCount(0, 0.0))
         if call.method not in _METHODS:
             raise ValueError(f"a shard is not asked for {call.method!r}")
         return plain(getattr(self._catalogs.catalog(call.slot), call.method)(*call.arguments, **call.named))

@@ -79,10 +79,10 @@ class ShardList(NamedTuple):
         return b""
 
 
-ASKED = "asked"  # the method that opens a shard and counts the looks into it
+LOOKS = "looks"  # the method that opens a shard and counts the looks into it
 
 
-class AskedCount(NamedTuple):
+class LookCount(NamedTuple):
     """The looks into a shard since its actor began."""
 
     n_calls: int
