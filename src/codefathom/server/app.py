@@ -36,9 +36,10 @@ from codefathom.server.metrics.counters import ServerCounters
 from codefathom.server.metrics.hourly_history import AnswerFigures, HourlyHistory
 from codefathom.server.metrics.metrics_middleware import MetricsMiddleware
 from codefathom.server.metrics.model_health import ModelHealth
+from codefathom.server.metrics.shard_watch import ShardWatch
 from codefathom.server.metrics.tracing import connect
 from codefathom.server.projects.project_table import Projects
-from codefathom.server.requests.overview import models_of, stores_of
+from codefathom.server.requests.overview import fleets_of, models_of, stores_of
 from codefathom.server.routes import (
     routes_access,
     routes_ask,
@@ -194,6 +195,7 @@ def _state(live: Live) -> ServerState:
         history=history,
         model_health=model_health,
         store_health=store_health,
+        shard_watch=ShardWatch(lambda: fleets_of(projects)),
         jobs=jobs,
         watches=Watches(os.path.join(config.data_dir, "watches.db"), projects, jobs, processes, lambda: live.current),
         conversations=conversations,
