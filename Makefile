@@ -26,9 +26,10 @@ test: check $(PAGE) $(EXTENSION) $(CONFORMANCE) $(OPENID) $(if $(CI),$(WITH_RAY)
 test-long: $(INSTALLED)
 	$(BIN)/pytest -m long -o timeout=14400 -o faulthandler_timeout=15000
 
-# A fleet on three nodes of Ray on this machine, of which 60 actors are killed one after the other. Some minutes.
+# A fleet on three nodes of Ray on this machine, of which actors, nodes and the gateway are killed. KILLS: 51, some 15 minutes.
 test-cluster: $(WITH_RAY)
-	$(BIN)/pytest tests/e2e/test_fleet_cluster.py
+	$(BIN)/pytest tests/e2e/test_fleet_cluster.py -m "not long"
+	$(BIN)/python -m evals.trials.fleet_kills --kills $(or $(KILLS),51)
 
 # The page in a browser that is slower, with answers that come late: finds what depends on timing. A quarter of an hour.
 test-page-slowly: $(PAGE)

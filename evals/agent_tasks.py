@@ -1,13 +1,14 @@
 """Tasks of a coding agent on public repositories, done by a script with our tools and with ripgrep.
 
-    python -m evals.agent_tasks CLONES [--page docs/benchmarks-agents.md]
+    python -m evals.agent_tasks CLONES [--apart] [--page docs/benchmarks-agents.md]
 
-CLONES has a folder with each repository of `evals/agent_tasks.json`, by its last name and at the commit that is named
-there. A task is a question as an agent puts it, the names that somebody knows who has read the code, and all places
-that answer. A place is found where a line of it is printed. Each way is asked until all places of a task are found, at
-most three times: `fathom mcp` with the question and the next pages of the answer (`related` for "who calls X"), ripgrep
-with the known names and then with the words of the question, ripgrep with these words alone. Tokens are those of
-cl100k_base; of one answer of ripgrep the first 30,000 characters are read.
+CLONES has a folder with each repository of `evals/agent_tasks.json`, or `evals/agent_tasks_apart.json` with `--apart`,
+by its last name and at the commit that is named there. A task is a question as an agent puts it, the names that
+somebody knows who has read the code, and all places that answer. A place is found where a line of it is printed. Each
+way is asked until all places of a task are found, at most three times: `fathom mcp` with the question and the next
+pages of the answer (`related` for "who calls X"), ripgrep with the known names and then with the words of it,
+ripgrep with these words alone. Tokens are those of cl100k_base; of one answer of ripgrep the first 30,000 characters
+are read.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from evals.report import machine, table, write_section
 from evals.text import keywords
 
 FILE = Path(__file__).with_suffix(".json")
+APART = FILE.with_stem("agent_tasks_apart")
 MOST_CALLS = 3
 MOST_CHARS = 30_000  # of one answer that a host hands on
 RIPGREP = ("rg", "--no-heading", "--sort", "path", "--null", "--line-number")
@@ -75,9 +77,10 @@ def main(words: Sequence[str] | None = None) -> int:
     """Do all tasks, and print the table, or write it into the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("clones", type=Path)
+    parser.add_argument("--apart", action="store_true")
     parser.add_argument("--page", type=Path)
     options = parser.parse_args(words)
-    commits, tasks = read_tasks(FILE.read_text())
+    commits, tasks = read_tasks((APART if options.apart else FILE).read_text())
     done: dict[str, list[Done]] = {}
     with own_folder(""):
         for repository, commit in commits.items():
@@ -87,10 +90,10 @@ def main(words: Sequence[str] | None = None) -> int:
             for name, results in of_repository(root, own).items():
                 done.setdefault(name, []).extend(results)
             print(repository, flush=True)
-    text = section(done, len(commits))
+    text = section(done, len(commits), is_apart=options.apart)
     print(text)
     if options.page:
-        write_section(options.page, "python -m evals.agent_tasks", text)
+        write_section(options.page, f"python -m evals.agent_tasks{' --apart' * options.apart}", text)
     return 0
 
 
@@ -198,7 +201,7 @@ def _by_ripgrep(root: Path, *rounds: Sequence[str]) -> Iterator[Printed]:
 # ---- the page
 
 
-def section(done: Mapping[str, Sequence[Done]], n_repositories: int) -> str:
+def section(done: Mapping[str, Sequence[Done]], n_repositories: int, *, is_apart: bool = False) -> str:
     """Return the tables, and what was missed."""
     heads = ("way", "places printed", "or in the lines of a hit", "tasks whole", "calls a task", "tokens a task")
     kinds = {
@@ -208,8 +211,9 @@ def section(done: Mapping[str, Sequence[Done]], n_repositories: int) -> str:
     tables = "\n\n".join(
         f"{kind} ({len(rows[OURS])} tasks):\n\n{table(heads, [_row(name, row) for name, row in rows.items()])}"
         for kind, rows in {"All": done, **kinds}.items()
+        if rows[OURS]
     )
-    return PAGE.format(
+    return (PAGE_OF_APART if is_apart else PAGE).format(
         n_tasks=len(done[OURS]),
         n_repositories=n_repositories,
         machine=machine(),
@@ -249,14 +253,31 @@ PAGE = """\
     python -m evals.agent_tasks CLONES
 
 {n_tasks} tasks that we wrote from the code of {n_repositories} public repositories, on {machine}.
-Their questions, places and commits are in `evals/agent_tasks.json`; nothing was chosen on them. Each way is asked until
-all places of a task have a printed line, at most three times: `fathom mcp` with the question as it stands and the next
-pages (`related` for "who calls X"); ripgrep with the names of the code that answers, which an agent does not know at
-first, then with the words of the question; or with these words alone. The script knows when to stop, a model does not.
-Who finds a line still has to read around it, which is not counted. A hit of `fathom mcp` names its lines and prints few
-of them: the second column also counts the places in them. It was added after the first run; all else is as it was.
-Tokens are those of cl100k_base. The goal, as many places as ripgrep with known names, 1.2 calls a task and 0.6 of its
-tokens, is met for "who calls X" and missed for questions by meaning.
+Their questions, places and commits are in `evals/agent_tasks.json`. No weight of the ranking was chosen on them; how
+many names of a file stand beside the hits (six of the first, four of the second) was, so further tasks are kept apart
+(below). Each way is asked until all places of a task have a printed line, at most three times: `fathom mcp` with the
+question as it stands and the next pages (`related` for "who calls X"); ripgrep with the names of the code that answers,
+which an agent does not know at first, then with the words of the question; or with these words alone, which is what
+it can do with the same knowledge. The script knows when to stop, a model does not. Who finds a line still has to read
+around it, and a list of tools is sent once a session: neither is counted. A hit of `fathom mcp` names its lines and
+prints few of them: the second column also counts the places in them. Tokens are those of cl100k_base. The goal, as
+many places as ripgrep with known names, 1.2 calls a task and 0.6 of its tokens, is met for "who calls X" and missed for
+questions by meaning. Before later hits had one line, and names of the first files stood beside them, `fathom mcp`
+printed 34 of 52 places of these with 1.78 calls and 1,370 tokens a task (apart: 15 of 20, 1.85 and 1,552).
+
+{tables}
+
+What `fathom mcp` did not print within three calls:
+
+{missed}
+"""
+PAGE_OF_APART = """\
+## Tasks kept apart
+
+    python -m evals.agent_tasks CLONES --apart
+
+{n_tasks} more tasks (`evals/agent_tasks_apart.json`) from {n_repositories} other repositories, on {machine}.
+Nothing was chosen on them. All else is as above.
 
 {tables}
 

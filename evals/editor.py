@@ -1,15 +1,30 @@
-"""An editor that asks `fathom lsp` over stdin and stdout, for measurements."""
+"""An editor that asks `fathom lsp` over stdin and stdout, and how long it waits for the answers.
+
+    python -m evals.editor TREE [--page docs/editors.md]
+
+The first index of TREE is made before. Of its files some are drawn by chance that define a function, and each request
+is sent for the first function of each. The times of the server are those of its processor, to compare them on a machine
+with other work: the first request of its kind, then the median and the largest of all further ones.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import random
+import statistics
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from urllib.parse import unquote
+
+from codefathom import Engine
+from evals.report import machine, table, write_section
 
 _FATHOM = (sys.executable, "-c", "from codefathom.cli import main; main()", "lsp")
 
@@ -86,3 +101,111 @@ def _open(stream: IO[bytes] | None) -> IO[bytes]:
     if stream is None:
         raise ValueError("the server has no such stream")
     return stream
+
+
+_N_FILES = 20
+_MOST_DRAWN = 400
+_FUNCTIONS = (6, 12)  # kinds of symbols: a method, a function
+
+
+class Wait(NamedTuple):
+    """How long a request took: by the clock, and of the server's processor."""
+
+    seconds: float
+    processor_s: float
+    n_results: int
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure the waits in one tree, and print the table, or write it into the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("tree", type=Path)
+    parser.add_argument("--page", type=Path)
+    options = parser.parse_args(words)
+    with Engine.open(str(options.tree)) as engine:
+        engine.index()
+        paths = [file.path for file in engine.files.listed()]
+    editor = Editor(options.tree)
+    waits: dict[str, list[Wait]] = defaultdict(list)
+    for at, name in _functions(editor, paths):
+        for request, ask in _requests(editor, at, name).items():
+            waits[request].append(_timed(editor, ask))
+    editor.close()
+    heads = ("request", "n", "first: clock", "processor", "median: clock", "processor", "largest: clock", "processor")
+    rows = [(request, str(len(of)), *_figures(of)) for request, of in waits.items()]
+    text = PAGE.format(n_files=len(paths), machine=machine(), table=table(heads, rows))
+    print(text)
+    if options.page:
+        write_section(options.page, "python -m evals.editor", text)
+    return 0
+
+
+def _functions(editor: Editor, paths: Sequence[str]) -> Iterator[tuple[At, str]]:
+    """Yield where the first function of some files stands, and its name."""
+    chance, n_found = random.Random(7), 0
+    for path in chance.sample(sorted(paths), min(_MOST_DRAWN, len(paths))):
+        symbols = editor.ask("textDocument/documentSymbol", textDocument=editor.document(path)) or ()
+        for symbol in symbols:
+            if symbol["kind"] in _FUNCTIONS and n_found < _N_FILES:
+                start = symbol["selectionRange"]["start"]
+                n_found += 1
+                yield At(path, start["line"] + 1, start["character"]), symbol["name"]
+                break
+
+
+def _requests(editor: Editor, at: At, name: str) -> Mapping[str, Callable[[], Any]]:
+    def incoming() -> Any:
+        items = editor.at("prepareCallHierarchy", at) or ()
+        return [call for item in items[:1] for call in editor.ask("callHierarchy/incomingCalls", item=item) or ()]
+
+    def lenses() -> Any:
+        bare = editor.ask("textDocument/codeLens", textDocument=editor.document(at.path)) or ()
+        return [editor.ask("codeLens/resolve", **lens) for lens in bare]
+
+    return {
+        "hover": lambda: editor.at("hover", at),
+        "definition": lambda: editor.at("definition", at),
+        "references": lambda: editor.at("references", at, context={"includeDeclaration": False}),
+        "callers (call hierarchy)": incoming,
+        "all lenses of a file, with their words": lenses,
+        "symbols by a name": lambda: editor.ask("workspace/symbol", query=name),
+        "symbols by words": lambda: editor.ask("workspace/symbol", query=f"where is {name.replace('_', ' ')} done"),
+    }
+
+
+def _timed(editor: Editor, ask: Callable[[], Any]) -> Wait:
+    began, processor = time.perf_counter(), _processor_s(editor.process.pid)
+    result = ask()
+    seconds = time.perf_counter() - began
+    return Wait(seconds, _processor_s(editor.process.pid) - processor, len(result or ()))
+
+
+def _processor_s(pid: int) -> float:
+    numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _figures(waits: Sequence[Wait]) -> Iterator[str]:
+    later = waits[1:] or waits
+    for clock, processor in (
+        (waits[0].seconds, waits[0].processor_s),
+        (statistics.median(wait.seconds for wait in later), statistics.median(wait.processor_s for wait in later)),
+        (max(wait.seconds for wait in later), max(wait.processor_s for wait in later)),
+    ):
+        yield from (f"{1_000 * clock:,.0f}", f"{1_000 * processor:,.0f}")
+
+
+PAGE = """\
+## How long an editor waits
+
+    python -m evals.editor TREE --page docs/editors.md
+
+A tree of {n_files:,} files, on {machine}. Milliseconds; the processor's are those of the server, in steps of ten. Each
+request is sent for the first function of files drawn by chance.
+
+{table}
+"""
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,6 +1,6 @@
 """Measures a fleet against one index of the same text, and against today's way of one project for each repository.
 
-    python -m evals.fleet FOLDER... [--most-bytes N] [--shard-bytes N] [--versions N]
+    python -m evals.fleet FOLDER... [--most-bytes N] [--shard-bytes N] [--versions N] [--simulate]
 
 Each folder in a FOLDER is a repository; they are copied. Forks are copies of some of them with a line added to every
 tenth file. The 64 versions of a package are made in the same way, one from the other.
@@ -20,6 +20,7 @@ from statistics import median
 from codefathom import Engine, Federation
 from codefathom.fleet import fleet_run
 from codefathom.fleet.fleet import Fleet
+from evals import fleet_simulation
 
 _QUESTIONS = (
     "how are requests retried with a backoff",
@@ -49,13 +50,26 @@ def main() -> None:
     parser.add_argument("--most-bytes", type=int, default=20_000_000, help="of the copied repositories, without forks")
     parser.add_argument("--shard-bytes", type=int, default=5_000_000, help="of a shard; the usual size is 50 MB")
     parser.add_argument("--versions", type=int, default=64)
+    fleet_simulation.add_option(parser)
     options = parser.parse_args()
     fleet_run.MOST_BYTES = options.shard_bytes
     with tempfile.TemporaryDirectory(prefix="fathom-bench-fleet-") as scratch:
         os.environ |= {"FATHOM_STATE_DIR": f"{scratch}/state", "FATHOM_CACHE_DIR": f"{scratch}/cache"}
         work = Path(scratch)
+        if options.simulate:
+            for name, value in _simulated(options.folders, options.most_bytes, work):
+                print(f"| {name} | {value} |", flush=True)
+            return
         for name, value in (*_compared(options.folders, options.most_bytes, work), *_versions(work, options)):
             print(f"| {name} | {value} |", flush=True)
+
+
+def _simulated(folders: Sequence[Path], most_bytes: int, work: Path) -> Iterator[tuple[str, str]]:
+    with Fleet.make("bench") as fleet:
+        fleet.add([str(place) for place in _copies(folders, most_bytes, work / "all")])
+        fleet.index()
+        with Engine.open(fleet.root) as engine:
+            yield from fleet_simulation.simulate(engine, _QUESTIONS)
 
 
 def _compared(folders: Sequence[Path], most_bytes: int, work: Path) -> Iterator[tuple[str, str]]:

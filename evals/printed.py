@@ -29,12 +29,12 @@ def of_search_text(text: str) -> Iterator[Shown]:
 
 
 def of_tool_text(text: str) -> Iterator[Shown]:
-    """Yield the numbered lines in the fences below the places of the MCP tool."""
+    """Yield the numbered lines below the places and files of the MCP tool."""
     path, end = "", 0
     for line in text.splitlines(keepends=True):
         end += len(line)
-        if head := re.match(r"\d+\. (\S.*?):\d+-\d+", line):
-            path = head[1]
+        if head := re.match(r"\d+\. (\S.*?):\d+-\d+|also in (\S.*)", line):
+            path = head[1] or head[2]
         elif number := re.match(r"(\d+):", line):
             yield Shown(Found(path, int(number[1]), int(number[1])), end)
 

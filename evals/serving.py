@@ -12,17 +12,24 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from evals.health import watched_health
 from evals.load import Clients, Reply, ask_all
 from evals.metrics import percentile
 from evals.report import machine, table, write_section
 from evals.server import Cpu, Server, queries, serving, trees
 
 GOAL_RATIO = 10.0
+GOAL_CROWD = 12.0  # the p50 of CROWD clients, times that of one
+GOAL_READERS = 3.0  # the p95 of readers with one question, times that of one client
+GOAL_HEALTH_MS = 100.0
+CROWD = 50
 WARMED_UP = 2_000  # requests, after which caches of the server are full
 FLAT_BYTES = 1_000  # most growth of memory with one request after that
 QUIET = 0.5  # load average of a machine that does nothing else
 EVERY = 100  # requests between two samples of memory
 MANY = 200
+NOW_AND_THEN_S = 10.0  # within which MANY readers ask one question
+READERS = "one question, each client once in ten seconds"
 HEAD = """\
 # Serving
 
@@ -64,6 +71,7 @@ class Wave:
     replies: Sequence[Reply]
     seconds: float
     cpu: Cpu
+    health_s: Sequence[float]  # of /health meanwhile
 
     @property
     def n_errors(self) -> int:
@@ -98,7 +106,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(prog="python -m evals.serving", description=(__doc__ or "").partition(":")[0])
     parser.add_argument("--short", action="store_true", help="fewer requests: a look, no measurement")
-    parser.add_argument("--only", choices=("load", "memory"), help="one half of it")
+    parser.add_argument("--only", choices=("load", "memory", "readers"), help="one part of it")
     parser.add_argument("--page", default="", help="page to write into, such as docs/benchmarks-operations.md")
     arguments = parser.parse_args(words)
     amounts = SHORT if arguments.short else Amounts()
@@ -109,8 +117,13 @@ def main(words: Sequence[str] | None = None) -> int:
         with serving(Path(name)) as server:
             measured.n_files = server.add(laid)
             if arguments.only != "memory":
+                ask_all(server.address, "/search", islice(asked, 50), Clients(2))
+                measured.waves.append(_wave("one at a time", server, islice(asked, amounts.n_idle), Clients(1)))
+            if arguments.only in (None, "readers"):
+                _readers(server, asked, amounts, measured)
+            if arguments.only in (None, "load"):
                 _load(server, asked, amounts, measured)
-            if arguments.only != "load":
+            if arguments.only in (None, "memory"):
                 _memory(server, asked, amounts, measured)
     text = page(measured)
     print(text)
@@ -119,11 +132,16 @@ def main(words: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _readers(server: Server, asked: Iterator[object], amounts: Amounts, measured: Measured) -> None:
+    waves = measured.waves
+    waves.append(_wave("each client without a pause", server, islice(asked, amounts.n_loaded), Clients(CROWD)))
+    one_question = [next(asked)] * MANY
+    waves.append(_wave(READERS, server, one_question, Clients(MANY, NOW_AND_THEN_S)))
+
+
 def _load(server: Server, asked: Iterator[object], amounts: Amounts, measured: Measured) -> None:
     now_and_then = Clients(MANY, amounts.every_s)
-    ask_all(server.address, "/search", islice(asked, 50), Clients(2))
     waves = measured.waves
-    waves.append(_wave("one at a time", server, islice(asked, amounts.n_idle), Clients(1)))
     with server.indexing() as jobs:
         waves.append(_wave("one at a time, while indexing", server, islice(asked, amounts.n_idle), Clients(1)))
         waves.append(
@@ -143,8 +161,9 @@ def _load(server: Server, asked: Iterator[object], amounts: Amounts, measured: M
 
 def _wave(name: str, server: Server, asked: Iterable[object], clients: Clients) -> Wave:
     before, started = server.cpu(), time.perf_counter()
-    replies = ask_all(server.address, "/search", asked, clients)
-    wave = Wave(name, clients, replies, time.perf_counter() - started, server.cpu() - before)
+    with watched_health(server.address) as health_s:
+        replies = ask_all(server.address, "/search", asked, clients)
+    wave = Wave(name, clients, replies, time.perf_counter() - started, server.cpu() - before, health_s)
     print(f"{name}, {clients.number}: p95 {wave.ms(95):.1f} ms, {wave.n_errors} errors", flush=True)
     for reply in [reply for reply in replies if reply.status != 200][:3]:
         print(reply.status, reply.body[:300], flush=True)
@@ -161,10 +180,12 @@ def _memory(server: Server, asked: Iterator[object], amounts: Amounts, measured:
         if n_asked % EVERY == 0:
             measured.held.append(Held(n_asked, server.held()))
 
-    before, started = server.cpu(), time.perf_counter()
-    replies = ask_all(server.address, "/search", islice(asked, amounts.n_long), Clients(32), sample)
+    before, started, clients = server.cpu(), time.perf_counter(), Clients(32)
+    with watched_health(server.address) as health_s:
+        replies = ask_all(server.address, "/search", islice(asked, amounts.n_long), clients, sample)
     took_s = time.perf_counter() - started
-    measured.waves.append(Wave("the searches of the memory test", Clients(32), replies, took_s, server.cpu() - before))
+    name = "the searches of the memory test"
+    measured.waves.append(Wave(name, clients, replies, took_s, server.cpu() - before, health_s))
 
 
 def growth(held: Sequence[Held]) -> float:
@@ -196,9 +217,10 @@ def page(measured: Measured) -> str:
 
 def _table(waves: Sequence[Wave]) -> str:
     idle_ms = waves[0].ms(95)
+    processor = ("processor, server (ms)", "processor, searching (ms)")
     columns = ("", "clients", "searches", "errors", "per second", "p50 (ms)", "p95 (ms)", "p95, times the first row's")
     return table(
-        (*columns, "processor, server (ms)", "processor, searching (ms)"),
+        (*columns, "p50, times the first row's", "slowest /health (ms)", *processor),
         [
             (
                 wave.name,
@@ -209,6 +231,8 @@ def _table(waves: Sequence[Wave]) -> str:
                 f"{wave.ms(50):.1f}",
                 f"{wave.ms(95):.1f}",
                 f"{wave.ms(95) / idle_ms:.1f}",
+                f"{wave.ms(50) / waves[0].ms(50):.1f}",
+                f"{max(wave.health_s) * 1000:.0f}",
                 f"{wave.cpu.server_s / len(wave.replies) * 1000:.1f}",
                 f"{wave.cpu.searching_s / len(wave.replies) * 1000:.1f}",
             )
@@ -222,14 +246,29 @@ def _judged(waves: Sequence[Wave], cores: int) -> Iterator[str]:
     idle_ms = waves[0].ms(95)
     n_errors = sum(wave.n_errors for wave in waves)
     yield f"Errors: {n_errors} (goal: 0)."
+    slowest_ms = max(max(wave.health_s) for wave in waves) * 1000
+    yield f"The slowest /health took {slowest_ms:.0f} ms ({_goal(slowest_ms, GOAL_HEALTH_MS)} ms)."
+    for wave in waves:
+        if wave.name == READERS:
+            ratio = wave.ms(95) / idle_ms
+            yield (
+                f"{MANY} readers at one question in {NOW_AND_THEN_S:g} s: the p95 is {ratio:.1f} times "
+                f"that of one client ({_goal(ratio, GOAL_READERS)})."
+            )
+        elif wave.clients.number == CROWD:
+            ratio = wave.ms(50) / waves[0].ms(50)
+            bound = CROWD * _processor_s(wave) / cores / _processor_s(waves[0])
+            yield (
+                f"{CROWD} clients without a pause: the p50 is {ratio:.1f} times that of one client "
+                f"({_goal(ratio, GOAL_CROWD)}).\n"
+                f"At the processor time of these searches, {cores} free processors allow {bound:.1f} times."
+            )
     for wave in waves:
         if wave.clients.number == MANY and "indexing" in wave.name:
             ratio = wave.ms(95) / idle_ms
-            verdict = "reached" if ratio <= GOAL_RATIO else "missed"
-            goal = f"goal: at most {GOAL_RATIO:g}; {verdict}"
+            goal = _goal(ratio, GOAL_RATIO)
             yield f"{MANY} clients, {wave.name}: the p95 is {ratio:.1f} times that of one client ({goal})."
-    alone = waves[0]
-    each_s = (alone.cpu.server_s + alone.cpu.searching_s) / len(alone.replies)
+    each_s = _processor_s(waves[0])
     if each_s:
         bound_s = 0.95 * MANY * each_s / cores
         yield (
@@ -238,6 +277,14 @@ def _judged(waves: Sequence[Wave], cores: int) -> Iterator[str]:
             f"{bound_s * 1000 / idle_ms:.0f} times the p95 of one client. Another order of the queue does not change\n"
             "this. Only less work for each search or more processors change it."
         )
+
+
+def _goal(value: float, most: float) -> str:
+    return f"{'reached' if value <= most else 'missed'}; goal: at most {most:g}"
+
+
+def _processor_s(wave: Wave) -> float:
+    return (wave.cpu.server_s + wave.cpu.searching_s) / len(wave.replies)
 
 
 def _about_memory(held: Sequence[Held]) -> Iterator[str]:

@@ -51,9 +51,12 @@ _CONNECTIONS: dict[str, Callable[[Engine, str, str], object]] = {
     "what imports": lambda engine, name, path: engine.search(f"what imports {path}"),
     "@@name": lambda engine, name, path: engine.search(f"@@{name}"),
     "related of a symbol": lambda engine, name, path: engine.related(f"@@{name}"),
-    "related of a line": lambda engine, name, path: engine.related(f"{path}:{_LINE}"),
+    "related of a line": lambda engine, name, path: engine.related(f"{path}:{_line(engine, name, path)}"),
+    "impact": lambda engine, name, path: engine.impact(diff=_DIFF.format(path=path)),
+    "card of a name": lambda engine, name, path: engine.name_at(path, _line(engine, name, path), name),
     "map": lambda engine, name, path: engine.map(),
 }
+_DIFF = "--- a/{path}\n+++ b/{path}\n@@ -0,0 +1,1 @@\n+first = 1\n"
 _MEASURES = (
     "process, nothing changed",
     "process, one changed",
@@ -64,7 +67,6 @@ _MEASURES = (
     *(name for names in _EXPRESSIONS for name in names),
     *(f"open, {kind}, {when}" for kind in _CONNECTIONS for when in ("first", "again")),
 )
-_LINE = 20
 _N_RENAMED = 20  # files in the folder that is renamed
 
 
@@ -86,10 +88,20 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--trees", default=str(REPOSITORY / ".bench-trees"), help="folder for trees and indexes")
     parser.add_argument("--before", default="", help="folder of the source code of another version")
     parser.add_argument("--page", default="", help="page to write into, such as docs/benchmarks-operations.md")
+    parser.add_argument(
+        "--connections", default="", help="print questions about connections in this indexed folder alone"
+    )
+    parser.add_argument(
+        "--about", default="", help="with --connections: the name and the path of a function, NAME@PATH"
+    )
     parser.add_argument("--open", default="", help=argparse.SUPPRESS)  # the process that keeps a tree open
     arguments = parser.parse_args(words)
     if arguments.open:
         print(json.dumps(_open_costs(Path(arguments.open), arguments.runs)))
+        return 0
+    if arguments.connections:
+        costs = _connection_costs(Path(arguments.connections), arguments.about)
+        print(table(["", "clock / processor (ms)"], [[name, _shown(own)] for name, own in costs.items()]))
         return 0
     sizes = [int(size) for size in arguments.files.split(",")]
     roots = {size: tree(Path(arguments.trees), size) for size in sizes}
@@ -206,16 +218,20 @@ def _ripgrep(expression: str, root: Path) -> None:
     subprocess.run(["rg", "--count-matches", expression, "."], cwd=root, check=False, stdout=subprocess.DEVNULL)
 
 
-def _connection_costs(root: Path) -> Costs:
-    """Measure questions about the first function that is called in several files, and its file; each once."""
+def _connection_costs(root: Path, about: str = "") -> Costs:
+    """Measure questions about a function, else the first that is called in several files, and its file; each once."""
     costs: Costs = {}
     with Engine.open(str(root)) as engine:
-        name, path = used_function(engine)
+        name, path = about.split("@", 1) if about else used_function(engine)
     for kind, ask in _CONNECTIONS.items():
         with Engine.open(str(root)) as engine:
             for when in ("first", "again"):
                 costs[f"open, {kind}, {when}"] = [timed(partial(ask, engine, name, path))]
     return costs
+
+
+def _line(engine: Engine, name: str, path: str) -> int:
+    return next(symbol.name_line for symbol in engine.opened.catalog.symbols_of(path) if symbol.name == name)
 
 
 def used_function(engine: Engine) -> tuple[str, str]:

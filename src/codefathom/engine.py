@@ -327,9 +327,13 @@ class Engine(Upkeep, SavedIndex):
             return module_map(opened.catalog, folder)
 
     def recent_commits(self, limit: int) -> tuple[CommitMark, ...]:
-        """Return the latest commits that changed the project. Raises SourceError without a repository."""
+        """Return the latest commits that changed the project.
+
+        Raises SourceError without a repository, UsageError for a fleet.
+        """
         from codefathom.project.history_of_lines import recent_commits
 
+        self.current.refuse_fleet("has no commits of its own", instead="")
         with reading(self.current.believed()) as opened:
             return recent_commits(opened, limit)
 

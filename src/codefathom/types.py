@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
+from codefathom.facts.quick_pickle import QuickPickle
 from codefathom.facts.reasons import Note, Told, sentence
 
 Level: TypeAlias = Literal["file", "symbol", "chunk"]
@@ -162,7 +163,7 @@ class ParsedDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(QuickPickle):
     """Consecutive lines of a document, or a part of one long line. The chunks of a document join up to the document."""
 
     id: str  # hash of path, text and n-th occurrence: unchanged when lines move
@@ -202,7 +203,7 @@ class CommitMark(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(QuickPickle):
     """A returned place. `chunk` is the chunk, or the whole symbol or file for those levels."""
 
     chunk: Chunk
@@ -229,7 +230,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchPlan:
+class SearchPlan(QuickPickle):
     """The kind of search that was chosen for a query, and the reason."""
 
     route: Route = "semantic"
@@ -243,7 +244,7 @@ class SearchPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class Rest(QuickPickle):
     """The part of a list behind its last item that is shown."""
 
     n: int = 0  # items
@@ -290,7 +291,7 @@ class Partial(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(QuickPickle):
     """The hits, best first, and how far they can be trusted."""
 
     query: str

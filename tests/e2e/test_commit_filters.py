@@ -6,11 +6,14 @@ import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from codefathom import Engine
 from codefathom.errors import UsageError
+from codefathom.search.filter.filter_options import one_of
+from codefathom.types import Filter, FilterGroup
 
 from .test_commits import commit, repository  # noqa: F401  a fixture
 
@@ -75,6 +78,61 @@ def test_a_value_that_is_none_names_the_remedy(engine: Engine, question: str, pr
     with pytest.raises(UsageError, match=problem.replace("'", ".")) as raised:
         engine.search(question, commits=True)
     assert remedy in raised.value.hint
+
+
+PRICES = "Take prices from the catalogue"
+MAIL = {"Add the mailer", "Give up after three attempts (#41)", BOB, EVE}
+PLACES: dict[str, set[str]] = {
+    "@mail.py": MAIL,
+    "@*.py": MAIL | {PRICES, "Weigh letters"},
+    "@src/": {"Weigh letters"},
+    "@src/weight": {"Weigh letters"},
+    "@scale.py": {"Weigh letters"},
+    "path:src": {"Weigh letters"},
+    "-path:mail": {PRICES, "Weigh letters"},
+    "lang:python author:bob": {BOB, "Weigh letters"},
+    "@mail.py author:bob": {BOB},
+    "ext:.rs": set(),
+    "@nowhere/": set(),
+}
+
+
+@pytest.fixture
+def weighing(repository: Path, engine: Engine) -> Engine:  # noqa: F811
+    body = "".join(f"line_{number} = {number}\n" for number in range(400))
+    commit(repository, "Weigh letters", "src/weight/scale.py", body, "2026-05-01", author="Bob Fox")
+    return engine
+
+
+@pytest.mark.parametrize("marks", PLACES)
+def test_a_place_chooses_the_commits_that_changed_it(weighing: Engine, marks: str) -> None:
+    result = weighing.search(f"letters {marks} prices mailer", commits=True, limit=20)
+    assert {hit.commit.subject for hit in result.hits if hit.commit} == PLACES[marks]
+
+
+def test_options_for_files_choose_commits(weighing: Engine) -> None:
+    def subjects(**options: Any) -> set[str]:
+        result = weighing.search("letters prices mailer", commits=True, limit=20, **options)
+        return {hit.commit.subject for hit in result.hits if hit.commit}
+
+    assert subjects(where=one_of("dir", ("src",))) == {"Weigh letters"}
+    assert subjects(where=Filter("module", "eq", "src")) == {"Weigh letters"}
+    assert subjects(where=FilterGroup("NOT", (Filter("ext", "eq", ".py"),))) == set()
+    assert subjects(files=["src/weight"]) == {"Weigh letters"}
+
+
+def test_a_project_inside_a_repository_names_its_own_files(repository: Path) -> None:  # noqa: F811
+    commit(repository, "Weigh letters", "inner/src/scale.py", "weight = 1\n", "2026-05-01")
+    commit(repository, "Weigh parcels", "inner/parcel.py", "weight = 2\n", "2026-05-02")
+    (repository / "inner" / "fathom.toml").write_text("")
+    with Engine.open(str(repository / "inner")) as inner:
+        result = inner.search("weigh @src/", commits=True)
+    assert [hit.commit.subject for hit in result.hits if hit.commit] == ["Weigh letters"]
+
+
+def test_an_author_is_found_by_what_the_commit_changed(weighing: Engine) -> None:
+    commits = weighing.search("line_17 author:fox", commits=True).hits
+    assert [hit.commit.subject for hit in commits if hit.commit][:1] == ["Weigh letters"]
 
 
 def test_in_the_files_they_are_words_as_before(engine: Engine) -> None:

@@ -1,29 +1,35 @@
 """A fleet whose shards are read on the machines of a Ray cluster answers as one machine does, also after kills.
 
-Three nodes of real Ray on this machine. `make test-cluster` kills more often.
+Three nodes of real Ray on this machine. `make test-cluster` kills more often: `evals/trials/fleet_kills.py`.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import signal
 import socket
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, NamedTuple
 
 import pytest
-from tests.waiting import comes, join
+from tests.waiting import LONG_S, Started, comes, join
 
-from codefathom import Engine
+from codefathom import Engine, __version__
 from codefathom.cli import main
-from codefathom.errors import SettingsError
 from codefathom.fleet import fleet_run
-from codefathom.fleet.cluster import ray_cluster
+from codefathom.fleet.cluster import cluster_machines, ray_cluster
+from codefathom.fleet.cluster.cluster_machines import ClusterMachines
 from codefathom.fleet.cluster.ray_cluster import RayCluster
+from codefathom.fleet.cluster.shard_calls import ShardState
 from codefathom.fleet.fleet import Fleet
 from codefathom.types import SearchResult
 
@@ -49,22 +55,39 @@ QUESTIONS = (
 MODES = ("lexical", "vector", "symbol", "regex")
 
 
+class Nodes(NamedTuple):
+    """Nodes of Ray on this machine."""
+
+    address: str
+    add: Callable[..., Any]
+    remove: Callable[..., None]
+
+
 class Served(NamedTuple):
     """The same fleet, asked on this machine and on a cluster."""
 
     here: Engine
     there: Engine
-    address: str
+    nodes: Nodes
+
+    @property
+    def address(self) -> str:
+        return self.nodes.address
+
+    @property
+    def machines(self) -> ClusterMachines:
+        return RayCluster.connect(self.address).machines
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """Start three nodes, and return their address."""
+def cluster() -> Iterator[Nodes]:
+    """Start three nodes."""
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_enable_metrics_collection", "0")
+        patch.setenv("RAY_worker_niceness", "0")  # else actors get no processor time beside other tests
         os.makedirs("/tmp/ray", exist_ok=True)  # else Ray fails where it has never run
         # Not 127.0.0.1, for which Ray takes the address by which others reach this machine.
         node = {"num_cpus": 1, "object_store_memory": 80_000_000}
@@ -73,7 +96,7 @@ def cluster() -> Iterator[str]:
         for number in (3, 4):
             nodes.add_node(wait=False, **node, node_ip_address=f"127.0.0.{number}")
         nodes.wait_for_nodes()
-        yield nodes.address
+        yield Nodes(nodes.address, partial(nodes.add_node, **node), nodes.remove_node)
         import ray
 
         ray.shutdown()
@@ -82,7 +105,7 @@ def cluster() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def served(cluster: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(cluster: Nodes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("fleet")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FATHOM_STATE_DIR", str(folder / "state"))
@@ -94,7 +117,7 @@ def served(cluster: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
             assert fleet.index().n_shards_made == len(ROOMS)
             with Engine.open(fleet.root) as here:
                 settings = here.settings
-                search = settings.search._replace(fleet_cluster=cluster)
+                search = settings.search._replace(fleet_cluster=cluster.address, fleet_timeout_s=LONG_S)
                 with Engine.open(fleet.root, settings=settings._replace(search=search)) as there:
                     yield Served(here, there, cluster)
 
@@ -137,16 +160,16 @@ def actors_of(served: Served) -> list[Any]:
     """Return the actors of the three machines, that which is asked first for the first shard before the others."""
     cluster = RayCluster.connect(served.address)
     shard = next(iter(served.there.opened.catalog.shards.values()))  # type: ignore[attr-defined]
-    first = cluster._holders(shard.folder)[0]
-    machines = sorted(cluster._machines(), key=lambda machine: machine != first)
+    first = cluster.machines.holders(shard.folder)[0]
+    machines = sorted(cluster.machines.usable(), key=lambda machine: machine != first)
     assert len(machines) == 3
-    return [cluster._actor(machine) for machine in machines]
+    return [cluster.machines.actor(machine) for machine in machines]
 
 
-def kill_while_asked(served: Served, n_kills: int) -> None:
-    """Kill actors, one after the other, while questions run; each has the right answer."""
+@contextmanager
+def questions_running(served: Served) -> Iterator[Callable[[], int]]:
+    """Ask during the block, and compare each answer; yield what counts the answers."""
     expected = {question: seen(served.here.search(question, limit=10)) for question in QUESTIONS}
-    actors = actors_of(served)
     wrong: list[str] = []
     n_asked, is_over = [0], Event()
 
@@ -160,32 +183,33 @@ def kill_while_asked(served: Served, n_kills: int) -> None:
                     wrong.append(f"{question}: {error!r}")
                 n_asked[0] += 1
 
+    with running(ask, is_over):
+        yield lambda: n_asked[0]
+    assert wrong == []
+
+
+@contextmanager
+def running(ask: Callable[[], None], is_over: Event) -> Iterator[None]:
+    """Do something in a thread during the block, until an event."""
     asking = Thread(target=ask, daemon=True)
     asking.start()
     try:
-        for number in range(n_kills):
-            actor = actors[number % len(actors)]
-            process = process_of(actor)
-            before = n_asked[0]
-            os.kill(process, signal.SIGKILL)
-            assert comes(lambda before=before: n_asked[0] > before + 2)  # type: ignore[misc]
-            assert comes(lambda actor=actor: answers(actor))  # type: ignore[misc]
-            assert process_of(actor) != process
+        yield
     finally:
         is_over.set()
         join(asking)
-    assert wrong == []
 
 
 @needs_ray
 def test_a_killed_actor_costs_no_answer(served: Served) -> None:
-    kill_while_asked(served, 1)
-
-
-@needs_ray
-@pytest.mark.long
-def test_many_killed_actors_cost_no_answer(served: Served) -> None:
-    kill_while_asked(served, 60)
+    actor = actors_of(served)[0]
+    with questions_running(served) as n_asked:
+        process = process_of(actor)
+        before = n_asked()
+        os.kill(process, signal.SIGKILL)
+        assert comes(lambda: n_asked() > before + 2)
+        assert comes(lambda: answers(actor))
+        assert process_of(actor) != process
 
 
 @needs_ray
@@ -204,19 +228,116 @@ def test_where_a_machine_does_not_answer_the_other_one_is_asked(served: Served) 
 @needs_ray
 def test_two_machines_hold_each_shard(served: Served) -> None:
     cluster = RayCluster.connect(served.address)
-    machines = cluster._machines()
+    machines = cluster.machines.usable()
     assert len(machines) == 3
     for shard in served.there.opened.catalog.shards.values():  # type: ignore[attr-defined]
-        holders = cluster._holders(shard.folder)
+        holders = cluster.machines.holders(shard.folder)
         assert len(set(holders)) == 2
         assert set(holders) <= set(machines)
 
 
+def answering(served: Served) -> dict[int, ShardState]:
+    """Return who answers for each shard."""
+    shards = served.there.opened.catalog._list  # type: ignore[attr-defined]
+    return dict(RayCluster.connect(served.address).look(shards, LONG_S))
+
+
 @needs_ray
-def test_another_version_is_refused(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_cluster, "__version__", "9.9.9")
-    with pytest.raises(SettingsError, match=r"runs Codefathom \d.*, and this is 9\.9\.9"):
-        served.there.search("anything at all")
+def test_who_answers_for_a_shard_is_known(served: Served) -> None:
+    before = answering(served)
+    assert {(state.n_holders, state.n_answering) for state in before.values()} == {(2, 2)}
+    served.there.search(QUESTIONS[0])
+    after = answering(served)
+    assert all(
+        after[slot].n_calls > state.n_calls and after[slot].seconds > state.seconds for slot, state in before.items()
+    )
+
+
+def other_code(folder: Path) -> Path:
+    """Copy the program into a folder, and change one of its files."""
+    shutil.copytree(PACKAGE, folder / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__", "static"))
+    with (folder / PACKAGE.name / "versions.py").open("a") as file:
+        file.write("# another version\n")
+    return folder
+
+
+def search_in_a_process(served: Served, question: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    words = ["search", "--source-dir", served.here.root, "--format", "path", "--cluster", served.address, question]
+    command = [sys.executable, "-m", "codefathom", *words]
+    variables = {**os.environ, "FATHOM_SEARCH__FLEET_TIMEOUT_S": str(LONG_S), **environ}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=variables, timeout=LONG_S)
+
+
+@needs_ray
+def test_other_code_of_the_same_version_is_refused(served: Served, tmp_path: Path) -> None:
+    outcome = search_in_a_process(served, QUESTIONS[0], PYTHONPATH=str(other_code(tmp_path)))
+    assert outcome.returncode == 2
+    assert re.search(rf"runs Codefathom {__version__} \(code \w+\), and this is {__version__} \(code", outcome.stderr)
+    assert "Ray need not be started again" in outcome.stderr
+
+
+@needs_ray
+def test_a_machine_comes_is_updated_and_leaves_while_questions_run(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_machines, "_REFUSED_S", 1.0)
+    expected = search_in_a_process(served, QUESTIONS[0])
+    site, machines = other_code(tmp_path), served.machines
+    with questions_running(served) as n_asked:
+        node = served.nodes.add(node_ip_address="127.0.0.5", env_vars={"PYTHONPATH": str(site)})
+        assert comes(lambda: node.node_id in machines._refused)  # it runs other code: the others answer
+        newer = search_in_a_process(served, QUESTIONS[0], PYTHONPATH=str(site))
+        assert (newer.returncode, newer.stdout) == (0, expected.stdout), newer.stderr  # that machine alone answers it
+        shutil.copy(PACKAGE / "versions.py", site / PACKAGE.name / "versions.py")
+        assert comes(lambda: holds_shards(served, node.node_id))
+        drain(served, node.node_id)
+        assert comes(lambda: node.node_id not in machines.usable())
+        before = n_asked()
+        assert comes(lambda: n_asked() > before + len(QUESTIONS))
+        served.nodes.remove(node)
+        before = n_asked()
+        assert comes(lambda: n_asked() > before + len(QUESTIONS))
+
+
+def holds_shards(served: Served, node: str) -> bool:
+    """Return True if a machine is one of the holders of a shard, and all holders of all shards answer."""
+    machines, shards = served.machines, served.there.opened.catalog.shards.values()  # type: ignore[attr-defined]
+    if not any(node in machines.holders(shard.folder) for shard in shards):
+        return False
+    return all(state.n_answering == 2 for state in answering(served).values())
+
+
+def drain(served: Served, node: str) -> None:
+    """Tell Ray that a machine is about to leave."""
+    words = ["drain-node", "--address", served.address, "--node-id", node, "--reason", "DRAIN_NODE_REASON_PREEMPTION"]
+    more = ["--reason-message", "it leaves", "--deadline-remaining-seconds", "600"]
+    subprocess.run([Path(sys.executable).with_name("ray"), *words, *more], check=True, timeout=LONG_S)
+
+
+@needs_ray
+def test_a_new_generation_is_asked_at_once_while_questions_run(served: Served) -> None:
+    """Each answer is that of the old or of the new generation, and once the run has ended that of the new one."""
+    question = "freshly_written_while_asked"
+    names, is_over = set[tuple[str, ...]](), Event()
+
+    def ask() -> None:
+        while not is_over.is_set():
+            result = served.there.search(question, mode="symbol", limit=5)
+            assert result.partial is None
+            names.add(tuple(hit.chunk.path for hit in result.hits))
+
+    with Fleet.open("rooms") as fleet, running(ask, is_over):
+        room = next(place for place in fleet.status().repositories if place.name == "text").place
+        written = Path(room, "fresh.py")
+        written.write_text(f"def {question}():\n    return 1\n")
+        try:
+            fleet.index()
+            assert served.there.search(question, mode="symbol", limit=5).hits[0].chunk.path == "text/fresh.py"
+            assert comes(lambda: len(names) == 2)
+        finally:
+            written.unlink()
+            fleet.index()
+    assert names == {(), ("text/fresh.py",)}
 
 
 @needs_ray
@@ -264,3 +385,32 @@ def test_an_address_without_a_cluster_is_named(lone_fleet: str, capsys: pytest.C
 def test_what_is_no_address_is_refused(lone_fleet: str, address: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "--source-dir", lone_fleet, "--cluster", address, "token"]) == 2
     assert f"search.fleet_cluster cannot be '{address}'" in capsys.readouterr().err
+
+
+@needs_ray
+def test_a_token_that_the_cluster_does_not_take_is_named(lone_fleet: str) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.9", 0))
+        address = f"127.0.0.9:{free.getsockname()[1]}"
+    port = address.rpartition(":")[2]
+    head = [Path(sys.executable).with_name("ray"), "start", "--head", "--block", f"--port={port}"]
+    head += ["--node-ip-address=127.0.0.9", "--include-dashboard=false", "--num-cpus=1", "--disable-usage-stats"]
+    environ = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "a" * 48}
+    with Started(head, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as cluster:
+        assert comes(lambda: is_open(address))
+        words = ["search", "--source-dir", lone_fleet, "--cluster", address, "token"]
+        command = [sys.executable, "-m", "codefathom", *words]
+        environ["RAY_AUTH_TOKEN"] = "b" * 48
+        outcome = subprocess.run(command, capture_output=True, text=True, check=False, env=environ, timeout=LONG_S)
+        cluster.terminate()
+    assert outcome.returncode == 2
+    assert f"the Ray cluster at '{address}' does not accept the token of this process" in outcome.stderr
+
+
+def is_open(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=5).close()
+    except OSError:
+        return False
+    return True

@@ -11,7 +11,7 @@ import pytest
 
 from codefathom import Engine
 from codefathom.cli import main
-from codefathom.errors import UsageError
+from codefathom.errors import SourceError, UsageError
 from codefathom.fleet.fleet import Fleet
 
 
@@ -62,7 +62,6 @@ INDEX, GIT = "run `fathom fleet index team`", "run this in the folder of one of 
         ("import saved --as jsonl", INDEX),
         ("export --snapshot saved", INDEX),
         ("store verify", "run `fathom fleet verify team`"),
-        ("history auth/tokens.py", GIT),
         ("impact HEAD~1", GIT),
         ("search --commits refresh", GIT),
     ),
@@ -87,6 +86,40 @@ def test_what_a_fleet_cannot_do_says_what_to_do(
     assert team.verify() == ()
     with Engine.open(team.root) as engine:
         assert engine.search("refresh_token").hits
+
+
+def test_lines_have_the_history_of_their_repository(team: Fleet, tmp_path: Path) -> None:
+    """A fleet reads one commit of each repository; the commits before it are in the clone."""
+    clone = tmp_path / "auth"
+    git = ("git", "-C", str(clone), "-c", "user.name=Bea", "-c", "user.email=b@example.org")
+    (clone / "CODEOWNERS").write_text("*.py @keys\n")
+    (clone / "tokens.py").write_text("def renew_token(user):\n    return user.token\n")
+    for words in (("add", "-A"), ("commit", "-q", "-m", "second")):
+        subprocess.run([*git, *words], check=True, capture_output=True, timeout=60)
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    (plain / "loose.py").write_text("def loose():\n    return 1\n")
+    team.add([str(plain)])
+    team.index()
+    (clone / "tokens.py").unlink()  # what is not committed is not seen
+    with Engine.open(team.root) as engine:
+        for target in ("auth/tokens.py:1", "@@renew_token"):
+            history = engine.history(target)
+            assert [step.commit.subject for step in history.steps] == ["second", "first"]
+            assert {step.path for step in history.steps} == {"auth/tokens.py"} == {history.path}
+        assert history.code_owners == ("@keys",)
+        assert sorted((owner.name, owner.n_commits) for owner in history.changed_by) == [("A", 1), ("Bea", 1)]
+        blamed = engine.blame("auth/tokens.py", 1, 2)
+        assert [(part.start_line, part.commit and part.commit.subject) for part in blamed] == [
+            (1, "second"),
+            (2, "first"),
+        ]
+        with pytest.raises(SourceError, match="'plain' is a folder without commits in this fleet"):
+            engine.history("plain/loose.py:1")
+        with pytest.raises(SourceError, match="'plain' is a folder without commits in this fleet"):
+            engine.blame("plain/loose.py", 1, 1)
+        with pytest.raises(UsageError, match="'team' is a fleet, which has no commits of its own"):
+            engine.recent_commits(3)
 
 
 def test_an_empty_fleet_is_called_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from tests.mcp_session import McpSession
 from codefathom import Engine
 from codefathom.askers.joined import JoinedProjects
 from codefathom.cli import main
-from codefathom.facts.reasons import MOVED_TO_COMMITS, Note
+from codefathom.facts.reasons import MARKS_OF_COMMITS, MOVED_TO_COMMITS, Note
 from codefathom.question.asker import result_of
 from codefathom.question.question import Question
 
@@ -33,6 +33,27 @@ def run(root: Path, capsys: Captured, *words: str) -> tuple[Any, str]:
     assert main([*words, "-C", str(root)]) in (0, 1)
     out, err = capsys.readouterr()
     return (json.loads(out) if "--json" in words else out), err
+
+
+@pytest.mark.parametrize("mark", ["author:ann", 'author:"Ann Bee"', "-changed:7d", "changed:>2026-01"])
+def test_marks_of_commits_in_a_search_of_files_are_told(
+    repository: Path,  # noqa: F811
+    capsys: Captured,
+    mark: str,
+) -> None:
+    for command in ("search", "ask"):
+        _, said = run(repository, capsys, command, f"send letter {mark}", "--anyway")
+        assert said.count(str(Note(MARKS_OF_COMMITS))) == 1
+    found, _ = run(repository, capsys, "search", f"send letter {mark}", "--anyway", "--json")
+    assert "author: and changed: choose commits" in json.dumps(found)
+    _, said = run(repository, capsys, "search", "--commits", f"send letter {mark}", "--anyway")
+    assert "choose commits" not in said
+
+
+@pytest.mark.parametrize("text", ["author: send", "changed:never send", "the author:", "unchanged:7d send"])
+def test_words_that_are_no_marks_are_not_told(repository: Path, capsys: Captured, text: str) -> None:  # noqa: F811
+    _, said = run(repository, capsys, "search", text, "--anyway")
+    assert "choose commits" not in said
 
 
 def test_commits_answer_where_they_are_indexed(repository: Path, capsys: Captured) -> None:  # noqa: F811

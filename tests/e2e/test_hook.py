@@ -111,6 +111,39 @@ def test_the_tool_grep_is_answered_in_the_project_that_it_searches(project: Path
     assert hook(grep("retry with backoff", "/", path=str(project))).stdout
 
 
+@pytest.mark.parametrize("way", ["variable", "setting"])
+def test_an_index_outside_of_the_project_counts(tmp_path: Path, way: str) -> None:
+    folder, place = tmp_path / "shop", tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "fathom.toml").write_text("")
+    (folder / "pay.py").write_text("def retry_with_backoff():\n    return 1\n")
+    environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    if way == "variable":
+        environ["FATHOM_INDEX_DIR"] = str(place)
+    else:
+        (tmp_path / "own.toml").write_text(f'[index]\ndir = "{place}"\n')
+        environ["FATHOM_CONFIG"] = str(tmp_path / "own.toml")
+    event = json.dumps(grep("retry with backoff", folder)).encode()
+    assert run_fathom("hook", cwd=folder, env=environ, input=event).stdout == b""  # there is none yet
+    assert run_fathom("index", cwd=folder, env=environ).returncode == 0
+    assert not (folder / ".fathom").exists()
+    assert b"additionalContext" in run_fathom("hook", cwd=folder, env=environ, input=event).stdout
+
+
+def test_gemini_and_codex_are_answered_in_the_form_that_they_read(project: Path, hook: Hook) -> None:
+    gemini = {**grep("retry with backoff", project.parent), "hook_event_name": "AfterTool"}
+    search = {"pattern": "retry with backoff", "dir_path": "project/src"}
+    for event in (
+        {**gemini, "tool_name": "grep_search", "tool_input": search},
+        {**gemini, "tool_name": "search_file_content", "tool_input": {**search, "path": "project"}},
+        {**gemini, **bash("grep -rn 'retry with backoff' .", project), "tool_name": "run_shell_command"},
+        bash("rg 'retry with backoff'", project),  # Codex writes the same as Claude Code
+    ):
+        told = json.loads(hook(event).stdout)["hookSpecificOutput"]
+        assert told["hookEventName"] == event["hook_event_name"]
+        assert "`search`" in told["additionalContext"]
+
+
 @pytest.mark.parametrize(
     "content",
     [

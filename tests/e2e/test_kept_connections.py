@@ -13,6 +13,7 @@ from tests.counted import counting, grow_older, two_projects
 from codefathom import Engine
 from codefathom.errors import UsageError
 from codefathom.stores import kept_file
+from codefathom.stores.catalog.catalog import Catalog
 
 FILES = {
     "shop/__init__.py": "from .core import shared\n",
@@ -216,3 +217,21 @@ def steps_of_map(folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     with counting(monkeypatch) as steps:
         ask_for_map(folder)
     return steps.n_steps
+
+
+@pytest.mark.parametrize("question", ["impact", "card"])
+def test_impact_and_the_card_of_a_name_use_what_earlier_questions_have_read(
+    root: Path, question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "def shared():"
+    diff = f"--- a/shop/core.py\n+++ b/shop/core.py\n@@ -1,1 +1,2 @@\n {line}\n+    print()\n"
+
+    def ask(engine: Engine) -> object:
+        return engine.impact(diff=diff) if question == "impact" else engine.name_at("shop/user.py", 6, "shared")
+
+    with Engine.open(root) as engine:
+        engine.index()
+        first = ask(engine)
+        for method in ("references", "references_of", "symbols_named"):
+            monkeypatch.setattr(Catalog, method, lambda *_: pytest.fail("the catalogue is read once more"))
+        assert ask(engine) == first

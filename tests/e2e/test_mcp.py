@@ -444,3 +444,34 @@ def test_the_client_of_the_sdk_agrees_in_both_eras(indexed: Path) -> None:
 
     asyncio.run(asyncio.wait_for(old_era(), LONG_S))
     asyncio.run(asyncio.wait_for(new_era(), LONG_S))
+
+
+def test_names_in_the_files_of_the_first_hits_stand_beside_them(tmp_path: Path, own_folders: None) -> None:
+    filler = "".join(f'def step_{n}(order):\n    """Step {n}."""\n    return order + {n}\n\n\n' for n in range(30))
+    names = ("parcel_weight", "parcel_label", "parcel_price")
+    bodies = [f'def {name}(parcel):\n    """Return what a parcel needs."""\n    return parcel\n\n\n' for name in names]
+    (tmp_path / "parcels.py").write_text(filler.join(bodies))
+    (tmp_path / "letters.py").write_text("def letter(parcel):\n    return parcel\n")
+    with Engine.open(str(tmp_path)) as engine:
+        engine.index()
+    messages = [
+        call(1, "search", query="what a parcel needs"),
+        call(2, "search", query="what a parcel needs", limit=10),
+        call(3, "search", query="what a parcel needs", projects=[tmp_path.name]),
+    ]
+    got = answers(tmp_path, *messages)
+    result = got[1]["result"]
+    hits, also = result["structuredContent"]["hits"], result["structuredContent"]["also"]
+    shown = {line for hit in hits if hit["path"] == "parcels.py" for line in hit["text"].split("\n")}
+    beside = next(item["text"] for item in also if item["path"] == "parcels.py")
+    lines = (tmp_path / "parcels.py").read_text().split("\n")
+    for line in beside.split("\n"):
+        number, _, signature = line.partition(":")
+        assert lines[int(number) - 1].startswith(signature)
+    printed = "\n".join([*shown, beside])
+    assert all(f"def {name}(parcel)" in printed for name in names)
+    assert f"also in parcels.py\n{beside}" in result["content"][0]["text"]
+    assert "also" not in got[2]["result"]["structuredContent"]
+    named = got[3]["result"]["structuredContent"]
+    assert [item["text"] for item in named["also"]] == [item["text"] for item in also]
+    assert [item["path"] for item in named["also"]] == [f"{tmp_path.name}/{item['path']}" for item in also]

@@ -256,5 +256,24 @@ def test_search_imports_only_these_modules_of_ours(search: Search) -> None:
     assert {name for name in search.modules if name.startswith("codefathom")} == OURS
 
 
+def test_a_search_of_commits_takes_in_a_new_one_without_grammars_and_numpy(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("FATHOM_", "GIT_"))}
+    environment |= {"XDG_CACHE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    project.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=project, env=environment, check=True)
+    for subject in ("Read the settings", "Retry with backoff"):
+        who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.com")
+        commit = ["git", *who, "commit", "-q", "--allow-empty", "-m", subject]
+        subprocess.run(commit, cwd=project, env=environment, check=True)
+        program = PROGRAM.replace('"-n", "1"', '"--commits", "-n", "1"')
+        command = [sys.executable, "-c", program]
+        ran = subprocess.run(command, cwd=project, env=environment, capture_output=True, check=True, timeout=LONG_S)
+        assert b"indexed 1 file" in ran.stderr
+    code, modules, _ = json.loads(ran.stderr.splitlines()[-1])
+    assert code == 0
+    assert {"numpy", "semble_grammars"}.isdisjoint(name.partition(".")[0] for name in modules)
+
+
 def test_a_process_that_answers_and_ends_does_not_look_for_circles_of_objects(search: Search) -> None:
     assert search.n_looks == 0

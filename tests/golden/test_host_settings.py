@@ -109,6 +109,30 @@ def test_existing_settings_stay(run: Run, home: Path, tmp_path: Path, scope: str
     assert not skills or not (base / skills).exists()
 
 
+HOOKS = {"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json"}
+
+
+@pytest.mark.parametrize("has_settings", [True, False])
+@pytest.mark.parametrize("name", HOOKS)
+def test_a_hook_has_the_form_of_its_host(run: Run, home: Path, tmp_path: Path, name: str, has_settings: bool) -> None:
+    path, before = home / HOOKS[name], GOLDEN / f"{name}.hook.before.json"
+    if has_settings:
+        path.parent.mkdir()
+        path.write_bytes(before.read_bytes())
+
+    assert run(["install", name, "--yes", "--hook"], tmp_path).code == 0
+    command = str(Path(sys.executable).parent / "fathom")
+    after = path.read_bytes().replace(command.encode(), b"/home/me/.local/bin/fathom")
+    golden = GOLDEN / f"{name}.hook{'' if has_settings else '.new'}.json"
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.write_bytes(after)
+    assert after == golden.read_bytes()
+
+    assert "is already set up" in run(["install", name, "--yes", "--hook"], tmp_path).out
+    assert run(["uninstall", name, "--yes"], tmp_path).code == 0
+    assert path.read_bytes() == before.read_bytes() if has_settings else not path.exists()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the places of VS Code differ")
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_what_was_made_is_gone(run: Run, home: Path, tmp_path: Path, name: str) -> None:

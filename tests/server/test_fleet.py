@@ -17,6 +17,7 @@ from codefathom.cli import main
 from codefathom.fleet import fleet_run
 from codefathom.fleet.fleet import Fleet
 from codefathom.fleet.shards import SHARDS
+from codefathom.server.metrics import shard_watch
 from codefathom.server.server_config import ServerConfig
 
 NAMES = ("alpha", "beta", "gamma")
@@ -114,6 +115,17 @@ def test_what_only_the_command_does_is_refused(client: httpx.Client, team: Fleet
         assert "`fathom fleet " in answer.json()["hint"]
     assert team.verify() == ()
     assert client.post("/search", json={"query": "refresh token"}).json()["hits"]
+
+
+def test_a_folder_without_commits_is_named(client: httpx.Client) -> None:
+    for path in ("/history?project_id=team&place=beta/code.py:1", "/blame?project_id=team&path=beta/code.py"):
+        answer = client.get(path)
+        assert (answer.status_code, answer.json()["detail"]) == (
+            404,
+            "'beta' is a folder without commits in this fleet",
+        )
+    commits = client.get("/commits?project_id=team")
+    assert (commits.status_code, "is a fleet" in commits.json()["detail"]) == (400, True)
 
 
 def write(fleet: Fleet, name: str, text: str) -> None:
@@ -216,3 +228,30 @@ def test_each_tool_answers_and_says_what_is_missing(team: Fleet) -> None:
     assert shard in lines
     assert "alpha/" in entries
     assert f"{SAID}{shard} (beta)" in entries
+
+
+def test_readyz_and_metrics_know_each_shard(client: httpx.Client, team: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard_watch, "_KEPT_S", 0.0)
+    ready = client.get("/readyz")
+    assert (ready.status_code, ready.json()["status"], ready.json()["n_shards"]) == (200, "ready", 3)
+    metrics = client.get("/metrics").text
+    assert "codefathom_shards 3\n" in metrics
+    assert "codefathom_shards_unanswered 0\n" in metrics
+    chunks = {shard.slot: shard.n_chunks for shard in team.status().shards}
+    for slot in (1, 2, 3):
+        assert f'codefathom_shard_holders{{project="team",shard="0000{slot}"}} 1\n' in metrics
+        assert f'codefathom_shard_chunks{{project="team",shard="0000{slot}"}} {chunks[slot]}\n' in metrics
+    folder = damage(team, "beta")
+    ready = client.get("/readyz")
+    assert (ready.status_code, ready.json()["status"]) == (503, "not ready")
+    assert (ready.json()["unanswered"], ready.json()["n_unanswered"]) == ([folder], 1)
+    metrics = client.get("/metrics").text
+    assert "codefathom_shards_unanswered 1\n" in metrics
+    assert 'codefathom_shard_holders{project="team",shard="00002"} 0\n' in metrics
+
+
+def test_many_shards_have_no_labels_of_their_own(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard_watch, "_MOST_SHARDS", 2)
+    metrics = client.get("/metrics").text
+    assert "codefathom_shards 3\n" in metrics
+    assert metrics.count("codefathom_shard_holders{") == 2

@@ -144,6 +144,17 @@ def test_asking_twice_gives_the_same_job(jobs: Jobs, stage: Stage) -> None:
     assert len(jobs.listed()) == 1
 
 
+def test_the_jobs_under_way_are_those_of_the_project_that_have_not_ended(jobs: Jobs, stage: Stage) -> None:
+    first = jobs.submit("shop", "/shop")
+    second = jobs.submit("shop", "/shop", full=True)
+    other = jobs.submit("other", "/other")
+    assert jobs.active_ids("shop") == {first.id, second.id}
+    jobs.cancel(second.id)
+    assert jobs.active_ids("shop") == {first.id}
+    assert jobs.active_ids("other") == {other.id}
+    assert jobs.active_ids("third") == frozenset()
+
+
 def test_a_full_run_queues_behind_a_smaller_one(jobs: Jobs, stage: Stage) -> None:
     first = jobs.submit("p", "/r")
     full = jobs.submit("p", "/r", full=True)

@@ -98,3 +98,26 @@ def test_addresses(server: httpx.Client, place: str, route: str, last_event_id: 
     address, headers = route.format(quote(place, safe="")), {"last-event-id": last_event_id.strip()}
     response = server.get(address, headers=headers, follow_redirects=True)
     assert 400 <= response.status_code < 500
+
+
+@pytest.mark.parametrize(
+    ("address", "named", "hint"),
+    [
+        ("/file?project_id=shop&path=cart.py&start=3", "query.start", "did you mean start_line?"),
+        ("/map?project_id=shop&max_token=100", "query.max_token", "did you mean max_tokens?"),
+        ("/symbols?project=shop", "query.project", "did you mean project_id?"),
+        ("/blame?path=cart.py&zzzzzzzz=1", "query.zzzzzzzz", "this route takes end_line, filePath, file_path, path, "),
+    ],
+)
+def test_a_parameter_that_a_route_does_not_know_is_named(
+    plain: httpx.Client, address: str, named: str, hint: str
+) -> None:
+    """It was left out in silence, so that the answer was taken for the filtered one."""
+    answer = plain.get(address)
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid"), answer.text
+    assert answer.json()["detail"] == f"{named} is not a parameter of this route"
+    assert answer.json()["hint"].startswith(hint)
+
+
+def test_a_route_without_parameters_takes_a_number_against_caches(plain: httpx.Client) -> None:
+    assert plain.get("/health?_=17").status_code == 200

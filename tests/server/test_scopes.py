@@ -70,6 +70,7 @@ ROUTES: dict[str, Row] = {
     "GET /docs": Row(OPEN),
     "GET /assets/{name}": Row((404,) * 7),
     "GET /health": Row(OPEN),
+    "GET /readyz": Row(OPEN),
     "GET /version": Row(OPEN),
     "GET /openapi.json": Row(OWN),
     "GET /session": Row(OWN),

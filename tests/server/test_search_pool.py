@@ -314,3 +314,6 @@ def test_over_http_too_many_searches_are_refused(config: ServerConfig, shop: Pat
     assert {answer.status_code for answer in answers} == {200, 503}
     refused = next(answer for answer in answers if answer.status_code == 503)
     assert refused.json()["code"] == "busy"
+    wait_s = refused.headers["retry-after"]
+    assert refused.json()["hint"] == f"try again in {wait_s} s"
+    assert int(wait_s) >= 1

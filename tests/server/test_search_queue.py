@@ -124,6 +124,31 @@ def test_too_many_are_refused_at_once() -> None:
     asyncio.run(ask())
 
 
+@pytest.mark.parametrize(("seconds", "wait_s"), [(0.001, 1), (20.0, 8), (100_000.0, 60)])
+def test_who_is_refused_is_told_when_those_before_will_have_been_answered(seconds: float, wait_s: int) -> None:
+    now = 0.0
+
+    def work() -> None:
+        nonlocal now
+        now += seconds
+
+    async def ask() -> None:
+        made = SearchQueue(1, lambda: 4, clock=lambda: now)
+        await made.run("a", work, LONG_S)  # counts for a tenth
+        first = await held(made, gate := Gate())
+        waiting = [asyncio.create_task(made.run("a", lambda: 1, LONG_S)) for _ in range(4)]
+        await asyncio.sleep(0)
+        with pytest.raises(BusyError) as refused:
+            await made.run("b", lambda: 1, LONG_S)
+        gate.may_end.set()
+        await asyncio.gather(first, *waiting)
+        made.close()
+        assert refused.value.wait_s == wait_s
+        assert refused.value.hint == f"try again in {wait_s} s"
+
+    asyncio.run(ask())
+
+
 def test_what_waits_too_long_or_is_given_up_is_left_undone() -> None:
     done: list[str] = []
 

@@ -15,7 +15,9 @@ from tests.server.test_projects import add, index
 from codefathom import Engine
 from codefathom.answer.tokens import estimate
 from codefathom.search.ranking.weights import WEIGHTS
+from codefathom.server.http.answer_json import as_json
 from codefathom.server.http.auth import Token, hash_of
+from codefathom.server.schemas.search_schemas import SearchOut
 from codefathom.server.server_config import ServerConfig
 from codefathom.shapes import search_shape
 
@@ -83,6 +85,32 @@ def test_each_signal_of_a_hit_is_explained(reading: httpx.Client) -> None:
 )
 def test_options_have_two_spellings(reading: httpx.Client, plain: dict, camel: dict) -> None:
     assert found(reading, **plain) == found(reading, **camel)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"explain": True},
+        {"level": "file", "limit": 3, "whole": True},
+        {"query": "price_of", "mode": "symbol", "explain": True},
+        {"query": "pri.e", "mode": "regex", "explain": True},
+        {"query": "what calls price_of", "explain": True},
+        {"query": "nothing like this xyzzy", "max_tokens": 900},
+        {"limit": 100, "max_tokens": 700, "explain": True},
+        {"project_ids": ["shop", "unknown"]},
+    ],
+)
+def test_an_answer_is_what_its_schema_writes(reading: httpx.Client, body: dict) -> None:
+    content = reading.post("/search", json={"query": QUESTION, **body}).content
+    shown = SearchOut.model_validate_json(content)
+    hidden = None if body.get("explain") else {"hits": {"__all__": {"signals", "reason_parts", "place_parts"}}}
+    assert shown.model_dump_json(exclude=hidden).encode() == content
+
+
+def test_an_answer_can_hold_any_name_of_a_file() -> None:
+    value = {"path": "caf\udce9.py", "list": ("\ud800",), "number": float("nan")}
+    assert as_json(value) == '{"path":"caf?.py","list":["?"],"number":null}'
 
 
 def test_filters_keep_the_hits(reading: httpx.Client) -> None:

@@ -47,6 +47,7 @@ TABLE = {
     "GET /assets/{name}": "own",
     "HEAD /assets/{name}": "own",
     "GET /health": "own",
+    "GET /readyz": "own",
     "GET /version": "own",
     "GET /session": "own",
     "GET /sign-in": "wait",

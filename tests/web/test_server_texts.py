@@ -25,7 +25,7 @@ WEB = Path(__file__).parents[2] / "web" / "src"
 def keys(prefix: str, file: str = "i18n/server-text.ts") -> set[str]:
     """Return the ends of the keys of the page that begin like this."""
     text = (WEB / file).read_text(encoding="utf-8")
-    return set(re.findall(rf'^    "{re.escape(prefix)}([^"]+)":', text, re.MULTILINE))
+    return set(re.findall(rf'^  "{re.escape(prefix)}([^"]+)":', text, re.MULTILINE))
 
 
 def subclasses(kind: type) -> Iterator[type]:

@@ -1,10 +1,10 @@
 import { ConfigProvider } from "antd";
 import english from "antd/locale/en_US";
-import chinese from "antd/locale/zh_CN";
 import { lazy, Suspense, useState } from "react";
 import { BrowserRouter, Route, Routes } from "react-router";
 import { FirstPage } from "./first-page";
 import { LanguageProvider, useLanguage } from "./i18n";
+import { chineseWords } from "./i18n/words";
 import { Missing } from "./missing";
 import { Loading } from "./parts";
 import { remember, remembered } from "./remembered";
@@ -40,7 +40,10 @@ function Themed() {
     setChoice(next);
   };
   return (
-    <ConfigProvider theme={themeOf(appearance, isStill)} locale={language === "zh" ? chinese : english}>
+    <ConfigProvider
+      theme={themeOf(appearance, isStill)}
+      locale={(language === "zh" && chineseWords()?.locale) || english}
+    >
       <BrowserRouter basename={ROOT_PATH || "/"}>
         <Pages theme={choice} onTheme={choose} />
       </BrowserRouter>

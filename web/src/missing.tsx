@@ -6,7 +6,7 @@ import { Message } from "./parts";
 export function Missing() {
   const t = useText();
   return (
-    <Message title={t("shell.missing")} detail={t("shell.missing.hint")}>
+    <Message level="h1" title={t("shell.missing")} detail={t("shell.missing.hint")}>
       <Link to="/">{t("shell.home")}</Link>
     </Message>
   );

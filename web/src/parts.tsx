@@ -23,6 +23,8 @@ export function Loading() {
 
 export interface MessageProps {
   readonly title: string;
+  /** h1 where this is all of a page. */
+  readonly level?: "h1" | "h2";
   readonly detail?: ReactNode;
   readonly hint?: ReactNode;
   readonly icon?: ReactNode;
@@ -30,7 +32,7 @@ export interface MessageProps {
 }
 
 /** A few words in the middle of an empty place, and what to do about it. */
-export function Message({ title, detail, hint, icon, children }: MessageProps) {
+export function Message({ title, level: Heading = "h2", detail, hint, icon, children }: MessageProps) {
   return (
     <section className="message">
       {icon && (
@@ -38,7 +40,7 @@ export function Message({ title, detail, hint, icon, children }: MessageProps) {
           {icon}
         </div>
       )}
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       {detail && <p>{detail}</p>}
       {hint && <p className="message-hint">{hint}</p>}
       {children && <div className="message-do">{children}</div>}
@@ -94,7 +96,7 @@ function Broken({ error }: { readonly error: Error }) {
   const t = useText();
   return (
     <div role="alert">
-      <Message title={t("shell.broken")} detail={<code>{error.message}</code>} hint={t("shell.broken.hint")}>
+      <Message level="h1" title={t("shell.broken")} detail={<code>{error.message}</code>} hint={t("shell.broken.hint")}>
         <Button onClick={() => location.reload()}>{t("shell.reload")}</Button>
       </Message>
     </div>

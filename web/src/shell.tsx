@@ -1,38 +1,18 @@
-import {
-  AreaChartOutlined,
-  DesktopOutlined,
-  FolderOpenOutlined,
-  MessageOutlined,
-  MoonOutlined,
-  SearchOutlined,
-  SettingOutlined,
-  SunOutlined,
-  TeamOutlined,
-} from "@ant-design/icons";
+import { DesktopOutlined, MoonOutlined, SettingOutlined, SunOutlined } from "@ant-design/icons";
 import { Button } from "antd";
 import { lazy, type ReactNode, Suspense } from "react";
 import { NavLink, useLocation } from "react-router";
+import { FindButton } from "./find/button";
 import { type Key, LANGUAGES, type Language, useLanguage, useText } from "./i18n";
 import mark from "./mark.svg";
 import { Boundary } from "./parts";
+import { useMenuPages } from "./pages";
 import { Who } from "./people/who";
-import { useIsKept } from "./session";
 import type { Choice } from "./theme";
 import { usePlaces } from "./viewer/place";
 import "./shell.css";
 
 const CodeViewer = lazy(() => import("./viewer"));
-
-/** Pages about the whole server, which only its administrators may see. */
-const OF_SERVER: ReadonlySet<string> = new Set(["/monitoring", "/people"]);
-
-const PAGES: readonly { readonly path: string; readonly name: Key; readonly icon: ReactNode }[] = [
-  { path: "/search", name: "shell.search", icon: <SearchOutlined aria-hidden /> },
-  { path: "/chat", name: "shell.chat", icon: <MessageOutlined aria-hidden /> },
-  { path: "/projects", name: "shell.projects", icon: <FolderOpenOutlined aria-hidden /> },
-  { path: "/monitoring", name: "shell.monitoring", icon: <AreaChartOutlined aria-hidden /> },
-  { path: "/people", name: "shell.people", icon: <TeamOutlined aria-hidden /> },
-];
 
 const THEMES: readonly { readonly choice: Choice; readonly name: Key; readonly icon: ReactNode }[] = [
   { choice: "system", name: "shell.theme.system", icon: <DesktopOutlined aria-hidden /> },
@@ -50,8 +30,7 @@ export function Shell({ children, ...theme }: ThemeProps & { readonly children: 
   const t = useText();
   const { pathname } = useLocation();
   const { place, close } = usePlaces();
-  const isKept = useIsKept();
-  const pages = isKept ? PAGES.filter(({ path }) => !OF_SERVER.has(path)) : PAGES;
+  const pages = useMenuPages();
   return (
     <div className="shell">
       <a className="skip" href="#content">
@@ -62,6 +41,7 @@ export function Shell({ children, ...theme }: ThemeProps & { readonly children: 
           <img src={mark} alt="" width={28} height={28} />
           <span>Codefathom</span>
         </NavLink>
+        <FindButton onTheme={theme.onTheme} />
         <nav className="menu" aria-label={t("shell.menu")}>
           {pages.map((page) => (
             <NavLink key={page.path} to={page.path}>

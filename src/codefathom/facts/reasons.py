@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from codefathom.facts.quick_pickle import QuickPickle
+
 Value: TypeAlias = "str | int | float | tuple[str, ...] | Note | tuple[Note, ...]"
 
 ANYWAY = '--anyway (over HTTP "anyway": true) shows the closest matches'
@@ -21,7 +23,7 @@ ENGLISH: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Note(QuickPickle):
     """One statement: its kind, and the values that the words of the kind name. `str` puts it into English."""
 
     kind: str  # a key of ENGLISH
@@ -235,7 +237,16 @@ NO_COMMITS_INDEXED = _kind(
     "the question asks for the history, and no commit is indexed yet; these are files. --commits (over HTTP and for "
     'agents "commits": true) answers from the commits, and makes their index once',
 )
-OF_HISTORY = (MOVED_TO_COMMITS, NO_COMMITS_INDEXED)  # what an answer says where its question asks for the history
+MARKS_OF_COMMITS = _kind(
+    "marks_of_commits",
+    "author: and changed: choose commits; in a search of files they are plain words. --commits (over HTTP and for "
+    'agents "commits": true) searches the commits; --changed-after chooses files by their time on the disk',
+)
+OF_HISTORY = (
+    MOVED_TO_COMMITS,
+    NO_COMMITS_INDEXED,
+    MARKS_OF_COMMITS,
+)  # what an answer says where its question asks for the history
 NOT_THAT_WAY = _kind("not_that_way", "{why}, but nothing was found that way")
 STANDS_THERE = _kind("stands_there", "few of its words occur here, but these places contain its text as it is written")
 

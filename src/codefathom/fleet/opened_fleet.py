@@ -33,6 +33,7 @@ from codefathom.project.location import Location
 from codefathom.project.opening import OpenedProject
 from codefathom.providers.base import Embedder
 from codefathom.remote.vector_stores import vector_folder
+from codefathom.source.scan import FileTree
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.folder import Folder
@@ -89,6 +90,7 @@ class OpenedFleet(OpenedProject):
         if len(self.shards.broken) == len(self.shards.shards):
             raise self.shards.set_aside(*next(iter(self.shards.broken.items())))
         trees = {item.name: tree_of(item.place, item.state) for item in manifest.repositories() if item.state}
+        self._trees = trees
         place = replace(place, revision=FleetFiles(name, ShardTree(trees)))
         super().__init__(place, on_wait, wrap_model)
 
@@ -123,6 +125,11 @@ class OpenedFleet(OpenedProject):
         if isinstance(shards, ClusterCatalogs):
             return ClusterVectors(shards, VectorsPart(name, dimensions))
         return ShardVectors(shards, lambda slot: open_vectors(shards, slot, name, dimensions))
+
+    def repository_of(self, path: str) -> tuple[str, FileTree | None]:
+        """Return how the paths of the repository of a file begin, with its files."""
+        name = path.partition("/")[0]
+        return f"{name}/", self._trees.get(name)
 
     def marked(self, hits: tuple[Hit, ...], generation: int) -> tuple[Hit, ...]:
         """Say of each hit where else its file is. Its lines are those that were indexed: no generation changes."""

@@ -16,7 +16,9 @@ _OFFER = (
     'does: use the tool `search` of the MCP server fathom, or run `fathom search "question"`. For an exact text, grep '
     "is right."
 )
-_EVENTS = ("PostToolUse", "PreToolUse")
+_EVENTS = ("PostToolUse", "PreToolUse", "AfterTool")
+_SHELLS = ("Bash", "run_shell_command")
+_SEARCHES = ("Grep", "grep_search", "search_file_content")
 _GREPS = ("grep", "egrep", "fgrep", "rg", "ag", "ack")
 _PATTERN_OPTIONS = ("-e", "--regexp")
 _WITH_VALUE = frozenset(
@@ -59,11 +61,11 @@ def grep_of(content: bytes) -> Grep | None:
     name, arguments, folder = event.get("hook_event_name"), event.get("tool_input"), event.get("cwd")
     if name not in _EVENTS or not isinstance(arguments, dict) or not isinstance(folder, str):
         return None
-    if event.get("tool_name") == "Bash":
+    if event.get("tool_name") in _SHELLS:
         pattern: object = next(_patterns(arguments), "")
         place: object = ""
-    elif event.get("tool_name") == "Grep":
-        pattern, place = arguments.get("pattern"), arguments.get("path") or ""
+    elif event.get("tool_name") in _SEARCHES:
+        pattern, place = arguments.get("pattern"), arguments.get("path") or arguments.get("dir_path") or ""
     else:
         return None
     if not isinstance(pattern, str) or not isinstance(place, str) or not is_question(pattern):

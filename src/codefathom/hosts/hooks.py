@@ -1,32 +1,43 @@
-"""A hook in the settings of Claude Code: added, renewed or taken out, without touching the hooks of others.
+"""A hook in the settings of an agent: added, renewed or taken out, without touching the hooks of others.
 
-It comes after a call (PostToolUse): so it cannot keep the agent from one, whatever happens to it. The command ends with
-code 0 also where fathom is not there any more, or is too old to know the command.
+It comes after a call: so it cannot keep the agent from one, whatever happens to it. The command ends with code 0 also
+where fathom is not there any more, or is too old to know the command. Claude Code, Codex and Gemini CLI document one
+form of a hook, in which the event, the names of tools and the unit of the time limit differ.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from typing import Any
+from typing import Any, NamedTuple
 
 from codefathom.hosts import json_edits
 from codefathom.hosts.instructions import ChangedError
 
-_KEY, _EVENT = "hooks", "PostToolUse"
+_KEY = "hooks"
 _END = " hook || exit 0"
-_TIMEOUT_S = 5
 _OWN = re.compile(rf"(?P<command>.*\bfathom(?:\.exe)?'?){re.escape(_END)}", re.IGNORECASE)
 
 
-def hook(command: str) -> dict[str, Any]:
-    """Return the hook that starts a command of fathom."""
-    return _item(shlex.quote(command))
+class HookForm(NamedTuple):
+    """What differs between the hooks of hosts."""
+
+    event: str  # after a call of a tool
+    tools: str  # an expression for the names of the tools that search, or run commands
+    timeout: int  # five seconds, in the unit of the host
 
 
-def created(command: str) -> str:
+# See code.claude.com/docs/en/hooks, developers.openai.com/codex/hooks and geminicli.com/docs/hooks/reference.
+FORMS = {
+    "claude": HookForm("PostToolUse", "Grep|Bash", 5),
+    "codex": HookForm("PostToolUse", "Bash", 5),
+    "gemini": HookForm("AfterTool", "grep_search|search_file_content|run_shell_command", 5_000),
+}
+
+
+def created(form: HookForm, command: str) -> str:
     """Return the text of a new file."""
-    return json_edits.created(_KEY, _EVENT, [hook(command)])
+    return json_edits.created(_KEY, form.event, [_item(form, shlex.quote(command))])
 
 
 def may_have_hook(text: str) -> bool:
@@ -34,35 +45,35 @@ def may_have_hook(text: str) -> bool:
     return f"fathom{_END}" in text.replace(".exe", "").replace("'", "")
 
 
-def with_hook(text: str, command: str) -> str:
+def with_hook(form: HookForm, text: str, command: str) -> str:
     """Return settings with the hook, in the place of an older one. Raises FormError, and ChangedError."""
-    at = _place(text)
-    item = hook(command)
-    if at is not None and json_edits.items_in(text, _KEY, _EVENT)[at] == item:
+    at = _place(form, text)
+    item = _item(form, shlex.quote(command))
+    if at is not None and json_edits.items_in(text, _KEY, form.event)[at] == item:
         return text
-    return json_edits.with_item(text, _KEY, _EVENT, item, at)
+    return json_edits.with_item(text, _KEY, form.event, item, at)
 
 
-def without_hook(text: str) -> str | None:
+def without_hook(form: HookForm, text: str) -> str | None:
     """Return settings without the hook; None where that is the whole file. Raises FormError, and ChangedError."""
-    at = _place(text)
-    return text if at is None else json_edits.without_item(text, _KEY, _EVENT, at)
+    at = _place(form, text)
+    return text if at is None else json_edits.without_item(text, _KEY, form.event, at)
 
 
-def _item(quoted: str) -> dict[str, Any]:
+def _item(form: HookForm, quoted: str) -> dict[str, Any]:
     return {
-        "matcher": "Grep|Bash",
-        "hooks": [{"type": "command", "command": f"{quoted}{_END}", "timeout": _TIMEOUT_S}],
+        "matcher": form.tools,
+        "hooks": [{"type": "command", "command": f"{quoted}{_END}", "timeout": form.timeout}],
     }
 
 
-def _place(text: str) -> int | None:
+def _place(form: HookForm, text: str) -> int | None:
     """Return the place of the hook among those of others, None without one. Raises FormError, and ChangedError."""
-    for at, item in enumerate(json_edits.items_in(text, _KEY, _EVENT)):
+    for at, item in enumerate(json_edits.items_in(text, _KEY, form.event)):
         inner = item.get("hooks") if isinstance(item, dict) else None
         commands = [one.get("command") for one in inner if isinstance(one, dict)] if isinstance(inner, list) else []
         for own in filter(None, (_OWN.fullmatch(command) for command in commands if isinstance(command, str))):
-            if item != _item(own["command"]):
+            if item != _item(form, own["command"]):
                 raise ChangedError
             return at
     return None

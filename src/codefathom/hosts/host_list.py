@@ -125,6 +125,13 @@ HOSTS = (
 )
 
 
+_PROJECT_HOOKS = {
+    "claude": (".claude", "settings.json"),
+    "codex": (".codex", "hooks.json"),
+    "gemini": (".gemini", "settings.json"),
+}
+
+
 class HostPlaces(NamedTuple):
     """The files of a host for one user or one project; a host is there where one of `marks` is."""
 
@@ -152,7 +159,7 @@ def project_places(host: Host, root: str) -> HostPlaces:
     name = host.project_instructions
     instructions = Target(root, (name,)) if name else None
     hidden = Target(root, (_HIDDEN_BY[name],)) if name in _HIDDEN_BY else None
-    hooks = Target(root, (".claude", "settings.json")) if host.name == "claude" else None
+    hooks = Target(root, _PROJECT_HOOKS[host.name]) if host.name in _PROJECT_HOOKS else None
     return HostPlaces(settings, skill, (settings, Target(root, (folder,))), sub_agent, instructions, hidden, hooks)
 
 
@@ -164,7 +171,7 @@ def user_places(host: Host, around: Surroundings) -> HostPlaces:
     settings = Target(around.home, (folder, *host.project_settings[1:]))
     places = HostPlaces(settings, Target(around.home, (folder, *_SKILL)), (Target(around.home, (folder,)),))
     instructions = Target(around.home, (folder, _GEMINI)) if host.name == "gemini" else None
-    return places._replace(instructions=instructions)
+    return places._replace(instructions=instructions, hooks=settings if host.name == "gemini" else None)
 
 
 def _vscode_places(around: Surroundings) -> HostPlaces:
@@ -191,7 +198,7 @@ def _codex_places(around: Surroundings) -> HostPlaces:
     own = around.variables.get("CODEX_HOME", "")
     folder = Target(own, ()) if own else Target(around.home, (".codex",))
     places = HostPlaces(folder.inner("config.toml"), Target(around.home, (".agents", *_SKILL)), (folder,))
-    return places._replace(instructions=folder.inner(_AGENTS))
+    return places._replace(instructions=folder.inner(_AGENTS), hooks=folder.inner("hooks.json"))
 
 
 def _zed_places(around: Surroundings) -> HostPlaces:

@@ -6,7 +6,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codefathom.errors import SourceError
 from codefathom.hosts import hooks, instructions
@@ -61,8 +61,12 @@ def setup_changes(
     skill = [_text_change(places.skill, skill_text(), "skill")] if places.skill else []
     sub_agent = [_text_change(places.sub_agent, sub_agent_text(), "sub-agent")] if places.sub_agent else []
     paragraph = _instructed(places, is_wanted=instructs)
-    offer = _hooked(places.hooks, command, is_wanted=hook)
-    return [_settings_change(host, places.settings, host.entry(command)), *skill, *sub_agent, *paragraph, *offer]
+    settings = _settings_change(host, places.settings, host.entry(command))
+    if places.hooks == places.settings:  # one file, and one change of it
+        settings = next(_hooked(host, settings, command, is_wanted=hook), settings)
+        return [settings, *skill, *sub_agent, *paragraph]
+    offer = _hooked(host, _as_it_is(places.hooks), command, is_wanted=hook)
+    return [settings, *skill, *sub_agent, *paragraph, *offer]
 
 
 def removal_changes(host: Host, places: HostPlaces, others: Iterable[tuple[Host, HostPlaces]]) -> list[FileChange]:
@@ -75,8 +79,11 @@ def removal_changes(host: Host, places: HostPlaces, others: Iterable[tuple[Host,
     readers = [title for title, its in set_up if its.instructions == places.instructions]
     texts = ((places.skill, "skill", users), (places.sub_agent, "sub-agent", ()))
     removals = [_text_removal(target, what, whose) for target, what, whose in texts if target is not None]
-    rest = (*_uninstructed(places, readers), *_unhooked(places.hooks))
-    return [_settings_removal(host, places.settings), *removals, *rest]
+    offer = list(_unhooked(host, _as_it_is(places.hooks)))
+    settings = _as_it_is(places.settings) or FileChange(places.settings, None, None)
+    if places.hooks == places.settings:
+        settings, offer = (offer or [settings])[0], []
+    return [_settings_removal(host, settings), *removals, *_uninstructed(places, readers), *offer]
 
 
 def _instructed(places: HostPlaces, *, is_wanted: bool) -> Iterator[FileChange]:
@@ -118,40 +125,49 @@ def _uninstructed(places: HostPlaces, readers: Sequence[str]) -> Iterator[FileCh
         yield FileChange(target, before, before, _CHANGED_PARAGRAPH)
 
 
-def _hooked(target: Target | None, command: str, *, is_wanted: bool) -> Iterator[FileChange]:
-    """Yield the change that adds the hook, or renews it; none where it is not wanted. Raises SourceError."""
-    if target is None or not (is_wanted or _has_hook(target)):
-        return
+def _as_it_is(target: Target | None) -> FileChange | None:
+    """Return a change of a file that changes nothing yet, None for no file. Raises SourceError."""
+    if target is None:
+        return None
     before = _read(target)
-    if before is None:
-        yield FileChange(target, None, hooks.created(command).encode())
+    return FileChange(target, before, before)
+
+
+def _hooked(host: Host, change: FileChange | None, command: str, *, is_wanted: bool) -> Iterator[FileChange]:
+    """Yield a change that also adds the hook, or renews it; none where it is not wanted. Raises SourceError."""
+    if change is None or not (is_wanted or _has_hook(change)):
         return
-    with _understanding(target):
-        mark, text = _decoded(before)
-        try:
-            yield FileChange(target, before, mark + hooks.with_hook(text, command).encode())
-        except instructions.ChangedError:
-            yield FileChange(target, before, before, _CHANGED_HOOK)
-
-
-def _unhooked(target: Target | None) -> Iterator[FileChange]:
-    """Yield the change that takes the hook out; none where it is not there. Raises SourceError."""
-    if target is None or not _has_hook(target):
+    form = hooks.FORMS[host.name]
+    if change.after is None:
+        yield replace(change, after=hooks.created(form, command).encode())
         return
-    before = _read(target) or b""
-    with _understanding(target):
-        mark, text = _decoded(before)
+    with _understanding(change.target):
+        mark, text = _decoded(change.after)
         try:
-            rest = hooks.without_hook(text)
-            yield FileChange(target, before, None if rest is None else mark + rest.encode())
+            yield replace(change, after=mark + hooks.with_hook(form, text, command).encode())
         except instructions.ChangedError:
-            yield FileChange(target, before, before, _CHANGED_HOOK)
+            yield replace(change, note=_CHANGED_HOOK)
 
 
-def _has_hook(target: Target) -> bool:
+def _unhooked(host: Host, change: FileChange | None) -> Iterator[FileChange]:
+    """Yield a change that also takes the hook out; none where it is not there. Raises SourceError."""
+    if change is None or change.after is None or not _has_hook(change):
+        return
+    with _understanding(change.target):
+        mark, text = _decoded(change.after)
+        try:
+            rest = hooks.without_hook(hooks.FORMS[host.name], text)
+            yield replace(change, after=None if rest is None else mark + rest.encode())
+        except instructions.ChangedError:
+            yield replace(change, note=_CHANGED_HOOK)
+
+
+def _has_hook(change: FileChange) -> bool:
     """Return True if settings may hold a hook of fathom; those that cannot be read as text do not."""
-    _, text = _text_of(target)
-    return text is not None and hooks.may_have_hook(text)
+    try:
+        return change.after is not None and hooks.may_have_hook(_decoded(change.after)[1])
+    except FormError:
+        return False
 
 
 def _text_of(target: Target) -> tuple[bytes | None, str | None]:
@@ -181,19 +197,19 @@ def _is_set_up(host: Host, target: Target) -> bool:
         return True
 
 
-def _settings_removal(host: Host, target: Target) -> FileChange:
-    before = _read(target)
-    if before is None or not before.strip():
-        return FileChange(target, before, before)
-    with _understanding(target):
-        mark, text = _decoded(before)
+def _settings_removal(host: Host, change: FileChange) -> FileChange:
+    """Return a change that also takes the entry out. Raises SourceError."""
+    if change.after is None or not change.after.strip():
+        return change
+    with _understanding(change.target):
+        mark, text = _decoded(change.after)
         entry = host.entry_in(text)
         if not _is_own(entry):
-            return FileChange(target, before, before)
+            return change
         if _is_changed(host, entry):
-            return FileChange(target, before, before, f"{_CHANGED}; remove it there if you do not want it")
+            return replace(change, note=f"{_CHANGED}; remove it there if you do not want it")
         rest = host.without_entry(text)
-        return FileChange(target, before, None if rest is None else mark + rest.encode())
+        return replace(change, after=None if rest is None else mark + rest.encode())
 
 
 def followed(places: HostPlaces) -> HostPlaces:

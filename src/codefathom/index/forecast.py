@@ -9,7 +9,7 @@ from codefathom.facts.languages import is_extracted, language_of
 from codefathom.index.chunk import TARGET_CHARS
 from codefathom.index.plan import IndexPlan, Recipe, plan, refuse_to_empty
 from codefathom.index.purposes import n_tokens
-from codefathom.parse import grammars, is_for_model
+from codefathom.parse import is_for_model
 from codefathom.providers.base import BYTES_PER_TOKEN
 from codefathom.source.changes import FileStat
 from codefathom.stores.catalog.readers import IndexState
@@ -87,6 +87,8 @@ def _embedding_tokens(sizes: Sequence[int]) -> int:
 
 def _for_model(todo: IndexPlan, recipe: Recipe, without_purpose: Collection[StoredDocument] | None) -> ForModel:
     """Count the files and tokens that a model would be sent, at most: files in the cache are not sent."""
+    from codefathom.parse import grammars
+
     answering = dict.fromkeys(grammars.languages(), "treesitter")
     languages = [(job, language_of(job.file.path)) for job in (*todo.jobs, *todo.unfinished)]
     parsed = parsed_by_model(

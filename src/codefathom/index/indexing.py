@@ -48,7 +48,7 @@ from codefathom.index.prepare import (
 from codefathom.index.reparse import ModelParser, ModelReparse
 from codefathom.index.tally import ErrorLimit, Tally
 from codefathom.index.workers import prepare_all, prepare_windows
-from codefathom.parse.grammars import missing_grammars
+from codefathom.parse.problems import missing_grammars
 from codefathom.providers.base import Embedder
 from codefathom.source.charset import likely_encoding
 from codefathom.source.documents import is_read_whole, undecodable_lines_of

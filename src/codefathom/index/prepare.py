@@ -16,7 +16,7 @@ from codefathom.facts.reasons import Note
 from codefathom.index.chunk import chunk
 from codefathom.index.plan import FileJob, Recipe
 from codefathom.parse import parse
-from codefathom.parse.grammars import missing_grammars
+from codefathom.parse.problems import missing_grammars
 from codefathom.parse.text import PARSER
 from codefathom.parse.text import parse as parse_text
 from codefathom.source.changes import FileStat

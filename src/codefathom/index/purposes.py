@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from codefathom.errors import ProviderError
 from codefathom.facts.reasons import NO_PURPOSE, Note
 from codefathom.providers.base import Ask, ChatModel, Message, whole
-from codefathom.providers.parallel import in_parallel
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import StoredDocument
@@ -163,6 +162,8 @@ class _PurposeRun:
 
         Yield the number of files that are done, and of all.
         """
+        from codefathom.providers.parallel import in_parallel
+
         documents = without_purpose(self._catalog, self._cache, self._model.key)
         if paths is not None:
             documents = [document for document in documents if document.path in paths]

@@ -17,7 +17,6 @@ from codefathom.index.prepare import Outcome, PreparedFile, prepare_parsed
 from codefathom.parse import is_for_model
 from codefathom.parse.llm import parser
 from codefathom.providers.base import ChatModel
-from codefathom.providers.parallel import in_parallel
 from codefathom.stores.cache import encode_parsed
 from codefathom.types import Document, Failure, ParsedDocument
 
@@ -63,6 +62,8 @@ class ModelReparse:
             return outcomes
         model = self._model
         documents = [item.parsed.document for item in files]
+        from codefathom.providers.parallel import in_parallel
+
         answers = in_parallel(partial(self._ask, model), documents, model.model, model.workers)
         name = model.model.name
         new = {item.path: self._finished(item, answer, name) for item, answer in zip(files, answers, strict=True)}

@@ -155,7 +155,7 @@ class EditorAnswers:
     def symbols_of(self, path: str) -> Sequence[FoundSymbol]:
         """Return the symbols of a file in line order, outer before inner; none of one that is not shown."""
         self._files.take_in_changes([path])
-        return self._engine.files.outline(path) if self._files.file(path) else ()
+        return self._files.symbols(path) if self._files.file(path) else ()
 
     def outline(self, path: str) -> list[DocumentSymbol]:
         """Return the symbols of a file as a tree, those inside others below them."""

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from lsprotocol.types import Location, Position, Range
 from pygls.uris import from_fs_path, to_fs_path
 
 from codefathom.engine import Engine
-from codefathom.errors import SourceError, UsageError
+from codefathom.errors import FathomError, SourceError, UsageError
 from codefathom.lsp.positions import column_of, from_wire, has_other_ends, lines_of, names_at, same_lines, to_wire
 from codefathom.lsp.use_spots import Spot, UseSpots
-from codefathom.types import Related
-
-if TYPE_CHECKING:
-    from codefathom.project.browsing import Files
+from codefathom.types import FileLines, FoundSymbol, Related
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +94,8 @@ class ShownFiles:
         self._engine = engine
         self._open_texts = open_texts
         self._encoding = encoding
+        self._saved: dict[str, FileLines | SourceError | UsageError] = {}
+        self._outlines: dict[str, Sequence[FoundSymbol]] = {}
         self._read: dict[str, ShownFile | None] = {}
         self._spots: dict[str, UseSpots] = {}
 
@@ -141,25 +139,38 @@ class ShownFiles:
 
     def take_in_changes(self, paths: Iterable[str]) -> bool:
         """Take in those of some files that are not as they were indexed; return whether there were any."""
-        files = self._engine.files
-        changed = sorted(path for path in set(paths) if _is_changed(files, path))
+        changed = sorted(path for path in set(paths) if _is_changed(self._lines(path)))
         if changed:
             self._engine.take_in(changed)
-            self._read.clear()
-            self._spots.clear()
+            for kept in (self._saved, self._outlines, self._read, self._spots):
+                kept.clear()
         return bool(changed)
+
+    def symbols(self, path: str) -> Sequence[FoundSymbol]:
+        """Return the indexed symbols of a file in line order, outer before inner."""
+        if path not in self._outlines:
+            self._outlines[path] = self._engine.files.outline(path)
+        return self._outlines[path]
+
+    def _lines(self, path: str) -> FileLines | SourceError | UsageError:
+        """Return a file as it is saved, or why there is none."""
+        if path not in self._saved:
+            try:
+                self._saved[path] = self._engine.files.lines(path)
+            except (SourceError, UsageError) as error:
+                self._saved[path] = error
+        return self._saved[path]
 
     def _text(self, path: str) -> UseSpots | None:
         """Return a file in which uses of names can be looked up; None for one without an index."""
         if path not in self._spots and (file := self.file(path)):
-            symbols = [item.symbol for item in self._engine.files.outline(path)]
+            symbols = [item.symbol for item in self.symbols(path)]
             self._spots[path] = UseSpots("\n".join(file.indexed), file.language, symbols)
         return self._spots.get(path)
 
     def _find(self, path: str) -> ShownFile | None:
-        try:
-            saved = self._engine.files.lines(path)
-        except (SourceError, UsageError):
+        saved = self._lines(path)
+        if isinstance(saved, FathomError):
             return None
         indexed = lines_of(saved.text)
         open_text = self._open_texts.get(path)
@@ -172,13 +183,10 @@ class ShownFiles:
         return ShownFile(path, saved.file.language, uri, indexed, shown, self._encoding)
 
 
-def _is_changed(files: Files, path: str) -> bool:
-    try:
-        return files.lines(path).stale
-    except SourceError:  # it is gone, or was never there
-        return True
-    except UsageError:
-        return False
+def _is_changed(saved: FileLines | SourceError | UsageError) -> bool:
+    if isinstance(saved, FathomError):
+        return isinstance(saved, SourceError)  # it is gone, or was never there
+    return saved.stale
 
 
 def path_of(uri: str, root: str) -> str | None:

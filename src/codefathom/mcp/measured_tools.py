@@ -48,7 +48,8 @@ def of_search(calls: ToolCalls, question: TreeQuestion) -> Measure:
 
 
 def _is_shown(content: Mapping[str, Any], question: TreeQuestion) -> bool:
-    shown = ((hit["path"], int(line)) for hit in content.get("hits", ()) for line in _NUMBERED.findall(hit["text"]))
+    parts = (*content.get("hits", ()), *content.get("also", ()))
+    shown = ((part["path"], int(line)) for part in parts for line in _NUMBERED.findall(part["text"]))
     return any(place.holds(path, line) for path, line in shown for place in question.places)
 
 

@@ -20,13 +20,25 @@ from codefathom.mcp.tool_projects import ChosenProjects
 from codefathom.project.location import path_within
 from codefathom.question.asker import Asker, result_of
 from codefathom.question.question import Question
-from codefathom.search.filter.filter_options import folder_of, is_glob
+from codefathom.search.filter.filter_options import as_spelled, folder_of, is_glob
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.search.verdict import Verdict
 from codefathom.stores.conditions import combine
 from codefathom.system.stopping import check_stopped
 from codefathom.text.printable import show_name
-from codefathom.types import FileLines, Hit, LineHistory, Progress, RelatedResult, SearchResult, SomeFiles, Symbol
+from codefathom.types import (
+    FileLines,
+    Filter,
+    FilterGroup,
+    Hit,
+    LineHistory,
+    Progress,
+    RelatedResult,
+    SearchResult,
+    SomeFiles,
+    Symbol,
+    Where,
+)
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
@@ -60,21 +72,29 @@ class Outline(NamedTuple):
     verdict: Verdict | None  # on the question, where there is one
 
 
-def searched(chosen: ChosenProjects, question: Question, paths: Sequence[str]) -> SearchResult:
+def searched(
+    chosen: ChosenProjects, question: Question, paths: Sequence[str], *, are_files: bool = False
+) -> SearchResult:
     """Return the best places of all projects; of one whose first index is being made, those that words find.
 
-    Raises the error of the first project if there is no result.
+    The paths are patterns, files and folders, or files alone, as hits name them. Raises the error of the first project
+    if there is no result.
     """
+    condition = _any_file if are_files else where_of
     projects: dict[str, Part] = {**chosen.askers, **chosen.indexing}
     if not chosen.is_named:
-        inside = combine(question.where, where_of(paths))
+        inside = combine(question.where, condition(paths))
         return cast(SearchResult, result_of(projects[_only(chosen)], replace(question, where=inside)))
     from codefathom.askers.kept import KeptProject
 
     parts = {
-        name: KeptProject(projects[name], where=where_of(own)) for name, own in _paths_of_each(paths, projects).items()
+        name: KeptProject(projects[name], where=condition(own)) for name, own in _paths_of_each(paths, projects).items()
     }
     return cast(SearchResult, result_of(_joined(parts, chosen), question))
+
+
+def _any_file(paths: Sequence[str]) -> Where | None:
+    return FilterGroup("OR", tuple(as_spelled(Filter("path", "eq", path)) for path in paths))
 
 
 def entries_of(chosen: ChosenProjects, path: str) -> FolderEntries | None:

@@ -26,6 +26,7 @@ from codefathom.mcp.project_questions import (
     searched,
     with_own_paths,
 )
+from codefathom.mcp.same_files import MOST_LOOKED_AT, NOTHING_NEAR, NearPlaces, first_files
 from codefathom.mcp.tool_arguments import cursor_of, most_tokens, named, number, option_values, switch, text_of, texts
 from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
@@ -40,6 +41,7 @@ from codefathom.mcp.tool_results import (
     history_result,
     impact_result,
     indexing_result,
+    is_first_look,
     lines_result,
     map_result,
     places_result,
@@ -135,14 +137,25 @@ class ToolCalls:
         # Who names a budget wants it used; the usual answer stays as short as it is.
         bodies = _Bodies(call, answer) if "max_tokens" in arguments and step is None else None
         is_limited = "limit" in arguments
+        near = NOTHING_NEAR if is_limited or step is not None else self._near(call, question, answer)
 
         def within_room(most: int) -> ToolResult:
-            return search_result(result, cursor, most, is_limited=is_limited, bodies=bodies, indexing=step)
+            return search_result(result, cursor, most, is_limited=is_limited, bodies=bodies, near=near, indexing=step)
 
         most = call.masks.room(call.most)
         first = within_room(most)
         # A body may have the first mark, whose note needs room.
         return first if call.masks.room(call.most) == most else within_room(call.masks.room(call.most))
+
+    def _near(self, call: _Call, question: Question, answer: SearchResult) -> NearPlaces:
+        """Return the best places in the files of the first hits, where an answer names them."""
+        files = first_files(answer.hits) if is_first_look(answer, is_limited=False) else ()
+        if not files:
+            return NOTHING_NEAR
+        there = replace(question, for_agent=True, limit=MOST_LOOKED_AT)
+        places = call.masks.shown(searched(call.chosen, there, files, are_files=True)).hits
+        symbols = outlines_of(call.chosen, files)
+        return call.masks.of(NearPlaces(files, places, tuple(symbols.get(path, ()) for path in files)))
 
     def _read(self, call: _Call) -> ToolResult:
         arguments = call.arguments

@@ -68,6 +68,7 @@ TOOLS: Sequence[ToolSpec] = (
         },
         {
             "hits": _LIST,
+            "also": _LIST,
             **_TRUST,
             **_PAGE,
         },

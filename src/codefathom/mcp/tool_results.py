@@ -12,10 +12,11 @@ from codefathom.errors import FathomError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import MOST_LIKELY_NOTHING, OF_HISTORY, Note, sentence
 from codefathom.mcp.agent_masks import masked_error
+from codefathom.mcp.same_files import NOTHING_NEAR, NamesInFile, NearPlaces, names_in_files
 from codefathom.mcp.tool_arguments import Cursor
 from codefathom.search.graph.edge_list import EdgeGroup, grouped, place_in_file
 from codefathom.search.graph.impact_part import first_items, left_out, n_items
-from codefathom.search.ranking.excerpt import telling_lines
+from codefathom.search.ranking.excerpt import NumberedLine, telling_line, telling_lines
 from codefathom.search.verdict import MAX_WEAK, Verdict
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
@@ -38,7 +39,7 @@ _REMEDIES = {
 }
 # Chosen on the development questions, as docs/benchmarks-agents.md says: lines of the first hit, the second and the
 # others, and the share of the best one's score below which a hit waits for a cursor.
-_LINES, _NEAR = (5, 3, 2), 0.4
+_LINES, _NEAR = (5, 3, 1), 0.4
 _SHOWN_CHARS = 120  # of a line
 _USUAL_HITS, _LEAST_HITS = 10, 3  # that are shown at once
 _MOST_PARTS = 1_000_000
@@ -101,6 +102,7 @@ class ToolAnswer(NamedTuple):
     page: ListPage
     rest: Rest  # of the list, behind these parts
     n_shown: int = _MOST_PARTS  # at most, also where there is room for more
+    also: ResultPart = ResultPart("", {})  # what is beside the list, where all of it has room
 
 
 def packed(answer: ToolAnswer, most: int) -> Mapping[str, Any]:
@@ -124,8 +126,9 @@ def _packed_first(answer: ToolAnswer, n: int) -> Mapping[str, Any]:
     rest = answer.rest.plus(len(answer.parts) - n)
     is_cut = n < min(len(answer.parts), answer.n_shown)
     more = list_end(rest, answer.page, n, is_cut=is_cut)
-    texts = [answer.head.text, *(part.text for part in answer.parts[:n]), more.text]
-    shape = {answer.key: [part.shape for part in answer.parts[:n]], **answer.head.shape, **more.shape}
+    also = ResultPart("", {}) if is_cut else answer.also
+    texts = [answer.head.text, *(part.text for part in answer.parts[:n]), also.text, more.text]
+    shape = {answer.key: [part.shape for part in answer.parts[:n]], **also.shape, **answer.head.shape, **more.shape}
     return tool_result("\n\n".join(filter(None, texts)), shape)
 
 
@@ -201,11 +204,13 @@ def search_result(
     *,
     is_limited: bool,
     bodies: Bodies | None = None,
+    near: NearPlaces = NOTHING_NEAR,
     indexing: Progress | None = None,
 ) -> Mapping[str, Any]:
     """Return a page of hits; unless the caller limits them, those far behind the best wait for a cursor.
 
-    What the hits leave of the budget is for the bodies of the first ones.
+    What the hits leave of the budget is for the names of places in the files of the first ones, which are the best of
+    the places that are `near`, and then for the bodies of the first ones.
     `indexing` is how far a first index is, where there is none yet.
     """
     parts = tuple(hit_part(hit, number) for number, hit in enumerate(result.hits, start=result.offset + 1))
@@ -214,9 +219,26 @@ def search_result(
         head = head._replace(shape={**head.shape, "indexing": _numbers(indexing)})
     page = ListPage(cursor, result.generation)
     answer = ToolAnswer("hits", head, parts, page, result.rest, _n_at_once(result, is_limited=is_limited))
+    if near.places:
+        answer = _with_names(answer, most, near)
     if bodies is not None:
         answer = _with_bodies(answer, result, most, bodies)
     return packed(answer, most)
+
+
+def _with_names(answer: ToolAnswer, most: int, near: NearPlaces) -> ToolAnswer:
+    """Return an answer with the names of further places in the first files, if they have room beside all hits."""
+    n = min(len(answer.parts), answer.n_shown)
+    hits = [part.shape for part in answer.parts[:n]]
+    shown = {(hit["path"], int(line.partition(":")[0])) for hit in hits for line in hit["text"].split("\n")}
+    trial = answer._replace(also=_names_part(list(names_in_files(near, shown))))
+    return trial if fits(_packed_first(trial, n), most) else answer
+
+
+def _names_part(files: Sequence[NamesInFile]) -> ResultPart:
+    texts = ["\n".join((f"also in {show_name(file.path)}", *file.lines)) for file in files]
+    shape = [{"path": file.path, "text": "\n".join(file.lines)} for file in files]
+    return ResultPart("\n\n".join(texts), {"also": shape} if shape else {})
 
 
 def _with_bodies(answer: ToolAnswer, result: SearchResult, most: int, bodies: Bodies) -> ToolAnswer:
@@ -237,13 +259,18 @@ def _with_bodies(answer: ToolAnswer, result: SearchResult, most: int, bodies: Bo
     return answer
 
 
+def is_first_look(result: SearchResult, *, is_limited: bool) -> bool:
+    """Return True for the first page of a ranking that found something, where the caller names no number of hits."""
+    return bool(result.hits) and result.mode in _RANKED and not (is_limited or result.offset or result.weak)
+
+
 def _n_at_once(result: SearchResult, *, is_limited: bool) -> int:
     """Return the number of hits that are shown without a cursor."""
     if result.offset:
         return _MOST_PARTS
     if result.weak:
         return MAX_WEAK
-    return _n_near(result.hits) if result.mode in _RANKED and not is_limited else _MOST_PARTS
+    return _n_near(result.hits) if is_first_look(result, is_limited=is_limited) else _MOST_PARTS
 
 
 def _n_near(hits: Sequence[Hit]) -> int:
@@ -257,7 +284,7 @@ def hit_part(hit: Hit, number: int, body: Body | None = None) -> ResultPart:
     """Return a hit with its number in the list, and its body, else the best of its lines, more for the first hits."""
     chunk = hit.chunk
     n_lines = _LINES[min(number, len(_LINES)) - 1]
-    lines = body or [(line.number, line.text) for line in telling_lines(hit, n_lines, _SHOWN_CHARS)]
+    lines = body or [(line.number, line.text) for line in _lines_of(hit, n_lines)]
     code = "\n".join(f"{number}:{text}" for number, text in lines)
     why = sentence(note for note in hit.reasons if note.kind not in _SHOWN_ANYWAY)
     place = f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}"
@@ -276,7 +303,13 @@ def hit_part(hit: Hit, number: int, body: Body | None = None) -> ResultPart:
         "stale": hit.stale,
         "text": code,
     }
-    return ResultPart(f"{title}{notes}\n{_fenced(code, chunk.language)}", shape)
+    # A single line, which begins with its number, can end nothing.
+    is_bare = len(lines) == 1 and number > len(_LINES) - 1 and len(code.splitlines()) == 1
+    return ResultPart(f"{title}{notes}\n{code if is_bare else _fenced(code, chunk.language)}", shape)
+
+
+def _lines_of(hit: Hit, n_lines: int) -> Sequence[NumberedLine]:
+    return telling_lines(hit, n_lines, _SHOWN_CHARS) if n_lines > 1 else [telling_line(hit, _SHOWN_CHARS)]
 
 
 def related_result(result: RelatedResult, page: ListPage, most: int) -> Mapping[str, Any]:

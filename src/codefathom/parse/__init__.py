@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from codefathom.facts.languages import marks_of, may_be_code
 from codefathom.facts.reasons import READ_BY_HEAD, Note
-from codefathom.parse import grammars, notebook, text, treesitter
+from codefathom.parse import text
 from codefathom.types import Document, ParsedDocument
 
 Parser = Callable[[Document], ParsedDocument | None]  # None: an unknown language; a parser never raises
 
-PARSERS: Mapping[str, Parser] = {"treesitter": treesitter.parse, "text": text.parse}
+
+def _by_grammar(document: Document) -> ParsedDocument | None:
+    from codefathom.parse import treesitter
+
+    return treesitter.parse(document)
+
+
+# Grammars take longer to import than to take in one commit, and texts need none.
+PARSERS: Mapping[str, Parser] = {"treesitter": _by_grammar, "text": text.parse}
 
 
 def parse(
@@ -25,6 +33,8 @@ def parse(
     `is_for_model`.
     """
     if marks_of(document.language) == "cells":
+        from codefathom.parse import notebook
+
         return notebook.parse(document)
     problems: tuple[Note, ...] = ()
     for name in chain:
@@ -59,17 +69,9 @@ def is_for_model(path: str, language: str, answered: str, chain: Sequence[str]) 
     return not (answered.startswith("treesitter") and "treesitter" in chain[:place])
 
 
-def n_without_syntax(problems: Iterable[Note]) -> int:
-    """Return the number of definitions of a document that its grammar has lost, by the problems of the document."""
-    return sum(int(str(note.values["count"])) for note in problems if note.kind == READ_BY_HEAD)
-
-
-def is_complete(problems: Iterable[Note]) -> bool:
-    """Return True if the problems of a document only say that definitions are known without syntax: none is missing."""
-    return all(note.kind == READ_BY_HEAD for note in problems)
-
-
 def available_languages() -> tuple[list[str], list[str]]:
     """Return the languages with queries for definitions, and those of them whose grammar cannot be loaded."""
+    from codefathom.parse import grammars
+
     names = grammars.languages()
     return names, [name for name in names if grammars.load_problem(name)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib import resources
 from typing import NamedTuple
@@ -47,12 +47,6 @@ def load_problem(name: str) -> Note | None:
     except Exception as error:  # whatever a grammar package raises, the file is still indexed as text
         return Note(LACKS_GRAMMAR, {"language": name, "error": str(error)})
     return None
-
-
-def missing_grammars(problems: Iterable[Note]) -> dict[str, str]:
-    """Return the languages that a document was parsed without, by its problems, each with the reason."""
-    lacking = (note.values for note in problems if note.kind == LACKS_GRAMMAR)
-    return {str(values["language"]): str(values["error"]) for values in lacking}
 
 
 def load_problem_now(name: str) -> Note | None:

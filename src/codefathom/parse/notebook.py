@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from codefathom.parse import text, treesitter
-from codefathom.parse.grammars import missing_grammars
+from codefathom.parse.problems import missing_grammars
 from codefathom.source.document_places import Mark, marks
 from codefathom.types import Break, Document, ParsedDocument
 

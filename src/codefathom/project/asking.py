@@ -323,12 +323,14 @@ def _history(index: CurrentIndex, question: Question) -> Iterator[LineHistory]:
     from codefathom.project.history_of_lines import line_history
 
     check_texts(question.text, question.since, question.author)
-    index.refuse_fleet("has no history of its own", instead="")
     limit_of(question)
     index.refresh()
-    with reading(index.believed(), whole=True) as opened:
-        result = line_history(opened, question)
-    yield result
+
+    def ask() -> LineHistory:
+        with reading(index.believed(), whole=True) as opened:
+            return line_history(opened, question)
+
+    yield index.in_time(ask)
 
 
 def _map(index: CurrentIndex, question: Question) -> Iterator[MapParts | ProjectMap]:
@@ -398,16 +400,15 @@ def _request(question: Question, index: CurrentIndex) -> SearchRequest:
     settings = index.settings.search
     check_page(question, MOST_HITS)
     check_texts(question.text)
-    if index.place.revision is not None:
-        from codefathom.project.commit_filters import with_commit_filters
+    revision = index.place.revision
+    if revision is not None:
+        from codefathom.project.commit_filters import of_commits, query_of_commits, with_commit_filters
         from codefathom.source.revisions.commits import CommitHistory
 
-        is_of_all = isinstance(index.place.revision, CommitHistory)
-        question = with_commit_filters(question) if is_of_all else question
+        question = with_commit_filters(question, revision) if isinstance(revision, CommitHistory) else question
     parsed = parse_query(question.text)
     if parsed.is_empty:
         raise UsageError("the query is empty", hint='ask for something, such as fathom search "retry with backoff"')
-    revision = index.place.revision
     if question.where is not None and revision and not revision.has_times and mentions(question.where, "modified"):
         raise UsageError(
             f"the files of the revision {revision.name!r} have no time of change",
@@ -418,13 +419,17 @@ def _request(question: Question, index: CurrentIndex) -> SearchRequest:
     mode = _chosen("mode", question.mode or settings.mode, MODES)
     functions_only = Filter("kind", "in", FUNCTION_KINDS) if unit == "function" else None
     inside = kept_to(index, question.files) if question.files else None
+    where = combine(question.where, functions_only, inside)
+    query = replace(parsed, where=parsed.where and index.condition(parsed.where))
+    if revision is not None and isinstance(revision, CommitHistory):
+        query, where = query_of_commits(query, revision), of_commits(where, revision)
     return SearchRequest(
-        query=replace(parsed, where=parsed.where and index.condition(parsed.where)),
+        query=query,
         limit=question.limit or settings.limit,
         offset=question.offset,
         level="symbol" if unit == "function" else unit,
         mode=mode,
-        where=combine(question.where, functions_only, inside),
+        where=where,
         min_score=question.min_score,
         fusion=fusion(index.settings),
         expression_limit_s=settings.expression_timeout_s,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codefathom.errors import SourceError, UsageError
-from codefathom.project.history_of_lines import tree_of_commits
+from codefathom.project.history_of_lines import last_commit
 from codefathom.project.opening import OpenedProject
 from codefathom.question.extents import MOST_BLAMED_LINES
 from codefathom.source.origin import origin_of
@@ -27,10 +27,11 @@ def blame(opened: OpenedProject, path: str, start_line: int, end_line: int) -> t
     data = origin_of(opened.recipe.tree, opened.recipe.rules, opened.catalog).content(path)
     if data is None:
         raise SourceError(f"{path!r} cannot be read", hint="`fathom index` tells why it is left out")
-    tree = tree_of_commits(opened)
+    tree, shown = last_commit(opened, path)
+    own_path = path.removeprefix(shown)
     last = min(end_line, data.count(b"\n") + (data[-1:] not in (b"", b"\n")))
-    places = committed_places(tree, path, data, start_line, last)
-    commits = line_commits(tree, path, tuple(places.values()))
+    places = committed_places(tree, own_path, data, start_line, last)
+    commits = line_commits(tree, own_path, tuple(places.values()))
     marks = {name: _masked(mark) for name, mark in commit_marks(tree, commits.values()).items()}
     parts: list[BlamedLines] = []
     for line in range(start_line, last + 1):

@@ -1,14 +1,23 @@
-"""`author:` and `changed:` in a question to the commits: which commits may answer it."""
+"""Filters of a question to the commits, such as `author:`, `changed:`, `--dir` and `@path`: which may answer it.
+
+A condition on files means the commits that changed a file that fulfils it.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from codefathom.errors import UsageError
+from codefathom.facts.languages import language_of
 from codefathom.question.question import Question
-from codefathom.stores.conditions import combine
+from codefathom.search.filter.filter_options import glob_expression, is_glob
+from codefathom.search.question.query import Query
+from codefathom.source.revisions.changed_files import changed_files
+from codefathom.source.revisions.commits import FOLDER, CommitHistory, commits_of
+from codefathom.stores.conditions import combine, field_named, matches, path_fields
 from codefathom.types import Filter, FilterGroup, Where
 
 _MARK = re.compile(r'(?<!\S)(?P<minus>-?)(?P<field>author|changed):(?P<value>"[^"\n]*"|\S*)', re.IGNORECASE)
@@ -25,14 +34,17 @@ _FORMS = (
 )
 
 
-def with_commit_filters(question: Question) -> Question:
+_OF_FILES = frozenset({"path", "dir", "name", "ext", "language", "module", "sub_module", "is_test"})
+
+
+def with_commit_filters(question: Question, history: CommitHistory) -> Question:
     """Return a question whose marks have become its filter. Raises UsageError for a value that is none."""
     if question.text.strip().count("\n") >= _PASTED:
         return question
     marks = list(_MARK.finditer(question.text))
     if not marks:
         return question
-    where = [_condition(mark["field"].lower(), mark["value"].strip('"'), mark["minus"]) for mark in marks]
+    where = [_condition(mark["field"].lower(), mark["value"].strip('"'), mark["minus"], history) for mark in marks]
     text = " ".join(_MARK.sub("", question.text).split())
     if not text:
         raise UsageError(
@@ -41,17 +53,73 @@ def with_commit_filters(question: Question) -> Question:
     return replace(question, text=text, where=combine(question.where, *where))
 
 
-def _condition(field: str, value: str, minus: str) -> Where:
-    where = _by(value) if field == "author" else _changed(value)
+def of_commits(where: Where | None, history: CommitHistory) -> Where | None:
+    """Return a condition on files as one on the commits that changed such files. Raises SourceError."""
+    if where is None:
+        return None
+    if _is_of_files(where):
+        return _that_changed(where, history)
+    if isinstance(where, Filter):
+        return where
+    inner = (of_commits(item, history) for item in where.filters)
+    return replace(where, filters=tuple(item for item in inner if item is not None))
+
+
+def query_of_commits(query: Query, history: CommitHistory) -> Query:
+    """Return a query whose marks on files, such as `@src/`, choose the commits that changed these."""
+    paths = [path for path in query.paths if not path.startswith(FOLDER)]
+    if not paths:
+        return replace(query, where=of_commits(query.where, history))
+    marked = FilterGroup("OR", tuple(map(_marked, paths)))
+    where = of_commits(combine(query.where, marked), history)
+    return replace(query, paths=tuple(path for path in query.paths if path.startswith(FOLDER)), where=where)
+
+
+def _is_of_files(where: Where) -> bool:
+    """Return True for a condition that the path of a file decides, and that names no commit itself."""
+    if isinstance(where, FilterGroup):
+        return bool(where.filters) and all(map(_is_of_files, where.filters))
+    values = where.value if isinstance(where.value, tuple) else (where.value,)
+    names_commit = any(str(value).startswith(FOLDER) for value in values)
+    return field_named(where.field).name in _OF_FILES and not names_commit
+
+
+def _that_changed(where: Where, history: CommitHistory) -> Where:
+    changed = changed_files(history.tree())
+    files = {path for paths in changed.values() for path in paths}
+    chosen = {path for path in files if matches(where, _record(path))}
+    return _one_of([commit for commit, paths in changed.items() if not chosen.isdisjoint(paths)])
+
+
+def _record(path: str) -> Mapping[str, object]:
+    return {**path_fields(path), "path": path, "language": language_of(path)}
+
+
+def _marked(path: str) -> Where:
+    """Return the condition that `@path` means: this path, one that ends with it, or all below it."""
+    inner = path.strip("/")
+    if is_glob(inner):
+        return Filter("path", "regex", glob_expression(path))
+    ends = (Filter("path", "eq", inner), Filter("path", "ends_with", f"/{inner}"))
+    return FilterGroup("OR", (*ends, Filter("path", "starts_with", f"{inner}/")))
+
+
+def _one_of(commits: Sequence[str]) -> Where:
+    return Filter("path", "in_cased", tuple(commits))
+
+
+def _condition(field: str, value: str, minus: str, history: CommitHistory) -> Where:
+    where = _by(value, history) if field == "author" else _changed(value)
     return FilterGroup("NOT", (where,)) if minus else where
 
 
-def _by(name: str) -> Where:
-    """Return the condition that a part of the name of the author stands in the head of a commit."""
+def _by(name: str, history: CommitHistory) -> Where:
+    """Return the condition that a commit has this in the name of its author."""
     if not name.strip():
         hint = 'write a part of it behind the colon, such as author:ann or author:"Ann Bee"'
         raise UsageError("author: needs a name", hint=hint)
-    return Filter("text", "regex", rf"\A[^\n]*\ncommit \w+\nauthor [^\n]*{re.escape(name)}[^\n]*, \d{{4}}-")
+    part = name.casefold()
+    return _one_of([path for path, commit in commits_of(history.tree()).items() if part in commit.author.casefold()])
 
 
 def _changed(value: str) -> Where:

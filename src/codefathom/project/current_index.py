@@ -116,8 +116,12 @@ class CurrentIndex:
 
     @property
     def lacks_views(self) -> bool:
-        """True if a run has completed the index, but not with these settings, or a part of it was lost."""
-        return is_whole(self.opened) and not self.opened.views.are_made
+        """True if a run has completed the index, but not with these settings, or a part of it was lost.
+
+        Of the index as it was opened last: `refresh` looks whether it was replaced.
+        """
+        opened = self.last_opened
+        return is_whole(opened) and not opened.views.are_made
 
     def with_settings(self, settings: Settings) -> Self:
         """Return this index with other settings for questions; it is open for as long as this one is."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from typing import NamedTuple
 
 from codefathom.errors import SourceError, UsageError
 from codefathom.project.opening import OpenedProject
@@ -22,6 +23,7 @@ from codefathom.source.revisions.line_history import LineChange, committed_lines
 from codefathom.source.revisions.revision import Revision, revision
 from codefathom.source.scan import patterns_in
 from codefathom.source.secrets import blank
+from codefathom.source.size_limits import MAX_IGNORE_FILE_BYTES
 from codefathom.source.work_tree import read_text, work_tree
 from codefathom.text.written_place import Place, place_of
 from codefathom.types import CommitMark, FileOwner, FoundSymbol, HistoryStep, LineHistory, Rest
@@ -40,17 +42,18 @@ def line_history(opened: OpenedProject, question: Question) -> LineHistory:
     if question.since and not _is_day(question.since):
         raise UsageError(f"{question.since!r} is not a day", hint="give a day such as 2026-11-01")
     place = _place(opened, question.text)
-    tree = tree_of_commits(opened)
-    steps, problem = _steps(opened, tree, place)
+    commits = last_commit(opened, place.path)
+    steps, problem = _steps(opened, commits, place)
     chosen = [step for step in steps if _is_chosen(step, question)]
     page = tuple(chosen[question.offset : question.offset + limit])
-    changed_by = tuple(FileOwner(owner.name, owner.n_commits) for owner in owners(tree, place.path))
+    own_path = place.path.removeprefix(commits.shown)
+    changed_by = tuple(FileOwner(owner.name, owner.n_commits) for owner in owners(commits.tree, own_path))
     return LineHistory(
         place.path,
         place.start_line,
         place.end_line,
         page,
-        code_owners=code_owners(opened.recipe.root, tree.prefix + place.path),
+        code_owners=code_owners(opened.recipe.root, commits, own_path),
         changed_by=tuple(replace(owner, name=blank(owner.name)) for owner in changed_by),
         offset=question.offset,
         rest=Rest(max(len(chosen) - question.offset - len(page), 0)),
@@ -58,14 +61,15 @@ def line_history(opened: OpenedProject, question: Question) -> LineHistory:
     )
 
 
-def _steps(opened: OpenedProject, tree: GitTree, place: Place) -> tuple[Sequence[HistoryStep], str]:
+def _steps(opened: OpenedProject, commits: Commits, place: Place) -> tuple[Sequence[HistoryStep], str]:
     """Return the changes of lines, and a sentence where no commit has them."""
     lines_now = Lines(opened)
     text = lines_now.text_now(place.path) or lines_now.text(place.path)
-    lines = committed_lines(tree, place.path, text, place.start_line, place.end_line)
+    path = place.path.removeprefix(commits.shown)
+    lines = committed_lines(commits.tree, path, text, place.start_line, place.end_line)
     if lines is None:
         return (), "these lines are in no commit yet"
-    return [_masked(change, tree.prefix) for change in line_changes(tree, place.path, *lines)], ""
+    return [_masked(change, commits) for change in line_changes(commits.tree, path, *lines)], ""
 
 
 def _place(opened: OpenedProject, written: str) -> Place:
@@ -103,22 +107,40 @@ def _written(item: FoundSymbol) -> str:
     return f"{item.path}:{item.symbol.start_line}-{item.symbol.end_line}"
 
 
-def tree_of_commits(opened: OpenedProject) -> GitTree:
-    """Return the files of the last commit of a project, or of its revision. Raises SourceError without a repository."""
+class Commits(NamedTuple):
+    """The files of a commit, up to which a history is followed."""
+
+    tree: GitTree
+    shown: str  # what a project puts before the paths of the tree: "" or, in a fleet, the repository with "/"
+
+
+def last_commit(opened: OpenedProject, path: str = "") -> Commits:
+    """Return the last commit of a project, its revision, or that of the repository of a path in a fleet.
+
+    Raises SourceError without a repository.
+    """
+    shown, own = opened.repository_of(path)
+    if shown and not isinstance(own, GitTree):
+        raise SourceError(
+            f"{shown.rstrip('/')!r} is a folder without commits in this fleet",
+            hint="only the files of a git repository have a history",
+        )
+    if isinstance(own, GitTree):
+        return Commits(own, shown)
     chosen = opened.place.revision
     files = chosen if isinstance(chosen, Revision) else revision(opened.recipe.root, "HEAD")
-    return files.tree()
+    return Commits(files.tree(), "")
 
 
 def recent_commits(opened: OpenedProject, limit: int) -> tuple[CommitMark, ...]:
     """Return the latest commits that changed files of a project, the newest first. Raises SourceError."""
-    marks = latest_commits(tree_of_commits(opened), limit)
+    marks = latest_commits(last_commit(opened).tree, limit)
     return tuple(mark._replace(author=blank(mark.author), subject=blank(mark.subject)) for mark in marks)
 
 
-def _masked(change: LineChange, prefix: str) -> HistoryStep:
+def _masked(change: LineChange, commits: Commits) -> HistoryStep:
     """Return a change with masks in the place of secrets, as the index has them in files."""
-    path = change.path.removeprefix(prefix)
+    path = commits.shown + change.path.removeprefix(commits.tree.prefix)
     text = "\n".join(line[1:] for line in change.lines)
     masked = blank(text, path).split("\n")
     lines = tuple(f"{line[:1]}{shown}" for line, shown in zip(change.lines, masked, strict=False))
@@ -138,10 +160,25 @@ def _is_chosen(step: HistoryStep, question: Question) -> bool:
     return is_late and question.author.casefold() in step.commit.author.casefold()
 
 
-def code_owners(root: str, path: str) -> tuple[str, ...]:
-    """Return the owners that CODEOWNERS names for a path from the top of the repository: its last rule counts."""
-    top = work_tree(root) or root
-    text = next(filter(None, (read_text(os.path.join(top, name)) for name in _OWNER_FILES)), "")
+def code_owners(root: str, commits: Commits, path: str) -> tuple[str, ...]:
+    """Return the owners that CODEOWNERS names for a path in a tree: its last rule counts."""
+    if commits.shown:
+        text = next(filter(None, (_committed_text(commits.tree, name) for name in _OWNER_FILES)), "")
+    else:
+        top = work_tree(root) or root
+        text = next(filter(None, (read_text(os.path.join(top, name)) for name in _OWNER_FILES)), "")
+    return _named_owners(text, commits.tree.prefix + path)
+
+
+def _committed_text(tree: GitTree, path: str) -> str:
+    """Return the text of a small file of a repository, of whose top this is the tree; "" for none."""
+    file = None
+    with suppress(OSError):
+        file = tree.open(path)
+    return "" if file is None else file.read(MAX_IGNORE_FILE_BYTES).decode("utf-8", "surrogateescape")
+
+
+def _named_owners(text: str, path: str) -> tuple[str, ...]:
     named: tuple[str, ...] = ()
     for pattern, names in _rules(text):
         if _fits(pattern, path):

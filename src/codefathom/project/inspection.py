@@ -16,7 +16,8 @@ from codefathom.facts.reasons import Note
 from codefathom.index.forecast import dry_run, expected
 from codefathom.index.plan import assumed_encodings, incompleteness, plan
 from codefathom.index.plan_again import plan_again
-from codefathom.parse import available_languages, is_complete, n_without_syntax
+from codefathom.parse import available_languages
+from codefathom.parse.problems import is_complete, n_without_syntax
 from codefathom.project.damage import damage_of
 from codefathom.project.kept_rules import kept_rules
 from codefathom.project.opening import OpenedProject, index_model, is_slow

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, Literal, cast
 
-from codefathom.facts.reasons import MOVED_TO_COMMITS, NO_COMMITS_INDEXED, Note
+from codefathom.facts.reasons import MARKS_OF_COMMITS, MOVED_TO_COMMITS, NO_COMMITS_INDEXED, Note
 from codefathom.project.location import HISTORY_FOLDER, Location
 from codefathom.question.question import Question
 from codefathom.search.question.history_words import asks_for_history
 from codefathom.stores.folder import index_folder
 
-Meant = Literal["files", "commits", "commits without an index"]
-_SAID = {"commits": MOVED_TO_COMMITS, "commits without an index": NO_COMMITS_INDEXED}
+Meant = Literal["files", "commits", "commits without an index", "files by marks of commits"]
+_SAID = {
+    "commits": MOVED_TO_COMMITS,
+    "commits without an index": NO_COMMITS_INDEXED,
+    "files by marks of commits": MARKS_OF_COMMITS,
+}
+_MARK = re.compile(r'(?<!\S)-?(?:author:["\w]|changed:[<>]?=?\d)', re.IGNORECASE)
 
 
 def meant_commits(place: Location, question: Question) -> Meant:
@@ -24,7 +30,17 @@ def meant_commits(place: Location, question: Question) -> Meant:
     Nothing is opened, and no git is started.
     """
     settings = place.settings
-    if not (question.or_commits and question.kind in ("search", "ask")) or question.commits:
+    if question.commits or question.kind not in ("search", "ask"):
+        return "files"
+    words = _meant_by_words(place, question)
+    if words == "files" and settings.history.commits and _MARK.search(question.text) and _has_repository(place):
+        return "files by marks of commits"
+    return words
+
+
+def _meant_by_words(place: Location, question: Question) -> Meant:
+    settings = place.settings
+    if not question.or_commits:
         return "files"
     if (question.mode or settings.search.mode) != "auto" or not settings.history.commits:
         return "files"

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from codefathom.project.upgrading import Upgrade
     from codefathom.remote.chat_models import Connections
     from codefathom.search.ranking.rerank import WeightedReranker
+    from codefathom.source.scan import FileTree
     from codefathom.stores.cache import Cache
     from codefathom.stores.catalog.records import StoredDocument
     from codefathom.types import Failure, Hit, IndexReport, Progress
@@ -115,6 +116,10 @@ class OpenedProject:
         """Return the recipe with the commit that a branch names now; a run keeps to that."""
         revision = self.place.revision
         return recipe if revision is None else replace(recipe, revision=revision.tree(self.place.settings.source.dir))
+
+    def repository_of(self, path: str) -> tuple[str, FileTree | None]:
+        """Return how the paths of the repository of a file begin in a fleet, with its files; "" in a project."""
+        return "", None
 
     @property
     def is_known(self) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from codefathom.facts.quick_pickle import QuickPickle
 from codefathom.types import Direction, EdgeKind, LevelName, Mode, Where
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ AsOf = Literal["index", "question", "now"]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Question(QuickPickle):
     """One question of any kind; options that a kind does not have are left as they are."""
 
     # Words, path or `@@name` (related), revisions (impact), part of a name (symbols), folder (files), path or place

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from anyio import to_thread
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from codefathom import __version__
@@ -24,6 +24,7 @@ from codefathom.server.http import error_responses, page
 from codefathom.server.http.behind_proxy import BehindProxy
 from codefathom.server.http.error_responses import PROBLEM
 from codefathom.server.http.interface import DescribedApi
+from codefathom.server.http.known_parameters import parameter_check
 from codefathom.server.jobs.job_process import ReadyProcesses
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.jobs.job_table import IndexJob
@@ -35,9 +36,10 @@ from codefathom.server.metrics.counters import ServerCounters
 from codefathom.server.metrics.hourly_history import AnswerFigures, HourlyHistory
 from codefathom.server.metrics.metrics_middleware import MetricsMiddleware
 from codefathom.server.metrics.model_health import ModelHealth
+from codefathom.server.metrics.shard_watch import ShardWatch
 from codefathom.server.metrics.tracing import connect
 from codefathom.server.projects.project_table import Projects
-from codefathom.server.requests.overview import models_of, stores_of
+from codefathom.server.requests.overview import fleets_of, models_of, stores_of
 from codefathom.server.routes import (
     routes_access,
     routes_ask,
@@ -135,7 +137,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
     app.state.server = state
     error_responses.install(app)
     for router in ROUTERS:
-        app.include_router(router(state))
+        app.include_router(router(state), dependencies=[Depends(parameter_check())])
     app.include_router(mcp_route.router(mcp))
     app.include_router(page.router(app))
     check_complete(app)
@@ -193,6 +195,7 @@ def _state(live: Live) -> ServerState:
         history=history,
         model_health=model_health,
         store_health=store_health,
+        shard_watch=ShardWatch(lambda: fleets_of(projects)),
         jobs=jobs,
         watches=Watches(os.path.join(config.data_dir, "watches.db"), projects, jobs, processes, lambda: live.current),
         conversations=conversations,

@@ -29,7 +29,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from codefathom.server.http.client_address import counted_address, is_proxy
-from codefathom.server.http.problem_json import MEDIA_TYPE, BusyError, LateError, RequestError, problem_of
+from codefathom.server.http.problem_json import MEDIA_TYPE, BusyError, LateError, RequestError, problem_of, retry_after
 from codefathom.server.server_config import ServerConfig
 
 _SPARE = 16  # connections above the limits
@@ -252,6 +252,7 @@ class Connection(H11Protocol):
                 (b"cache-control", b"no-store"),
                 (b"x-content-type-options", b"nosniff"),
                 (b"connection", b"close"),
+                *((name.encode(), value.encode()) for name, value in retry_after(error).items()),
             ]
             reason = HTTPStatus(problem.status).phrase.encode()
             head = h11.Response(status_code=problem.status, headers=headers, reason=reason)

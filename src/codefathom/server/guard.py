@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from math import ceil
 
 from anyio import to_thread
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
@@ -36,6 +35,7 @@ from codefathom.server.http.problem_json import (
     TooManyError,
     UnauthorizedError,
     problem_of,
+    retry_after,
 )
 from codefathom.server.http.user_roles import Role
 from codefathom.server.metrics.logs import SENDER
@@ -304,8 +304,7 @@ async def _answer(error: Exception, scope: Scope, receive: Receive, send: _Guard
     response = response_of(problem, scope["path"])
     if isinstance(error, UnauthorizedError):
         response.headers["www-authenticate"] = "Bearer"
-    if isinstance(error, TooManyError):
-        response.headers["retry-after"] = str(ceil(error.wait_s))
+    response.headers.update(retry_after(error))
     await response(scope, receive, send)
 
 

@@ -20,6 +20,7 @@ from codefathom.server.live import Live
 from codefathom.server.metrics.counters import ServerCounters
 from codefathom.server.metrics.hourly_history import HourlyHistory
 from codefathom.server.metrics.model_health import ModelHealth
+from codefathom.server.metrics.shard_watch import ShardWatch
 from codefathom.server.projects.project_table import Projects
 from codefathom.server.searches.search_cache import ResultCache
 from codefathom.server.searches.search_pool import SearchPool
@@ -42,6 +43,7 @@ class ServerState:
     history: HourlyHistory
     model_health: ModelHealth
     store_health: ModelHealth
+    shard_watch: ShardWatch
     jobs: Jobs
     watches: Watches
     conversations: Conversations

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from evals.health import FAILED_S, watched_health
 from evals.load import Clients, Reply, ask_all, request_of
 from evals.server import Cpu, queries, sentences
-from evals.serving import Held, Measured, Wave, growth, main, page
-from tests.waiting import LONG_S, join
+from evals.serving import CROWD, MANY, READERS, Held, Measured, Wave, growth, main, page
+from tests.waiting import LONG_S, comes, join
 
 
 @contextmanager
@@ -23,7 +24,7 @@ def answering(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while head := await reader.readuntil(b"\r\n\r\n"):
-            length = int(head.lower().partition(b"content-length:")[2].split()[0])
+            length = int((head.lower().partition(b"content-length:")[2].split() or [b"0"])[0])
             asked.append(head + await reader.readexactly(length))
             content = next(left, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
             if not content:
@@ -97,11 +98,11 @@ def test_searches_are_all_different_and_go_to_two_projects_in_turn(tmp_path: Pat
 
 
 def wave(name: str, number: int, seconds: float, status: int = 200) -> Wave:
-    return Wave(name, Clients(number), [Reply(status, seconds, b"")] * 100, 10.0, Cpu(0.2, 0.8))
+    return Wave(name, Clients(number), [Reply(status, seconds, b"")] * 100, 10.0, Cpu(0.2, 0.8), [0.004, 0.05])
 
 
 @pytest.mark.parametrize(
-    ("seconds", "verdict"), [(0.19, "9.5 times that of one client (goal: at most 10; reached)"), (0.3, "missed")]
+    ("seconds", "verdict"), [(0.19, "9.5 times that of one client (reached; goal: at most 10)"), (0.3, "missed")]
 )
 def test_the_page_says_whether_the_goals_are_reached(seconds: float, verdict: str) -> None:
     held = [Held(number * 100, 200_000_000 + number) for number in range(41)]
@@ -116,6 +117,27 @@ def test_the_page_says_whether_the_goals_are_reached(seconds: float, verdict: st
     assert "Other programs used the machine" in page(Measured(3.0))
     growing = [Held(number * 100, number * 1_000_000) for number in range(41)]
     assert "10000 bytes with each search:\nmemory is growing" in page(Measured(0.1, held=growing))
+
+
+def test_the_page_judges_crowds_readers_and_health() -> None:
+    waves = [
+        wave("one at a time", 1, 0.02),
+        wave("each client without a pause", CROWD, 0.5),
+        wave(READERS, MANY, 0.05),
+    ]
+    text = page(Measured(0.1, waves=waves))
+    assert "the p50 is 25.0 times that of one client (missed; goal: at most 12)" in text
+    assert "the p95 is 2.5 times that of one client (reached; goal: at most 3)" in text
+    assert "The slowest /health took 50 ms (reached; goal: at most 100 ms)" in text
+
+
+def test_health_is_asked_as_long_as_the_block_runs() -> None:
+    fine, busy = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
+    with answering(fine, busy) as (address, asked), watched_health(address) as seconds:
+        assert comes(lambda: len(seconds) > 1)
+    assert 0 < seconds[0] < FAILED_S
+    assert seconds[1] == FAILED_S
+    assert len(asked) >= 2
 
 
 def test_the_command_says_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:

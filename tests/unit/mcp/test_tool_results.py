@@ -15,6 +15,7 @@ from codefathom.errors import UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, verbatim
 from codefathom.mcp.project_questions import Outline
+from codefathom.mcp.same_files import NearPlaces, first_files
 from codefathom.mcp.tool_arguments import Cursor
 from codefathom.mcp.tool_results import (
     ListPage,
@@ -42,7 +43,7 @@ from codefathom.providers.base import Usage
 from codefathom.search.graph.impact import ChangedSymbol, Impact, TouchingTest
 from codefathom.search.graph.impact_part import page_of
 from codefathom.search.verdict import Verdict
-from codefathom.types import Chunk, Hit, Progress, Related, RelatedResult, Rest, SearchResult
+from codefathom.types import Chunk, CommitMark, Hit, Progress, Related, RelatedResult, Rest, SearchResult, Symbol
 
 MUCH = 100_000
 FIRST_PAGE = ListPage(Cursor(), 7)
@@ -127,7 +128,7 @@ def test_a_hit_says_beside_its_place_what_the_place_does_not_show(
     assert ("symbol" in part.shape) == bool(more.get("name", "price"))
 
 
-@pytest.mark.parametrize(("number", "n_lines"), [(1, 5), (2, 3), (3, 2), (4, 2), (99, 2)])
+@pytest.mark.parametrize(("number", "n_lines"), [(1, 5), (2, 3), (3, 1), (4, 1), (99, 1)])
 def test_the_first_hits_show_more_of_their_lines(number: int, n_lines: int) -> None:
     part = hit_part(hit(text="".join(f"line_{n}\n" for n in range(30))), number)
     assert len(part.shape["text"].split("\n")) == n_lines
@@ -140,6 +141,14 @@ def test_a_long_line_is_cut_and_a_fence_is_longer_than_any_inside() -> None:
     assert fenced.text.endswith("`````")
     assert "\n`````python\n" in fenced.text
     assert hit_part(hit(text="say(```)\n"), 1).text.endswith("\n````python\n10:say(```)\n````")
+
+
+def test_a_later_hit_shows_one_line_without_a_fence() -> None:
+    later = hit(text="# what it costs\nexport def price():\n    return 1\n")
+    chunk = replace(later.chunk, signature="def price()")
+    assert hit_part(replace(later, chunk=chunk), 3).text.endswith("function price 0.90\n11:export def price():")
+    assert hit_part(replace(later, chunk=chunk, line=12), 3).text.endswith("\n12:    return 1")
+    assert hit_part(hit(text="a = 1\r```\n"), 3).text.endswith("\n````")
 
 
 # ---- lists
@@ -294,6 +303,49 @@ def test_a_search_beside_a_first_index_says_how_far_that_is() -> None:
     alone = indexing_result(step)
     assert text_of(alone) == ("The index is being made, 3 of 8 files so far. Ask again soon, or use grep until then.")
     assert shape_of(alone) == {"indexing": {"done": 3, "total": 8}}
+
+
+def near_of(*names: tuple[str, int, int, int, str]) -> NearPlaces:
+    """Return symbols of the first file, with name, kind, lines; each is a place that answers, the last one first."""
+    symbols = tuple(Symbol(kind, name, name, start, end, start, f"def {name}()") for name, start, end, _, kind in names)
+    places = [
+        Hit(Chunk(name, "shop/f1.py", "python", "block", "", (), line, line, ""), 0.5, {}, line=line, name=name)
+        for name, _, _, line, _ in names
+    ]
+    return NearPlaces(("shop/f1.py",), tuple(reversed(places)), (symbols,))
+
+
+def test_beside_the_hits_stand_further_names_of_the_first_files() -> None:
+    names = [("price", 10, 11, 10, "function"), ("Shop", 20, 90, 25, "class"), ("sell", 30, 40, 35, "method")]
+    near = near_of(*names, ("tax\x1b", 95, 99, 96, "function"))
+    result = search_result(result_of(0.9, 0.8, rest=Rest(3)), Cursor(), MUCH, is_limited=False, near=near)
+    lines = "30:def sell()\n95:def tax\N{SYMBOL FOR ESCAPE}()"
+    # The line of `price` stands in the hit, and a class that reaches further tells nothing of the place.
+    assert shape_of(result)["also"] == [{"path": "shop/f1.py", "text": lines}]
+    assert text_of(result).endswith(f"\n\nalso in shop/f1.py\n{lines}\n\n3 more: use cursor 2.7")
+
+
+def test_names_beside_the_hits_are_few_and_never_take_the_room_of_hits() -> None:
+    near = near_of(*[(f"f{n}", n, n, n, "function") for n in range(100, 120)])
+    hits = result_of(*[0.9] * 5)
+    whole = search_result(hits, Cursor(), MUCH, is_limited=False, near=near)
+    assert [line.partition(":")[0] for line in shape_of(whole)["also"][0]["text"].split("\n")] == [
+        *("114", "115", "116", "117", "118", "119")  # the best ones, in the order of lines
+    ]
+    for most in range(100, 700, 20):
+        plain = search_result(hits, Cursor(), most, is_limited=False)
+        beside = search_result(hits, Cursor(), most, is_limited=False, near=near)
+        assert paths(beside) == paths(plain)
+        assert fits(beside, most)
+    assert "also" not in shape_of(search_result(hits, Cursor(), 200, is_limited=False, near=near))
+
+
+def test_tests_and_commits_are_no_files_whose_names_are_shown() -> None:
+    one, two = hit(1), hit(2)
+    test = replace(one, chunk=replace(one.chunk, path="tests/test_shop.py"))
+    assert first_files([test, two, one, two, hit(3)]) == ("shop/f2.py", "shop/f1.py")
+    commit = CommitMark("c" * 40, "2026-01-02", "An Author", "a subject")
+    assert first_files([replace(one, commit=commit)]) == ()
 
 
 # ---- other tools

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codefathom.parse import is_complete, parse
+from codefathom.parse import parse
+from codefathom.parse.problems import is_complete
 from codefathom.types import Document, ParsedDocument
 
 CASES = [

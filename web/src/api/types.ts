@@ -21,6 +21,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check that each shard of the fleets is answered for */
+        get: operations["ready_readyz_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/version": {
         parameters: {
             query?: never;
@@ -5819,6 +5836,43 @@ export interface components {
             n_bad: number;
         };
         /**
+         * ReadyOut
+         * @description Whether each shard of the fleets has somebody who answers for it.
+         */
+        ReadyOut: {
+            /**
+             * Status
+             * @description `ready`, or `not ready` with status 503
+             * @example ready
+             */
+            status: string;
+            /**
+             * N Shards
+             * @description shards of all fleets; 0 without fleets
+             * @example 24
+             */
+            n_shards: number;
+            /**
+             * Unanswered
+             * @description the first of the shards that nobody answers for
+             * @default []
+             * @example []
+             */
+            unanswered: string[];
+            /**
+             * N Unanswered
+             * @description shards that nobody answers for
+             * @example 0
+             */
+            n_unanswered: number;
+            /**
+             * N Unreadable
+             * @description fleets whose shards cannot be listed
+             * @example 0
+             */
+            n_unreadable: number;
+        };
+        /**
          * RefusedOut
          * @description A path that is left out, and the reason.
          */
@@ -7800,6 +7854,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HealthOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    ready_readyz_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadyOut"];
                 };
             };
             /** @description What is wrong */

@@ -7,16 +7,16 @@ import { viewerText } from "../viewer/text";
 import { serverText } from "./server-text";
 import { shellText } from "./shell-text";
 
-/** Every text of the page in English. The texts of a page stand beside it, in its `text.ts`. */
+/** Every text of the page in English. The texts of a page stand beside it: in its `text.ts`, in Chinese in its `text-zh.ts`. */
 export const en = {
-  ...shellText.en,
-  ...serverText.en,
-  ...chatText.en,
-  ...searchText.en,
-  ...projectsText.en,
-  ...monitoringText.en,
-  ...peopleText.en,
-  ...viewerText.en,
+  ...shellText,
+  ...serverText,
+  ...chatText,
+  ...searchText,
+  ...projectsText,
+  ...monitoringText,
+  ...peopleText,
+  ...viewerText,
 };
 
 export type Key = keyof typeof en;

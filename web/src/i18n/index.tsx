@@ -2,7 +2,7 @@ import { createContext, type ReactNode, useCallback, useContext, useEffect, useM
 import { remembered, remember } from "../remembered";
 import { en, type Key } from "./en";
 import { fill, type Texts, type Values } from "./texts";
-import { zh } from "./zh";
+import { chineseWords, loadWords } from "./words";
 
 export type Language = "en" | "zh";
 export type { Key };
@@ -12,7 +12,6 @@ export const LANGUAGES: readonly { readonly code: Language; readonly name: strin
   { code: "en", name: "English" },
   { code: "zh", name: "中文" },
 ];
-const TEXTS: Readonly<Record<Language, Readonly<Record<Key, string>>>> = { en, zh };
 
 interface Chosen {
   readonly language: Language;
@@ -23,16 +22,34 @@ const Context = createContext<Chosen>({ language: "en", choose: () => undefined 
 
 /** Gives all below it the language: the one that was chosen, else the one the browser asks for. */
 export function LanguageProvider({ children }: { readonly children: ReactNode }) {
-  const [language, setLanguage] = useState<Language>(() => ofBrowser(remembered("language"), navigator.languages));
+  const [wanted, setWanted] = useState<Language>(() => ofBrowser(remembered("language"), navigator.languages));
+  const language = useLoaded(wanted);
   const choose = useCallback((chosen: Language) => {
     remember("language", chosen);
-    setLanguage(chosen);
+    setWanted(chosen);
   }, []);
   useEffect(() => {
     document.documentElement.lang = language === "zh" ? "zh-CN" : "en";
   }, [language]);
-  const value = useMemo(() => ({ language, choose }), [language, choose]);
-  return <Context.Provider value={value}>{children}</Context.Provider>;
+  const value = useMemo(() => language && { language, choose }, [language, choose]);
+  return value && <Context.Provider value={value}>{children}</Context.Provider>;
+}
+
+/** Returns the wanted language once its words are loaded, before that the last one; English if they cannot be loaded. */
+function useLoaded(wanted: Language): Language | undefined {
+  const [loaded, setLoaded] = useState<Language | undefined>(wanted === "en" ? "en" : undefined);
+  useEffect(() => {
+    let isCurrent = true;
+    const show = (language: Language) => isCurrent && setLoaded(language);
+    loadWords(wanted).then(
+      () => show(wanted),
+      () => show("en"),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [wanted]);
+  return loaded;
 }
 
 /** Returns the chosen language if there is one, else the first that the browser asks for and we have. */
@@ -48,7 +65,11 @@ export function useLanguage(): Chosen {
 /** Returns `t`, which gives the text of a key in the language of the page. */
 export function useText(): Text {
   const { language } = useContext(Context);
-  return useCallback((key: Key, values?: Values) => fill(TEXTS[language][key], values, language), [language]);
+  return useCallback((key: Key, values?: Values) => fill(textsOf(language)[key], values, language), [language]);
+}
+
+function textsOf(language: Language): Readonly<Record<Key, string>> {
+  return (language === "zh" && chineseWords()?.texts) || en;
 }
 
 /** The same for texts that are loaded with the part of the page that shows them. */

@@ -41,6 +41,8 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   moved_to_commits: "问的是历史，因此由 git 的提交回答；在问题中加上 path:* 则由文件回答",
   no_commits_indexed:
     '问的是历史，但还没有索引任何提交；这些是文件。--commits（通过 HTTP 和智能体时为 "commits": true）从提交中回答，并建立一次提交的索引',
+  marks_of_commits:
+    'author: 和 changed: 用来选择提交；在文件搜索中它们只是普通词语。--commits（通过 HTTP 和智能体时为 "commits": true）搜索提交；--changed-after 按磁盘上的时间选择文件',
   about_all: "问的是整个项目：README、软件包、入口、最大的模块",
   what_uses: "问的是什么使用 {name}",
   what_calls: "问的是什么调用 {name}",

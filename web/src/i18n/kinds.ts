@@ -52,6 +52,7 @@ export const ENGLISH = {
   about_history: "it asks for the history; these are commits of git",
   moved_to_commits: "the question asks for the history, so commits of git answer it; with path:* in the question the files do",
   no_commits_indexed: "the question asks for the history, and no commit is indexed yet; these are files. --commits (over HTTP and for agents \"commits\": true) answers from the commits, and makes their index once",
+  marks_of_commits: "author: and changed: choose commits; in a search of files they are plain words. --commits (over HTTP and for agents \"commits\": true) searches the commits; --changed-after chooses files by their time on the disk",
   not_that_way: "{why}, but nothing was found that way",
   stands_there: "few of its words occur here, but these places contain its text as it is written",
   sentence: "{notes}.",

@@ -2,6 +2,9 @@ import { describe, expect, test } from "vitest";
 import { ENGLISH, type Kind, MARKS } from "./kinds";
 import { CHINESE } from "./kinds-zh";
 import { type Note, piecesOf, withMarks, wordsOf } from "./notes";
+import { loadWords } from "./words";
+
+await loadWords("zh");
 
 const note = (kind: Kind, values: Note["values"] = {}): Note => ({ kind, values });
 const names = (text: string) => (text.match(/\{[^}]*\}/g) ?? []).sort();

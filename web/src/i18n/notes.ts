@@ -1,7 +1,7 @@
 import type { Schemas } from "../api/client";
 import type { Language } from ".";
 import { ENGLISH, type Kind, MARKS } from "./kinds";
-import { CHINESE } from "./kinds-zh";
+import { chineseWords } from "./words";
 
 export type Note = Schemas["NoteOut"];
 type Value = Note["values"][string];
@@ -37,14 +37,16 @@ export const SEPARATORS: Readonly<Record<Language, string>> = { en: "; ", zh: "ï
 
 /** The text of an answer with the marks of the server in the language of the page. */
 export function withMarks(text: string, language: Language): string {
-  if (language === "en") return text;
-  return MARKS.reduce((said, kind) => said.replaceAll(ENGLISH[kind], () => CHINESE[kind]), text);
+  const chinese = chineseWords()?.notes;
+  if (language === "en" || !chinese) return text;
+  return MARKS.reduce((said, kind) => said.replaceAll(ENGLISH[kind], () => chinese[kind]), text);
 }
 
 /** undefined: a server that is newer than this page has sent a kind that the page does not know. */
 function inChinese({ kind, values }: Note): string | undefined {
-  if (!Object.hasOwn(CHINESE, kind)) return undefined;
-  return CHINESE[kind as Kind].replace(/\{(\w+)(:,)?\}/g, (whole, name: string, grouped?: string) => {
+  const chinese = chineseWords()?.notes;
+  if (!chinese || !Object.hasOwn(chinese, kind)) return undefined;
+  return chinese[kind as Kind].replace(/\{(\w+)(:,)?\}/g, (whole, name: string, grouped?: string) => {
     const value = values[name];
     return value === undefined ? whole : said(value, grouped !== undefined);
   });

@@ -1,13 +1,16 @@
+/** A translation of texts: the compiler asks for each key. */
+export type Translated<English> = { readonly [Key in keyof English]: string };
+
 /** The texts of one part of the page, the same keys in each language. */
 export interface Texts<English extends Record<string, string>> {
   readonly en: English;
-  readonly zh: { readonly [Key in keyof English]: string };
+  readonly zh: Translated<English>;
 }
 
 /** Returns texts of which the compiler has checked that none lacks its translation. */
 export function texts<const English extends Record<string, string>>(
   en: English,
-  zh: { readonly [Key in keyof English]: string },
+  zh: Translated<English>,
 ): Texts<English> {
   return { en, zh };
 }

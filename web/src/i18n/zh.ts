@@ -1,21 +1,21 @@
-import { chatText } from "../chat/text";
-import { monitoringText } from "../monitoring/text";
-import { peopleText } from "../people/text";
-import { projectsText } from "../projects/text";
-import { searchText } from "../search/text";
-import { viewerText } from "../viewer/text";
+import { chatTextZh } from "../chat/text-zh";
+import { monitoringTextZh } from "../monitoring/text-zh";
+import { peopleTextZh } from "../people/text-zh";
+import { projectsTextZh } from "../projects/text-zh";
+import { searchTextZh } from "../search/text-zh";
+import { viewerTextZh } from "../viewer/text-zh";
 import type { Key } from "./en";
-import { serverText } from "./server-text";
-import { shellText } from "./shell-text";
+import { serverTextZh } from "./server-text-zh";
+import { shellTextZh } from "./shell-text-zh";
 
-/** Every text of the page in Chinese. */
+/** Every text of the page in Chinese; loaded by `words.ts` when the page is Chinese. */
 export const zh: Readonly<Record<Key, string>> = {
-  ...shellText.zh,
-  ...serverText.zh,
-  ...chatText.zh,
-  ...searchText.zh,
-  ...projectsText.zh,
-  ...monitoringText.zh,
-  ...peopleText.zh,
-  ...viewerText.zh,
+  ...shellTextZh,
+  ...serverTextZh,
+  ...chatTextZh,
+  ...searchTextZh,
+  ...projectsTextZh,
+  ...monitoringTextZh,
+  ...peopleTextZh,
+  ...viewerTextZh,
 };

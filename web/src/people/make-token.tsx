@@ -12,7 +12,7 @@ const USUAL_DAYS = 90;
 const MOST_DAYS = 3_650;
 
 /** The form that makes a token, and the secret, which is shown once. */
-export function MakeToken({ onMade }: { readonly onMade: () => void }) {
+export default function MakeToken({ onMade }: { readonly onMade: () => void }) {
   const t = useText();
   const id = useId();
   const fail = useFailure();

@@ -1,10 +1,13 @@
 import { App, Button, Tag } from "antd";
+import { lazy, Suspense } from "react";
 import { get, remove, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
 import { useFormat } from "../i18n/format";
 import { Loading, Trouble } from "../parts";
 import { useFailure } from "../projects/failure";
-import { MakeToken } from "./make-token";
+
+// The list is there before the form.
+const MakeToken = lazy(() => import("./make-token"));
 
 type Token = Schemas["TokenOut"];
 const COLOURS: Readonly<Record<Token["state"], string>> = { valid: "success", expired: "warning", revoked: "default" };
@@ -40,7 +43,9 @@ export function Tokens() {
           </table>
         </div>
       )}
-      <MakeToken onMade={tokens.reload} />
+      <Suspense fallback={null}>
+        <MakeToken onMade={tokens.reload} />
+      </Suspense>
     </section>
   );
 }

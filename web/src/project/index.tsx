@@ -29,7 +29,7 @@ export default function ProjectPage() {
   if (project?.generation) return <Overview key={project.id} project={project} />;
   const why = project ? "not-indexed" : "missing";
   return (
-    <Message title={t(why)} hint={t(`${why}.hint`)}>
+    <Message level="h1" title={t(why)} hint={t(`${why}.hint`)}>
       <Link to="/projects">{t("projects")}</Link>
     </Message>
   );

@@ -86,7 +86,7 @@ function Values({ facet, counts, names, isChosen, onChoose }: ValuesProps) {
   if (counts.length < 2 && !counts.some(([value]) => isChosen(value))) return null;
   return (
     <section aria-labelledby={id}>
-      <h3 id={id}>{t(NAMES[facet])}</h3>
+      <h2 id={id}>{t(NAMES[facet])}</h2>
       <ul>
         {counts.map(([value, n]) => (
           <li key={value}>

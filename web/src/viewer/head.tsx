@@ -39,7 +39,7 @@ export function Head({ place, file, side, switches, onSide, onClose }: HeadProps
     { name: "uses", label: t("viewer.uses"), icon: <NodeIndexOutlined /> },
   ];
   return (
-    <header className="viewer-head">
+    <div className="viewer-head">
       <div className="viewer-path" title={`${place.projectId}: ${place.path}`}>
         <span className="viewer-folder">
           {place.projectId} / {place.path.slice(0, cut)}
@@ -65,7 +65,7 @@ export function Head({ place, file, side, switches, onSide, onClose }: HeadProps
           <Button type="text" icon={<CloseOutlined />} aria-label={t("viewer.close")} onClick={onClose} />
         </Tooltip>
       </div>
-    </header>
+    </div>
   );
 }
 

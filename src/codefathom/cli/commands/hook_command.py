@@ -10,7 +10,15 @@ import os
 _MOST_BYTES = 4_000_000
 _CHUNK = 1 << 16
 _STDIN, _STDOUT = 0, 1
-_SIGNS = (b"Grep", b"grep ", b"rg ", b"ag ", b"ack ")  # without one of them, nothing was looked for
+_SIGNS = (
+    b"Grep",
+    b"grep_search",
+    b"search_file_content",
+    b"grep ",
+    b"rg ",
+    b"ag ",
+    b"ack ",
+)  # without one of them, nothing was looked for
 # As `find_root` has it, but without importing what reads settings.
 _INDEX = (".fathom", "catalog.db")
 _ROOT_MARKS = (".fathom", "fathom.toml", ".git")
@@ -49,11 +57,18 @@ def _event() -> bytes:
 
 
 def _has_index(path: str) -> bool:
-    """Return True if the project around a path has an index in its own folder."""
+    """Return True if the project around a path has an index, in its own folder or where settings say."""
     folder = os.path.realpath(path)
     while True:
         if any(os.path.lexists(os.path.join(folder, mark)) for mark in _ROOT_MARKS):
-            return os.path.isfile(os.path.join(folder, *_INDEX))
+            return os.path.isfile(os.path.join(folder, *_INDEX)) or _has_index_elsewhere(folder)
         folder, last = os.path.dirname(folder), folder
         if folder == last:
             return False
+
+
+def _has_index_elsewhere(root: str) -> bool:
+    """Return True if a project has an index in another folder. Settings are read for that, which takes a moment."""
+    from codefathom.project.location import locate
+
+    return os.path.isfile(os.path.join(locate(root, is_root=True).index_dir, _INDEX[-1]))

@@ -61,7 +61,7 @@ def install(options: InstallOptions, face: Face) -> int:
     if options.host and options.hook and not hosts[0][1].hooks:
         raise UsageError(
             f"fathom knows no hook for {hosts[0][0].title}",
-            hint="leave --hook out; Claude Code has one: fathom install claude --hook",
+            hint="leave --hook out; Claude Code, Codex and Gemini CLI have one: fathom install claude --hook",
         )
     hosts = hosts if options.host else [(host, places) for host, places in hosts if is_there(places)]
     if not hosts:
@@ -236,9 +236,9 @@ def _print(hosts: Sequence[_Chosen], options: InstallOptions, face: Face) -> int
         face.write(f"{face.style.strong('Instructions')}: with --instructions, in\n\n")
         face.write("".join(f"  {show_name(target.path)}\n" for target in dict.fromkeys(readers)))
         face.write(f"\n{paragraph()}\n\n")
-    for target in (places.hooks for _, places in hosts if places.hooks):
+    for host, target in ((host, places.hooks) for host, places in hosts if places.hooks):
         face.write(f"{face.style.strong('Hook')}: with --hook, in {show_name(target.path)}\n\n")
-        face.write(f"{hooks.created(command)}\n")
+        face.write(f"{hooks.created(hooks.FORMS[host.name], command)}\n")
     title = face.style.strong("Agent Plugin")
     face.write(f"{title}: the skill in a folder that several agents load, {show_name(PLUGIN_FOLDER)}\n")
     return _SUCCESS

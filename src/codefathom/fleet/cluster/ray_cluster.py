@@ -11,30 +11,34 @@ import pickle
 import socket
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from hashlib import blake2b
-from threading import Lock
 from typing import Any
 
-from codefathom import __version__
 from codefathom.errors import SettingsError
-from codefathom.fleet.cluster.shard_actor import ShardActor
-from codefathom.fleet.cluster.shard_calls import ListNeeded, ShardCall, ShardList, ShardMessage, ShardReply, packed
+from codefathom.fleet.cluster.cluster_machines import NAMESPACE, ClusterMachines
+from codefathom.fleet.cluster.code_word import code_word
+from codefathom.fleet.cluster.shard_calls import (
+    LOOKS,
+    ListNeeded,
+    LookCount,
+    ShardCall,
+    ShardList,
+    ShardMessage,
+    ShardReply,
+    ShardState,
+    packed,
+)
 from codefathom.system.extras import install_line
 
 SETTING = "search.fleet_cluster"
-NAMESPACE = "codefathom"
 _CONNECT_S = 3.0
 # A look into some shards takes some milliseconds. A machine that has not answered by now is waiting for something,
 # such as its disk; the other one may have what is asked in memory.
 HEDGE_S = 0.1
-_AVOIDED_S = 1.0  # a machine whose actor has just died is asked second: Ray needs about 2 s to start it again
-_LOOKED_S = 2.0  # how long a list of machines holds
 _PAUSE_S = 0.05  # between two questions to a machine whose actor is being started
-_THREADS = 8  # questions at a time in one actor
 
 
 @dataclass(slots=True)
@@ -47,18 +51,15 @@ class _Bundle:
     next_node: int = 0  # to be asked, in `nodes`
     not_before: float = 0.0  # of the next message
     with_list: set[str] = field(default_factory=set)  # machines that were sent the list of shards
+    is_alone: bool = False  # no other machine is asked
 
 
 class RayCluster:
     """The cluster that this process is connected to. Safe to use from several threads."""
 
     def __init__(self, ray: Any, address: str) -> None:
-        self._ray, self._address = ray, address
-        self._lock = Lock()
-        self._actors: dict[str, Any] = {}  # by machine
-        self._nodes: tuple[str, ...] = ()
-        self._looked_at = float("-inf")
-        self._avoided: dict[str, float] = {}  # machines whose actor has died, until when
+        self._ray = ray
+        self.machines = ClusterMachines(ray, address)
 
     @classmethod
     def connect(cls, address: str) -> RayCluster:
@@ -68,8 +69,31 @@ class RayCluster:
     def ask(self, shards: ShardList, calls: Sequence[ShardCall], limit_s: float) -> Mapping[int, ShardReply]:
         """See `ShardCluster`."""
         replies: dict[int, ShardReply] = {}
+        for bundle, answer in self._exchange(shards, self._bundled(shards, calls), limit_s):
+            replies |= {call.slot: reply for call, reply in zip(bundle.calls, answer, strict=True)}
+        return replies
+
+    def look(self, shards: ShardList, limit_s: float) -> Mapping[int, ShardState]:
+        """Ask each holder of each shard, and return how many there are and how many answered. Raises FathomError."""
+        by_node = defaultdict[str, list[ShardCall]](list)
+        holders = {shard.slot: self.machines.holders(shard.folder) for shard in shards.listed}
+        for slot, nodes in holders.items():
+            for node in nodes:
+                by_node[node].append(ShardCall(slot, LOOKS))
+        bundles = [_Bundle((node,), tuple(calls), is_alone=True) for node, calls in by_node.items()]
+        answers = defaultdict[int, list[LookCount]](list)
+        for bundle, answer in self._exchange(shards, bundles, limit_s):
+            for call, reply in zip(bundle.calls, answer, strict=True):
+                if reply.error is None:
+                    answers[call.slot].append(reply.value)
+        return {slot: _state_of(len(nodes), answers[slot]) for slot, nodes in holders.items()}
+
+    def _exchange(
+        self, shards: ShardList, bundles: list[_Bundle], limit_s: float
+    ) -> Iterator[tuple[_Bundle, list[ShardReply]]]:
+        """Yield the bundles that are answered within the time, each once."""
         until = time.monotonic() + limit_s
-        open_bundles = self._bundled(shards, calls)
+        open_bundles = bundles
         sent: dict[Any, tuple[_Bundle, str]] = {}  # by the reference of its answer
         while open_bundles and (now := time.monotonic()) < until:
             for bundle in open_bundles:
@@ -82,31 +106,29 @@ class RayCluster:
                 if any(bundle is other for other in open_bundles):
                     answer = self._answer(reference, node)
                     if isinstance(answer, list):
-                        replies |= {call.slot: reply for call, reply in zip(bundle.calls, answer, strict=True)}
+                        yield bundle, answer
                         open_bundles = [other for other in open_bundles if other is not bundle]
                     elif isinstance(answer, ListNeeded):
                         bundle.with_list.add(node)
                         self._send(shards, bundle, node, sent)
                     else:
                         self._ask_others(shards, bundle)
-        return replies
 
     def is_away(self, shards: ShardList, slot: int) -> bool:
         """See `ShardCluster`."""
-        now = time.monotonic()
-        return all(self._avoided.get(node, 0.0) > now for node in self._holders(shards.folder_of(slot)))
+        return self.machines.are_avoided(self.machines.holders(shards.folder_of(slot)))
 
     # ---- messages
 
     def _bundled(self, shards: ShardList, calls: Sequence[ShardCall]) -> list[_Bundle]:
         bundles = defaultdict[tuple[str, ...], list[ShardCall]](list)
         for call in calls:
-            bundles[self._in_order(shards, call.slot)].append(call)
+            bundles[self.machines.in_order(shards.folder_of(call.slot))].append(call)
         return [_Bundle(nodes, tuple(own)) for nodes, own in bundles.items()]
 
     def _send(self, shards: ShardList, bundle: _Bundle, node: str, sent: dict[Any, tuple[_Bundle, str]]) -> None:
         message = ShardMessage(shards.key, bundle.calls, shards if node in bundle.with_list else None)
-        sent[self._actor(node).ask.remote(__version__, packed(message))] = bundle, node
+        sent[self.machines.actor(node).ask.remote(code_word(), packed(message))] = bundle, node
 
     def _arrived(self, references: list[Any], bundles: Sequence[_Bundle], until: float) -> list[Any]:
         """Return references whose answers are there, after waiting for one until something is to be sent."""
@@ -118,80 +140,38 @@ class RayCluster:
         return list(self._ray.wait(references, num_returns=1, timeout=wait_s, fetch_local=True)[0])
 
     def _answer(self, reference: Any, node: str) -> list[ShardReply] | ListNeeded | None:
-        """Return the answer of an actor; None if it has died. Raises SettingsError for one of another version."""
+        """Return the answer of an actor; None if it has died, or runs other code."""
         try:
             message: bytes = self._ray.get(reference)
         except self._ray.exceptions.RayTaskError:
             raise  # a fault of this program
         except self._ray.exceptions.RayError as error:
             if "No module named 'codefathom'" in str(error):
-                raise SettingsError(
-                    f"Codefathom is not installed on a machine of the cluster {self._address!r}",
-                    hint=f"install codefathom {__version__} where Ray runs, on each machine",
-                ) from error
-            with self._lock:
-                self._actors.pop(node, None)
-                self._avoided[node] = time.monotonic() + _AVOIDED_S
-                self._looked_at = float("-inf")
+                self.machines.refuses(node, "")
+            else:
+                self.machines.has_died(node)
             return None
-        if len(message) < _LONGEST_VERSION and message[:1] != pickle.PROTO:
-            raise SettingsError(
-                f"an actor of the cluster {self._address!r} runs Codefathom {message.decode()}, and this is "
-                f"{__version__}",
-                hint="install the same version on all machines, and start Ray there again (`ray stop`, `ray start`)",
-            )
+        if len(message) < _LONGEST_WORD and message[:1] != pickle.PROTO:
+            self.machines.refuses(node, message.decode())
+            return None
         return pickle.loads(message)  # type: ignore[no-any-return]
 
     def _ask_others(self, shards: ShardList, bundle: _Bundle) -> None:
-        """Have the calls of an actor that has died sent to the other machine, or to whoever holds the shards by now."""
+        """Have calls that an actor does not answer sent to the other machine, or to whoever holds the shards by now."""
         if bundle.next_node < len(bundle.nodes):
             bundle.not_before = 0.0
             return
-        bundle.nodes += self._in_order(shards, bundle.calls[0].slot)
+        if not bundle.is_alone:
+            bundle.nodes += self.machines.in_order(shards.folder_of(bundle.calls[0].slot))
         bundle.not_before = time.monotonic() + _PAUSE_S
 
-    # ---- machines
 
-    def _in_order(self, shards: ShardList, slot: int) -> tuple[str, ...]:
-        """Return the machines that hold a shard, those whose actor has just died last."""
-        now = time.monotonic()
-        holders = self._holders(shards.folder_of(slot))
-        return tuple(sorted(holders, key=lambda node: self._avoided.get(node, 0.0) > now))
-
-    def _holders(self, folder: str) -> list[str]:
-        """Return the two machines that hold a shard: where one comes or goes, the fewest shards move."""
-        return sorted(self._machines(), key=lambda node: blake2b(f"{folder} {node}".encode()).digest())[:2]
-
-    def _machines(self) -> tuple[str, ...]:
-        with self._lock:
-            if time.monotonic() - self._looked_at > _LOOKED_S:
-                self._nodes = tuple(sorted(node["NodeID"] for node in self._ray.nodes() if node["Alive"]))
-                self._looked_at = time.monotonic()
-            return self._nodes
-
-    def _actor(self, node: str) -> Any:
-        """Return the actor of a machine, which is started where there is none; it stays when this process ends."""
-        with self._lock:
-            if node not in self._actors:
-                on_node = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
-                self._actors[node] = (
-                    self._ray.remote(ShardActor)
-                    .options(
-                        name=f"shards {node}",
-                        namespace=NAMESPACE,
-                        lifetime="detached",
-                        get_if_exists=True,
-                        max_restarts=-1,
-                        max_concurrency=_THREADS,
-                        num_cpus=0,  # it may be on any machine, however busy
-                        scheduling_strategy=on_node,
-                    )
-                    .remote()
-                )
-            return self._actors[node]
+def _state_of(n_holders: int, answers: Sequence[LookCount]) -> ShardState:
+    n_calls, seconds = sum(item.n_calls for item in answers), sum(item.seconds for item in answers)
+    return ShardState(n_holders, len(answers), n_calls, seconds)
 
 
-_LONGEST_VERSION = 100
+_LONGEST_WORD = 100
 
 
 @cache
@@ -206,6 +186,7 @@ def _connected(address: str) -> RayCluster:
         ) from error
     _check_address(ray, address)
     if not ray.is_initialized():
+        _check_token(ray, address)
         try:
             ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
@@ -234,3 +215,16 @@ def _check_address(ray: Any, address: str) -> None:
     with suppress(OSError), socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_S):
         return
     raise SettingsError(f"no Ray cluster answers at {address!r}", hint=_START)
+
+
+def _check_token(ray: Any, address: str) -> None:
+    """Raise SettingsError for a token that the cluster does not take: Ray itself would try it for 20 s."""
+    try:
+        ray._raylet.GcsClient(address=address)
+    except ray.exceptions.AuthenticationError as error:
+        raise SettingsError(
+            f"the Ray cluster at {address!r} does not accept the token of this process, or needs one",
+            hint="set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as on the machines of the cluster",
+        ) from error
+    except ray.exceptions.RayError:
+        return  # `ray.init` says what it is

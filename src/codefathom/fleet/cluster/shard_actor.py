@@ -6,15 +6,18 @@ It is a plain class, so that it can be tried without Ray; `ray_cluster` makes an
 from __future__ import annotations
 
 import pickle
+import time
 from collections import OrderedDict
 from contextlib import closing
 from threading import Lock
 from typing import Any, cast
 
-from codefathom import __version__
 from codefathom.errors import FathomError
+from codefathom.fleet.cluster.code_word import code_word
 from codefathom.fleet.cluster.shard_calls import (
+    LOOKS,
     ListNeeded,
+    LookCount,
     ShardCall,
     ShardList,
     ShardMessage,
@@ -45,11 +48,18 @@ class ShardActor:
     def __init__(self) -> None:
         self._fleets: OrderedDict[tuple[str, str, int], _OpenFleet] = OrderedDict()
         self._lock = Lock()
+        self._word = code_word()  # of the code that has just been loaded
+        self._asked_at = time.monotonic()
 
-    def ask(self, version: str, message: bytes) -> bytes:
+    def idle_s(self) -> float:
+        """Return the seconds since a question came. Other versions ask this, too: it stays as it is."""
+        return time.monotonic() - self._asked_at
+
+    def ask(self, word: str, message: bytes) -> bytes:
         """Return the replies to the calls of a message, in their order, packed; or why there are none."""
-        if version != __version__:
-            return __version__.encode()  # plain: what is packed may have another form in another version
+        if word != self._word:
+            return self._word.encode()  # plain: what is packed may have another form in another version
+        self._asked_at = time.monotonic()
         question: ShardMessage = pickle.loads(message)
         fleet = self._fleet(question)
         return packed(ListNeeded() if fleet is None else [fleet.reply(call) for call in question.calls])
@@ -72,9 +82,20 @@ class _OpenFleet:
     def __init__(self, shards: ShardList) -> None:
         self._catalogs = ShardCatalogs(cast(Manifest, shards))  # the list has all of it that opening shards needs
         self._vectors: dict[tuple[int, str], FlatVectorStore] = {}
+        self._counts: dict[int, LookCount] = {}
+        self._lock = Lock()
 
     def reply(self, call: ShardCall) -> ShardReply:
         """Return what came of a call."""
+        began = time.perf_counter()
+        reply = self._reply(call)
+        if call.method != LOOKS:
+            with self._lock:
+                n_calls, seconds = self._counts.get(call.slot, LookCount(0, 0.0))
+                self._counts[call.slot] = LookCount(n_calls + 1, seconds + time.perf_counter() - began)
+        return reply
+
+    def _reply(self, call: ShardCall) -> ShardReply:
         try:
             return ShardReply(self._value(call))
         except FathomError as error:
@@ -83,6 +104,9 @@ class _OpenFleet:
     def _value(self, call: ShardCall) -> Any:
         if call.vectors is not None:
             return self._opened_vectors(call).nearest(*call.arguments)
+        if call.method == LOOKS:
+            self._catalogs.catalog(call.slot)
+            return self._counts.get(call.slot, LookCount(0, 0.0))
         if call.method not in _METHODS:
             raise ValueError(f"a shard is not asked for {call.method!r}")
         return plain(getattr(self._catalogs.catalog(call.slot), call.method)(*call.arguments, **call.named))

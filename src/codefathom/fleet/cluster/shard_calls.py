@@ -1,4 +1,4 @@
-"""What the gateway of a fleet and the actors of a cluster send each other. Both are this program, of one version."""
+"""What the gateway of a fleet and the actors of a cluster send each other. Both run the same code."""
 
 from __future__ import annotations
 
@@ -77,6 +77,25 @@ class ShardList(NamedTuple):
     def names_of(self, slot: int) -> bytes:
         """Return nothing: names are looked up by the gateway."""
         return b""
+
+
+LOOKS = "looks"  # the method that opens a shard and counts the looks into it
+
+
+class LookCount(NamedTuple):
+    """The looks into a shard since its actor began."""
+
+    n_calls: int
+    seconds: float
+
+
+class ShardState(NamedTuple):
+    """Who can be asked for a shard, and what they were asked."""
+
+    n_holders: int
+    n_answering: int
+    n_calls: int  # looks into it, by the holders that answered
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)

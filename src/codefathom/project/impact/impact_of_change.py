@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from codefathom.facts.languages import CODE
 from codefathom.parse import parse
 from codefathom.project.impact.changed_symbols import changed_lines, changed_symbols
 from codefathom.project.impact.file_changes import FileChanges, FileVersions
 from codefathom.project.opening import OpenedProject
-from codefathom.search.graph.compiler_graph import CompilerGraph
+from codefathom.search.graph.compiler_graph import CompilerGraph, lent_graph
 from codefathom.search.graph.impact import ChangedSymbol, Impact, in_order, limitations_of, reach
 from codefathom.search.graph.impact_part import page_of
 from codefathom.search.graph.touching_tests import ChangedText, touching_tests
@@ -18,16 +20,22 @@ from codefathom.types import Document, ParsedDocument
 def impact_of_change(opened: OpenedProject, files: FileChanges, *, depth: int, limit: int, offset: int = 0) -> Impact:
     """Return the reach of a change in the index: a page with at most `limit` items of each list; see `page_of`."""
     changes = [item for change in files.changes for item in symbols_of(opened, change)]
-    graph = CompilerGraph(opened.catalog)
+    with lent_graph(opened.catalog) as graph:
+        whole = _whole(graph, opened, files, changes, depth)
+    return page_of(whole, offset, limit)
+
+
+def _whole(
+    graph: CompilerGraph, opened: OpenedProject, files: FileChanges, changes: Sequence[ChangedSymbol], depth: int
+) -> Impact:
     matches = reach(graph, changes, depth)
     edges = in_order(matches.touches)
     tests = touching_tests(matches.touches, changed_text(files), graph.resolver.language_of, opened.catalog.text)
     unseen = (*files.unseen, *_unparsed(files))
     said = limitations_of(graph, changes, matches, opened.files_with)
-    whole = Impact(
+    return Impact(
         tuple(changes), tuple(edges), len(edges), tuple(tests), said, unseen, 0, len(changes), len(tests), len(unseen)
     )
-    return page_of(whole, offset, limit)
 
 
 def changed_text(files: FileChanges) -> ChangedText:

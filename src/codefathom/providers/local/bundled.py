@@ -1,8 +1,9 @@
 """The embedding model inside the package: a trained vector per token, a damped sum, unit length.
 
 The weights file is laid out for mapping into memory: magic, header length, header (JSON), vocabulary (one token a
-line), one float32 scale a token, one int8 row a token. A query is embedded in plain Python, so that a search needs no
-numpy; documents are embedded in bulk with numpy.
+line), one float32 scale a token, one int8 row a token. A query and few documents are embedded in plain
+Python, so that a search needs no numpy, also where it first takes in a small change; more documents are embedded in
+bulk with numpy.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ _MAX_PIECE = 12
 _MAX_MEMO = 200_000
 _BATCH = 32  # texts whose tokens are sorted at once
 _TOKEN_BYTES = array("i").itemsize
+# Different tokens in all texts of a call. Up to this many, plain Python takes less time than numpy takes to load.
+_FEW_TOKENS = 1_000
 
 
 class Model(NamedTuple):
@@ -79,6 +82,8 @@ class BundledEmbedder:
             return cast(Matrix, memoryview(b"").cast("f"))
         if kind == "query":
             data = b"".join(self._one(text) for text in texts)
+        elif few := self._few(texts):
+            data = b"".join(_row_like_bulk(self._model, counts) for counts in few)
         else:
             data = b"".join(self._bulk(texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH))
         return cast(Matrix, memoryview(data).cast("f", (len(texts), self.dimensions)))
@@ -92,6 +97,13 @@ class BundledEmbedder:
         length = sqrt(sum(map(mul, total, total)))
         return array("f", [value / length for value in total] if length else total).tobytes()
 
+    def _few(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Return how often each text has each of its tokens; nothing where numpy is loaded or is worth loading."""
+        if "numpy" in sys.modules or len(texts) > _BATCH:
+            return []
+        counts = [sorted(Counter(memoryview(self._tokens.of(text)).cast("i")).items()) for text in texts]
+        return counts if sum(map(len, counts)) <= _FEW_TOKENS else []
+
     def _bulk(self, texts: Sequence[str]) -> bytes:
         import numpy as np  # noqa: PLC0415 - a search never gets here
 
@@ -102,7 +114,8 @@ class BundledEmbedder:
         keys = np.repeat(np.arange(len(texts)), sizes) * len(table) + np.frombuffer(b"".join(tokens), dtype=np.intc)
         keys.sort()
         _add_rows(total, table, keys)
-        lengths = np.sqrt(np.einsum("ij,ij->i", total, total))
+        # In double precision: so the order of the sum, which depends on the processor, does not show.
+        lengths = np.sqrt(np.einsum("ij,ij->i", total, total, dtype=np.float64)).astype(np.float32)
         total /= np.where(lengths > 0, lengths, 1)[:, None]
         return total.tobytes()
 
@@ -122,6 +135,23 @@ def _sum(model: Model, weights: Mapping[int, float]) -> list[float]:
     for token, weight in weights.items():
         total = list(map(add, total, map(mul, repeat(weight), model.rows[token * width : (token + 1) * width])))
     return total
+
+
+def _row_like_bulk(model: Model, counts: Sequence[tuple[int, int]]) -> bytes:
+    """Return the row of a document as `_bulk` makes it: each step is rounded to single precision.
+
+    Two such numbers are multiplied and added exactly enough in double precision, so that rounding once more gives what
+    a processor gives in single precision.
+    """
+    width = model.dimensions
+    total = array("f", bytes(4 * width))
+    weights = array("f", (sqrt(count) for _, count in counts))
+    for (token, _), weight in zip(counts, weights, strict=True):
+        row = array("f", map(mul, repeat(model.scales[token]), model.rows[token * width : (token + 1) * width]))
+        part = array("f", map(mul, repeat(weight), row))
+        total = array("f", map(add, total, part))
+    (length,) = array("f", [sqrt(sum(map(mul, total, total)))])
+    return array("f", [value / length for value in total] if length else total).tobytes()
 
 
 def _sum_by_numpy(model: Model, weights: Mapping[int, float]) -> list[float]:

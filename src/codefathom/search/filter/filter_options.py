@@ -211,7 +211,7 @@ def _symbol(value: str) -> Where:
     return FilterGroup("OR", (Filter("symbol", "regex", expression), Filter("names", "regex", expression)))
 
 
-def members_of(name: str) -> Where:
+def members_of(name: str) -> FilterGroup:
     """Return the condition that lines belong to a symbol or to anything inside it, however deep; parts follow dots."""
     tests = (("eq", name), ("starts_with", f"{name}."), ("ends_with", f".{name}"), ("contains", f".{name}."))
     return FilterGroup("OR", tuple(Filter(field, *test) for field in ("symbol", "names") for test in tests))

@@ -141,28 +141,46 @@ class PackedLinks:
         return place if place < len(self.paths) and self.paths[place] == path else None
 
 
-def import_links(
-    catalog: SearchCatalog, before: ImportLinks | None, resolve: _Resolve, named: Collection[str]
-) -> ImportLinks:
-    """Return the links of a catalogue as it is now; what is known of an earlier state is not made again.
+class KeptLinks:
+    """The links of one generation of a catalogue, where they are at hand: made before, or in a file."""
+
+    def __init__(self, links: ImportLinks | None) -> None:
+        self.links = links
+
+
+def links_at_hand(
+    catalog: SearchCatalog,
+    before: KeptLinks | None,
+    languages: Mapping[str, str],
+    resolve: _Resolve,
+    named: Collection[str],
+) -> KeptLinks:
+    """Return the links of a catalogue as it is now, where few are to be made: those of documents that have changed.
 
     In these families of languages the links of a document depend on the definitions of others.
     """
     file = catalog.beside("links", _VERSION)
     generation = catalog.generation
-    languages = catalog.languages()
-    state = LinksState(generation, _digest(languages))
-    if before is None and (stored := file.load()) is not None:
+    earlier = before.links if before is not None else None
+    if earlier is None and (stored := file.load()) is not None:
         base = PackedLinks.unpacked(stored.content)
-        before = ImportLinks(base.state.generation, base)
-    written = [] if before is None else catalog.paths_since(before.generation)
-    is_near = not any(is_manifest(path) or family(languages.get(path, "")) in named for path in written)
-    if before is not None and is_near and before.base.state.documents == state.documents:
-        own = {path: {item.name: resolve(item.name, path) for item in catalog.imports_of(path)} for path in written}
-        links = ImportLinks(generation, before.base, {**before.changed, **own})
-        if generation - links.base.state.generation <= _MOST_BEHIND:
-            return links
-        return _stored(links.merged(), file)
+        earlier = ImportLinks(base.state.generation, base)
+    if earlier is None or earlier.base.state.documents != _digest(languages):
+        return KeptLinks(None)
+    written = catalog.paths_since(earlier.generation)
+    if any(is_manifest(path) or family(languages.get(path, "")) in named for path in written):
+        return KeptLinks(None)
+    own = {path: {item.name: resolve(item.name, path) for item in catalog.imports_of(path)} for path in written}
+    links = ImportLinks(generation, earlier.base, {**earlier.changed, **own})
+    if generation - links.base.state.generation <= _MOST_BEHIND:
+        return KeptLinks(links)
+    return KeptLinks(_stored(links.merged(), file))
+
+
+def all_links(catalog: SearchCatalog, languages: Mapping[str, str], resolve: _Resolve) -> ImportLinks:
+    """Return the links of a catalogue as it is now, all of them made anew."""
+    file = catalog.beside("links", _VERSION)
+    state = LinksState(catalog.generation, _digest(languages))
     by_path: dict[str, dict[str, tuple[str, ...]]] = {path: {} for path in languages}
     for path, reference in catalog.imports():
         if path in by_path and reference.name not in by_path[path]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from codefathom.errors import SourceError
-from codefathom.search.graph.compiler_graph import CompilerGraph
+from codefathom.search.graph.compiler_graph import CompilerGraph, lent_graph
 from codefathom.search.graph.reference_graph import Definitions, NameUse, outward
 from codefathom.search.graph.related import edge_of
 from codefathom.search.graph.resolve import family
@@ -26,7 +26,11 @@ def name_at(catalog: SearchCatalog, path: str, line: int, name: str) -> NamedPla
     A use is resolved by its scope and by the imports of its file. A name of which no use is known, such as that of an
     attribute, has all definitions of that name in its language. Raises SourceError for a file that is not in the index.
     """
-    graph = CompilerGraph(catalog)
+    with lent_graph(catalog) as graph:
+        return _name_at(graph, path, line, name)
+
+
+def _name_at(graph: CompilerGraph, path: str, line: int, name: str) -> NamedPlace:
     language = graph.resolver.language_of.get(path)
     if language is None:
         raise SourceError(f"no such file in the index: {path!r}", hint="give a path relative to the project")

@@ -7,11 +7,11 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache, cached_property, partial
-from typing import NamedTuple
+from functools import cache, cached_property, lru_cache, partial
+from typing import NamedTuple, Self
 
 from codefathom.facts.languages import CODE
-from codefathom.search.graph.import_links import ImportLinks, import_links
+from codefathom.search.graph.import_links import ImportLinks, KeptLinks, all_links, links_at_hand
 from codefathom.search.graph.import_texts import ImportTexts, can_tell
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.manifests import MAX_MANIFEST_CHARS, go_replacements, path_in
@@ -27,6 +27,7 @@ MAX_DEFINING_FILES = 3
 # In these languages an import names a definition, whose file may be called anything.
 NAMED_IMPORTS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "php", "elixir"})
 _MOST_MANIFEST_LINES = 10_000
+_FEW_IMPORTS = 200  # are resolved in the time in which all links are read
 _MOST_PARTS = 50  # of one type in one file
 # Packages of the standard libraries are not in the project, though one of their names may be.
 _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala", "android", "system"})
@@ -162,28 +163,47 @@ class ReferenceGraph:
     def __init__(self, catalog: SearchCatalog) -> None:
         self.catalog = catalog
         self._references: dict[str, Sequence[Reference]] = {}  # of the documents with uses
+        self._imports: dict[str, Sequence[Reference]] = {}
+        self._uses: dict[str, Sequence[NameUse]] = {}  # by name
         self._symbols: dict[str, Sequence[Symbol]] = {}
         self._by_qualified_name: dict[str, Mapping[str, Sequence[Symbol]]] = {}
         self._mentions: dict[str, frozenset[tuple[str | None, str]]] = {}
+        self._is_mentioned: dict[tuple[str, str, str], bool] = {}
         self._defined: dict[str, Sequence[FoundSymbol]] = {}
         self._definitions: dict[tuple[str, str], Definitions] = {}
         self._defining: dict[tuple[str, str], Sequence[str]] = {}
-        self._resolve = cache(self._find_documents)
+        self._n_resolved = 0
+        self._means: dict[str, Mapping[str, tuple[str, ...]]] = {}  # by document: what its imports mean
+        self._resolve = cache(self._known_documents)
         self._importers: dict[str, Mapping[str, Sequence[NameUse]]] = {}  # by family of languages
         self.resolver = catalog.kept(_resolver)
 
     @property
     def n_rows(self) -> int:
         """The number of references and symbols that are kept, which tells how much memory all that is kept takes."""
-        return sum(map(len, (*self._references.values(), *self._symbols.values())))
+        kept = (self._references, self._imports, self._uses, self._symbols, self._defined)
+        return len(self._is_mentioned) + sum(sum(map(len, rows.values())) for rows in kept)
 
     def resolve(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents that an import means."""
         return self._resolve(name, path)
 
-    def imports_of(self, path: str) -> Iterator[Reference]:
-        """Yield the imports of one document."""
-        return (item for item in self.references_of(path) if item.kind == "import")
+    def _known_documents(self, name: str, path: str) -> tuple[str, ...]:
+        """Return the same by the links of the project where they are at hand, which takes less from some imports on."""
+        self._n_resolved += 1
+        if self._n_resolved < _FEW_IMPORTS or self.catalog.may_leave_out:
+            return self._find_documents(name, path)
+        if path not in self._means:
+            links = self.catalog.kept(_kept_links).links
+            self._means[path] = {} if links is None else links.targets(path)
+        documents = self._means[path].get(name)
+        return self._find_documents(name, path) if documents is None else documents
+
+    def imports_of(self, path: str) -> Sequence[Reference]:
+        """Return the imports of one document, which are read once; its uses are not read for them."""
+        if path not in self._imports:
+            self._imports[path] = self.catalog.imports_of(path)
+        return self._imports[path]
 
     def imports(self, forms: Collection[ImportForm] | None = None) -> Iterator[NameUse]:
         """Yield the imports of the project that say one of these, or all."""
@@ -238,7 +258,11 @@ class ReferenceGraph:
     @property
     def links(self) -> ImportLinks:
         """The documents that the imports of the project mean, as our parser sees it."""
-        return self.catalog.kept(_links)
+        kept = self.catalog.kept(_kept_links)
+        if kept.links is None:
+            maker = ReferenceGraph(self.catalog)
+            kept.links = all_links(self.catalog, maker.resolver.language_of, maker._find_documents)
+        return kept.links
 
     def _importers_in(self, own: str) -> Mapping[str, Sequence[NameUse]]:
         """Return the imports of a family of languages by each document that they mean."""
@@ -252,9 +276,11 @@ class ReferenceGraph:
     def _import_texts(self) -> ImportTexts:
         return self.catalog.kept(_import_texts)
 
-    def uses(self, name: str) -> Iterator[NameUse]:
-        """Yield the calls and type uses of a name."""
-        return (NameUse(*item) for item in self.catalog.references(name))
+    def uses(self, name: str) -> Sequence[NameUse]:
+        """Return the calls and type uses of a name; they are read once."""
+        if name not in self._uses:
+            self._uses[name] = [NameUse(*item) for item in self.catalog.references(name)]
+        return self._uses[name]
 
     def defined(self, name: str) -> Sequence[FoundSymbol]:
         """Return the definitions of exactly this name."""
@@ -300,12 +326,21 @@ class ReferenceGraph:
 
     def mentions(self, path: str, name: str, container: str) -> bool:
         """Return True if an import of a document, or a use inside of one of its symbols, has this last name."""
-        if path not in self._mentions:
-            self._mentions[path] = frozenset(
-                (None if item.kind == "import" else item.container, dotted_name(item.name).rpartition(".")[2])
-                for item in self.references_of(path)
-            )
-        return not self._mentions[path].isdisjoint(((None, name), (container, name)))
+        key = path, name, container
+        if key not in self._is_mentioned:
+            if path not in self._mentions:
+                self._mentions[path] = frozenset(
+                    (None if item.kind == "import" else item.container, _last_name(item.name))
+                    for item in self.references_of(path)
+                )
+            self._is_mentioned[key] = not self._mentions[path].isdisjoint(((None, name), (container, name)))
+        return self._is_mentioned[key]
+
+    def without_rows(self) -> Self:
+        """Return a graph that has what was found out of names, but no row of a document."""
+        light = type(self)(self.catalog)
+        light._is_mentioned, light._defined, light._definitions = self._is_mentioned, self._defined, self._definitions
+        return light
 
     def _find_documents(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents an import means: by its path, else as the one place where that name is defined."""
@@ -342,6 +377,11 @@ class ReferenceGraph:
         return self.catalog.kept(_unseen_languages)
 
 
+@lru_cache(10_000)
+def _last_name(name: str) -> str:
+    return dotted_name(name).rpartition(".")[2]
+
+
 def _is_in(item: FoundSymbol, dotted: str) -> bool:
     """Return True if a definition ends as a dotted name does, in a folder called like one of its last packages."""
     qualified = "." + dotted_name(item.symbol.qualified_name)
@@ -360,8 +400,10 @@ def _import_texts(catalog: SearchCatalog, _: ImportTexts | None) -> ImportTexts:
     return ImportTexts(catalog.import_forms(), catalog.kept(_resolver))
 
 
-def _links(catalog: SearchCatalog, before: ImportLinks | None) -> ImportLinks:
-    return import_links(catalog, before, ReferenceGraph(catalog).resolve, frozenset(map(family, NAMED_IMPORTS)))
+def _kept_links(catalog: SearchCatalog, before: KeptLinks | None) -> KeptLinks:
+    maker = ReferenceGraph(catalog)
+    languages = maker.resolver.language_of
+    return links_at_hand(catalog, before, languages, maker._find_documents, frozenset(map(family, NAMED_IMPORTS)))
 
 
 def _unseen_languages(catalog: SearchCatalog, _: list[str] | None) -> list[str]:

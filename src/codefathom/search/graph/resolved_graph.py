@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from codefathom.facts.paths import may_go_unnamed
 from codefathom.search.graph.exports import DEFAULT, exported_names
@@ -102,6 +102,17 @@ class ResolvedGraph(ReferenceGraph):
         self._behind = cache(self._find_behind)
         self._is_type = cache(self._find_type)
         self._exports = cache(self._read_exports)
+
+    @property
+    def n_rows(self) -> int:
+        """See `ReferenceGraph`."""
+        return super().n_rows + sum(map(len, self._resolved.values()))
+
+    def without_rows(self) -> Self:
+        """See `ReferenceGraph`."""
+        light = super().without_rows()
+        light._resolved = self._resolved
+        return light
 
     def resolved_uses(self, name: str) -> Sequence[ResolvedUse]:
         """Return the uses of a name that mean something of this project, also those under another name."""
@@ -371,16 +382,15 @@ class ResolvedGraph(ReferenceGraph):
         if path not in self._sources:
             language = self.resolver.language_of.get(path, "")
             sources: dict[str, list[_Source]] = defaultdict(list)
-            for item in self.references_of(path):
-                if item.kind == "import":
-                    documents = self.resolve(item.name, path)
-                    is_open = not documents and not self.resolver.is_foreign(item.name, path)
-                    for binding in bindings_of(item, language):
-                        is_module = language == "python" and _is_module(item.name, documents)
-                        original = EVERY if is_module else binding.original
-                        sources[binding.local].append(_Source(original, documents, NameUse(path, item), is_open))
-                        if language == "python" and binding.local == item.name:
-                            self._add_packages(sources, NameUse(path, item))
+            for item in self.imports_of(path):
+                documents = self.resolve(item.name, path)
+                is_open = not documents and not self.resolver.is_foreign(item.name, path)
+                for binding in bindings_of(item, language):
+                    is_module = language == "python" and _is_module(item.name, documents)
+                    original = EVERY if is_module else binding.original
+                    sources[binding.local].append(_Source(original, documents, NameUse(path, item), is_open))
+                    if language == "python" and binding.local == item.name:
+                        self._add_packages(sources, NameUse(path, item))
             self._sources[path] = dict(sources)
         return self._sources[path]
 

@@ -37,6 +37,14 @@ def telling_lines(hit: Hit, n_lines: int, n_chars: int) -> list[NumberedLine]:
     return [NumberedLine(hit.chunk.start_line + place, _part(hit, lines, place, n_chars)) for place in sorted(chosen)]
 
 
+def telling_line(hit: Hit, n_chars: int) -> NumberedLine:
+    """Return the line of a hit that tells most: its best line, or the head of its symbol if that comes later."""
+    lines = hit.chunk.text.removesuffix("\n").split("\n")
+    best = min(max(hit.line - hit.chunk.start_line, 0), len(lines) - 1)
+    place = max(best, *_heads(hit, lines), 0)
+    return NumberedLine(hit.chunk.start_line + place, _part(hit, lines, place, n_chars))
+
+
 def _by_worth(hit: Hit, lines: list[str]) -> Iterator[int]:
     """Yield places of lines, some of them twice or outside: two below the best line for each one above it."""
     best = min(max(hit.line - hit.chunk.start_line, 0), len(lines) - 1)
@@ -51,7 +59,8 @@ def _heads(hit: Hit, lines: list[str]) -> Iterator[int]:
     name = hit.name.rpartition(".")[2]
     heads = [head for head in hit.chunk.signature.split("\n") if name and name in head]
     for place, line in enumerate(lines):
-        if name in line and any(begins(line, head) for head in heads):
+        # What stands before a signature, such as "export", may be no part of it.
+        if name in line and any(begins(line, head) or head in " ".join(line.split()) for head in heads):
             yield place
             return
 

@@ -54,6 +54,7 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     "GET /docs": _OPEN,
     "GET /assets/{name}": _OPEN,
     "GET /health": _OPEN,
+    "GET /readyz": _OPEN,
     "GET /version": _OPEN,
     "GET /sign-in": _OPEN,
     "GET /sign-in/callback": _OPEN,  # writes "signed in" into the audit list itself: its answer is a redirect

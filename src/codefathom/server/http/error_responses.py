@@ -12,8 +12,9 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from codefathom.errors import FathomError
+from codefathom.server.http.known_parameters import UNKNOWN_PARAMETER
 from codefathom.server.http.page import page, wants_page
-from codefathom.server.http.problem_json import MEDIA_TYPE, Problem, problem, problem_of
+from codefathom.server.http.problem_json import MEDIA_TYPE, Problem, problem, problem_of, retry_after
 
 PROBLEM: dict[str, Any] = {  # as OpenAPI describes every error
     "description": "What is wrong",
@@ -32,7 +33,11 @@ OPENAI_PATH = "/v1/"
 _OF_SERVER = 500
 _MAX_PATH = 200  # characters of a path that an answer repeats
 _NO_OBJECT = {"model_attributes_type", "dict_type", "model_type"}
-_WORDS = {"missing": "is missing", "extra_forbidden": "is not a field of this request"}
+_WORDS = {
+    "missing": "is missing",
+    "extra_forbidden": "is not a field of this request",
+    UNKNOWN_PARAMETER: "is not a parameter of this route",
+}
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
@@ -61,7 +66,9 @@ def openai_error(failure: Problem) -> dict[str, object]:
 
 async def _failed(request: Request, error: Exception) -> JSONResponse:
     failure = request.state.problem = problem_of(error)  # for the measures
-    return response_of(failure, request.url.path)
+    response = response_of(failure, request.url.path)
+    response.headers.update(retry_after(error))
+    return response
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -91,7 +98,8 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     wrong = [_wrong_value(item) for item in error.errors()]
     is_long = any(item["type"] == "string_too_long" for item in error.errors())
-    hint = "send a shorter text" if is_long else "/openapi.json has the form of each request"
+    told = next((item["ctx"]["hint"] for item in error.errors() if item["type"] == UNKNOWN_PARAMETER), "")
+    hint = told or ("send a shorter text" if is_long else "/openapi.json has the form of each request")
     return response_of(problem(422, "; ".join(wrong[:5]), "invalid", hint=hint), request.url.path)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any, NamedTuple
 
 from codefathom.errors import (
@@ -154,10 +155,14 @@ class NotInstalledError(RequestError):
 
 
 class BusyError(RequestError):
-    """The server does as much at the same time as it may."""
+    """The server does as much at the same time as it may; `wait_s` is when to try again."""
 
     status = 503
     code = "busy"
+
+    def __init__(self, message: str, *, hint: str | Note = "", wait_s: float = 1.0) -> None:
+        super().__init__(message, hint=hint)
+        self.wait_s = wait_s
 
 
 class WorkerDiedError(RequestError):
@@ -293,6 +298,11 @@ def problem_of(error: Exception) -> Problem:
         status, code = next((status, code) for kind, status, code in _STATUS_OF if isinstance(error, kind))
     parts = [notes_shape(told) if isinstance(told, Note) else [] for told in (error.told, error.remedy)]
     return replace(problem(status, str(error), code, error.hint), detail_parts=parts[0], hint_parts=parts[1])
+
+
+def retry_after(error: Exception) -> dict[str, str]:
+    """Return the header that says when to try again, or none."""
+    return {"retry-after": str(ceil(error.wait_s))} if isinstance(error, BusyError | TooManyError) else {}
 
 
 def problem(status: int, detail: str, code: str, hint: str = "") -> Problem:

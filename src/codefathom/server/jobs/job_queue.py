@@ -152,6 +152,11 @@ class Jobs:
             jobs = (job for job in self._live.values() if (job.project_id, job.move_to) == (project_id, move_to))
             return next((job for job in jobs if job.full >= full and not job.only), None)
 
+    def active_ids(self, project_id: str) -> frozenset[str]:
+        """Return the ids of the jobs that run or wait for a project, without a look into the table of all jobs."""
+        with self._lock:
+            return frozenset(job.id for job in self._live.values() if job.project_id == project_id)
+
     def _waiting(self, project_id: str, *, full: bool) -> IndexJob | None:
         """Return a run that has not begun and looks as closely as is asked."""
         jobs = (job for job in self._live.values() if job.project_id == project_id and not job.move_to)

@@ -19,7 +19,7 @@ _MOST_TIMES = 2_000  # of a route, the last
 _MINUTES = 60
 _MOST_TIMES_A_MINUTE = 5_000
 # Whoever opens the page or watches the service is not what keeps it busy.
-_WATCHING = ("/monitoring/", "/metrics", "/health", "/session", "/version", "/assets/")
+_WATCHING = ("/monitoring/", "/metrics", "/health", "/readyz", "/session", "/version", "/assets/")
 _PAGE = "/"
 _MOST_FAILURES = 50
 

@@ -404,7 +404,8 @@ class Projects:
 
     def check_repository(self, project: ServedProject) -> None:
         """Raise ForbiddenError for a repository outside the allowed roots, and SourceError where there is none."""
-        if not project.url:  # else the server itself has brought it here
+        # The server itself has brought what has an address, and a command what is in a fleet.
+        if not project.url and not self.is_fleet(project):
             self._check_store(project.root)
 
     def remove_index(self, project: ServedProject) -> int:

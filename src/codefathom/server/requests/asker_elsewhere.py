@@ -89,7 +89,9 @@ class AskerElsewhere:
         if question.kind == "ask":
             yield from self._in_words(question)
             return
-        question = replace(self._admitted(question), commits=question.commits or self.commits)
+        question = self._admitted(question)
+        if self.commits and not question.commits:
+            question = replace(question, commits=True)
         with self.lease.share:
             yield from self._events(question)
 
@@ -101,7 +103,7 @@ class AskerElsewhere:
 
     def _admitted(self, question: Question) -> Question:
         """Return a question that may go to the commits only where its client may read them."""
-        return replace(question, or_commits=False)
+        return replace(question, or_commits=False) if question.or_commits else question
 
     def _events(self, question: Question) -> Iterator[Any]:
         yield from self._told(self.engine, question)
@@ -227,7 +229,9 @@ class ProjectElsewhere(AskerElsewhere):
 
     def _admitted(self, question: Question) -> Question:
         """Return a question that may go to the commits only where its client may read them."""
-        if not question.or_commits or not asks_for_history(question.text):
+        if not question.or_commits:
+            return question
+        if not asks_for_history(question.text):
             return replace(question, or_commits=False)
         try:
             _check_history(self.state, self.caller, self.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -14,6 +14,7 @@ from codefathom.config.settings import DeclaredSetting, Settings, StoreSettings,
 from codefathom.errors import FathomError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, Told
+from codefathom.fleet.shard_states import FleetState, fleet_state
 from codefathom.project.roles import ROLES, ask_models, check_models
 from codefathom.project.store_choice import shown_store
 from codefathom.server.http.auth import Caller
@@ -28,6 +29,8 @@ from codefathom.server.served_settings import open_hosts
 from codefathom.server.state import ServerState
 from codefathom.system.memory import resident_bytes
 from codefathom.types import Check, Status
+
+_SHARDS_S = 2.0  # for the machines of a cluster that have shards; a load balancer waits for the answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,20 @@ def stores_of(projects: Projects) -> tuple[Check, ...]:
                     ids, _ = groups.setdefault(store, ([], "" if store in groups else engine.stores.problem()))
                     ids.append(project.id)
     return tuple(_store_check(store, *group) for store, group in groups.items())
+
+
+def fleets_of(projects: Projects) -> Mapping[str, FleetState]:
+    """Ask for the shards of all fleets among the projects, by the id of the project."""
+    states: dict[str, FleetState] = {}
+    for project in projects.listed():
+        if projects.is_fleet(project):
+            try:
+                cluster = projects.settings_of(project).search.fleet_cluster
+            except FathomError as error:
+                states[project.id] = FleetState(problem=str(error))
+            else:
+                states[project.id] = fleet_state(project.root, cluster, _SHARDS_S)
+    return states
 
 
 def _of_projects(ids: Sequence[str], part: Told) -> Note:

@@ -90,7 +90,7 @@ def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
         only = tuple(body.repositories) if body is not None else ()
         if only and not state.projects.is_fleet(project):
             raise UsageError(f"{project_id!r} is no fleet", hint="leave out repositories, which a fleet alone has")
-        before = {job.id for job in state.jobs.listed(project.id, limit=_ALL)}
+        before = state.jobs.active_ids(project.id)
         if only:
             job = state.jobs.submit_some(project.id, project.root, only, full=full, settings=project.settings)
         else:

@@ -115,7 +115,7 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
 
     @routes.get("/metrics", summary="All counts, for Prometheus", response_class=PlainTextResponse)
     def metrics() -> PlainTextResponse:
-        text = state.measures.prometheus(overview.gauges(state))
+        text = state.measures.prometheus(overview.gauges(state)) + state.shard_watch.prometheus()
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
 

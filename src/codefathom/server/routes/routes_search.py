@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, TypeAlias, cast
+from typing import Annotated, Any, TypeAlias, cast
 
 from fastapi import APIRouter, Path, Request, Response
 
@@ -20,6 +20,7 @@ from codefathom.search.federation import ProjectHit
 from codefathom.search.graph.impact_part import n_items
 from codefathom.search.ranking.explain import MEANING
 from codefathom.search.ranking.weights import WEIGHTS
+from codefathom.server.http.answer_json import as_json
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotFoundError, problem_of
@@ -33,7 +34,6 @@ from codefathom.server.schemas.search_schemas import (
     ContextFileOut,
     ContextIn,
     ContextOut,
-    HitOut,
     IndexingOut,
     PlanOut,
     ProblemOut,
@@ -78,13 +78,15 @@ def router(state: ServerState) -> APIRouter:
         def look(lease: SearchLease) -> bytes:
             with joined(state, caller, scope, lease, takes_in=True) as projects:
                 result = _searched(projects, body)
-            response = _search_out(body, result, _order(state, caller, scope))
+            frame = _search_out(body, result, _order(state, caller, scope)).model_dump()
+            hits = [_hit_out(hit, body) for hit in result.hits]
 
             def first(n: int) -> str:
-                return _json(response, n, body, result)
+                end = rest_shape(result.rest.plus(len(hits) - n), result.offset, n)
+                return as_json({**frame, "hits": hits[:n], **end})
 
             # In this thread: with many hits this takes time.
-            return within_tokens(len(response.hits), first, body.max_tokens).encode()
+            return within_tokens(len(hits), first, body.max_tokens).encode()
 
         return Response(await in_turn(state, caller, request, look), media_type="application/json")
 
@@ -176,18 +178,11 @@ def scope_of(body: SearchIn | ContextIn | AskIn) -> Scope:
     return Scope(tuple(dict.fromkeys(named)), body.paths)
 
 
-def _json(response: SearchOut, n_hits: int, body: SearchIn, result: FederatedSearch) -> str:
-    """Return an answer with its first hits, whose signals are told on demand."""
-    hits = response.hits[:n_hits]
-    hidden = None if body.explain else {"hits": {"__all__": {"signals", "reason_parts", "place_parts"}}}
-    end = rest_shape(result.rest.plus(len(response.hits) - len(hits)), result.offset, len(hits))
-    return response.model_copy(update={"hits": hits, **end}).model_dump_json(exclude=hidden)
-
-
-def _hit_out(project_hit: ProjectHit, body: SearchIn) -> HitOut:
+def _hit_out(project_hit: ProjectHit, body: SearchIn) -> dict[str, Any]:
+    """Return the fields of a `HitOut`, without making one, which took a seventh of the time of the server."""
     hit = project_hit.hit
     n_lines = _MAX_FILE_LINES if hit.chunk.kind == "file" and not body.whole else None
-    return HitOut(project_id=project_hit.project_id, **hit_shape(hit, n_lines=n_lines, explain=body.explain))
+    return {"project_id": project_hit.project_id, **hit_shape(hit, n_lines=n_lines, explain=body.explain)}
 
 
 def _order(state: ServerState, caller: Caller, scope: Scope) -> Sequence[str]:
@@ -196,6 +191,7 @@ def _order(state: ServerState, caller: Caller, scope: Scope) -> Sequence[str]:
 
 
 def _search_out(body: SearchIn, federated: FederatedSearch, order: Sequence[str]) -> SearchOut:
+    """Return an answer without its hits."""
     results = list(federated.results.values())
     surest = max(results, key=lambda result: result.confidence)
     names = [*federated.results, *federated.failed]
@@ -219,7 +215,7 @@ def _search_out(body: SearchIn, federated: FederatedSearch, order: Sequence[str]
         query=body.query,
         mode=surest.mode,
         plan=PlanOut(**plan_shape(surest.plan)),
-        hits=[_hit_out(hit, body) for hit in federated.hits],
+        hits=[],
         confidence=round(federated.verdict.confidence, 4),
         weak=federated.verdict.weak,
         **degraded_shape(dict.fromkeys(limits)),

@@ -1,20 +1,24 @@
-"""/health, /version and /session: whether the server is there, and what the caller may do."""
+"""/health, /readyz, /version and /session: whether the server is there, and what the caller may do."""
 
 from __future__ import annotations
 
 from typing import cast
 
-from fastapi import APIRouter
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, Response
 
 from codefathom import __version__
 from codefathom.server.schemas.monitoring_schemas import RoleName, SessionOut
-from codefathom.server.schemas.search_schemas import HealthOut, VersionOut
+from codefathom.server.schemas.search_schemas import HealthOut, ReadyOut, VersionOut
 from codefathom.server.state import CallerHere, ServerState
+
+_MOST_NAMED = 10  # shards
 
 
 def router(state: ServerState) -> APIRouter:
     """Return the routes of the service itself; /health and /version need no token."""
     routes = APIRouter(tags=["service"])
+    of_ready = CapacityLimiter(1)
 
     @routes.get("/health", summary="Check that the server answers")
     async def health() -> HealthOut:  # no thread of the other routes: it answers while all of these are at work
@@ -23,6 +27,11 @@ def router(state: ServerState) -> APIRouter:
         if not all(check.ok for check in state.store_health.report().checks):
             degraded.append("a vector store cannot be used, and the index answers: see /monitoring/services")
         return HealthOut(status="degraded" if degraded else "ok", version=__version__, degraded=degraded)
+
+    @routes.get("/readyz", summary="Check that each shard of the fleets is answered for")
+    async def ready(response: Response) -> ReadyOut:
+        # Not one of the threads of other routes: these may all be at work.
+        return await to_thread.run_sync(_readiness, state, response, limiter=of_ready)
 
     @routes.get("/version", summary="Show the version of the server")
     async def version() -> VersionOut:
@@ -42,3 +51,17 @@ def router(state: ServerState) -> APIRouter:
         )
 
     return routes
+
+
+def _readiness(state: ServerState, response: Response) -> ReadyOut:
+    watch = state.shard_watch
+    unanswered, n_unreadable = watch.unanswered(), watch.unreadable()
+    is_ready = not unanswered and not n_unreadable
+    response.status_code = 200 if is_ready else 503
+    return ReadyOut(
+        status="ready" if is_ready else "not ready",
+        n_shards=watch.n_shards(),
+        unanswered=list(unanswered[:_MOST_NAMED]),
+        n_unanswered=len(unanswered),
+        n_unreadable=n_unreadable,
+    )

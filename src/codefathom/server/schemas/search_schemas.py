@@ -159,6 +159,18 @@ class HealthOut(Out):
     degraded: list[Sound] = Field(default=[], examples=[[]])
 
 
+class ReadyOut(Out):
+    """Whether each shard of the fleets has somebody who answers for it."""
+
+    status: str = Field(examples=["ready"], description="`ready`, or `not ready` with status 503")
+    n_shards: int = Field(examples=[24], description="shards of all fleets; 0 without fleets")
+    unanswered: list[Sound] = Field(
+        default=[], examples=[[]], description="the first of the shards that nobody answers for"
+    )
+    n_unanswered: int = Field(examples=[0], description="shards that nobody answers for")
+    n_unreadable: int = Field(examples=[0], description="fleets whose shards cannot be listed")
+
+
 class VersionOut(Out):
     """The version of the server."""
 

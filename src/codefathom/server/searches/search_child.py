@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
+from codefathom.facts.quick_pickle import QuickPickle
 from codefathom.project.location import Location, locate_registered
 from codefathom.project.repository_sight import RepositorySight
 from codefathom.project.stores.revised_place import with_revision
@@ -33,7 +34,7 @@ from codefathom.telemetry import Past, recording
 
 
 @dataclass(frozen=True, slots=True)
-class SearchTask:
+class SearchTask(QuickPickle):
     """One question to an index. Another `version` of it means that its files or its settings are others now."""
 
     root: str  # of the project; of loose files, the folder with their index

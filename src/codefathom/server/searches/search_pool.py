@@ -133,7 +133,7 @@ class _Process:
         process = self._process
         assert process.stdin is not None  # both are pipes
         assert process.stdout is not None
-        message = replace(task, is_traced=is_collected())
+        message = replace(task, is_traced=True) if is_collected() else task
         if isinstance(message.settings, Settings):
             message = replace(message, settings=sendable(message.settings))
         if isinstance(message, SearchTask) and message.changed is not None:

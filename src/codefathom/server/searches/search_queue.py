@@ -6,10 +6,12 @@ More threads than processors make no search faster, and each keeps connections a
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from math import ceil
 from threading import Condition, Thread
 from typing import Any, TypeVar
 
@@ -17,6 +19,8 @@ from codefathom.server.http.problem_json import IN_THE_QUEUE, BusyError, SlowErr
 from codefathom.server.http.time_spent import TimeSpent, measured
 from codefathom.telemetry import bound
 
+_SHARE_OF_LAST = 0.1  # of the time that a piece of work usually takes
+_LONGEST_WAIT_S = 60
 _T = TypeVar("_T")
 
 
@@ -31,8 +35,12 @@ class _Turn:
 class SearchQueue:
     """Threads that carry out what waits, one piece of each client after the other."""
 
-    def __init__(self, n_threads: int, most_waiting: Callable[[], int]) -> None:
+    def __init__(
+        self, n_threads: int, most_waiting: Callable[[], int], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         """Start no thread before there is something to do."""
+        self._clock = clock
+        self._usual_s = 0.0  # that a piece of work has taken lately
         self._n_threads = n_threads
         self._most_waiting = most_waiting
         self._changed = Condition()
@@ -83,7 +91,7 @@ class SearchQueue:
     def _add(self, client: str, turn: _Turn) -> None:
         with self._changed:
             if self._is_closed or self._n_waiting >= self._most_waiting():
-                raise BusyError(f"{self._n_waiting} searches are waiting already", hint="try again in a moment")
+                raise self._too_many()
             self._waiting.setdefault(client, deque()).append(turn)
             self._n_waiting += 1
             if self._n_waiting > self._n_idle and len(self._threads) < self._n_threads:
@@ -91,15 +99,24 @@ class SearchQueue:
                 self._threads[-1].start()
             self._changed.notify()
 
+    def _too_many(self) -> BusyError:
+        """Return the error for one search more, which says when those that wait now will have been answered."""
+        wait_s = min(max(ceil(self._n_waiting * self._usual_s / self._n_threads), 1), _LONGEST_WAIT_S)
+        return BusyError(
+            f"{self._n_waiting} searches are waiting already", hint=f"try again in {wait_s} s", wait_s=wait_s
+        )
+
     def _work(self) -> None:
         """Run in each of the threads."""
         while (turn := self._next()) is not None:
             if turn.is_given_up:
                 continue
+            began = self._clock()
             try:
                 result, error = turn.work(), None
             except BaseException as problem:  # raised again where it is waited for
                 result, error = None, problem
+            self._usual_s += _SHARE_OF_LAST * (self._clock() - began - self._usual_s)
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 turn.loop.call_soon_threadsafe(_conclude, turn.future, result, error)
             del turn, result, error  # nothing is held while this waits

@@ -56,6 +56,7 @@ class ListedCommit(NamedTuple):
 
     id: str  # its whole hash
     time_ns: int  # since the epoch
+    author: str  # the name
 
     @property
     def path(self) -> str:
@@ -120,16 +121,16 @@ class CommitHistory:
 def commits_of(tree: CommitTree) -> Mapping[str, ListedCommit]:
     """Return the commits of a history by the paths of their documents, the latest first. Raises SourceError."""
     below = ("--", f":(top,literal){tree.prefix}") if tree.prefix else ()
-    words = ("rev-list", f"--max-count={tree.most}", "--no-commit-header", "--format=%H %ct")
+    words = ("rev-list", f"--max-count={tree.most}", "--no-commit-header", "--encoding=UTF-8", "--format=%H %ct %an")
     output = output_of_git(tree.folder, *words, "--end-of-options", tree.commit, *below)
-    listed = (ListedCommit(*_id_and_time(line)) for line in output.splitlines())
+    listed = map(_listed, filter(None, output.split("\n")))
     return {commit.path: commit for commit in listed}
 
 
-def _id_and_time(line: str) -> tuple[str, int]:
-    commit, _, seconds = line.partition(" ")
+def _listed(line: str) -> ListedCommit:
+    commit, seconds, author, *_ = (*line.split(" ", 2), "", "")
     time_s = int(seconds) if seconds.isdecimal() else 0  # a time before 1970 is none that anybody worked at
-    return commit, min(time_s, _LATEST_S) * _SECOND_NS
+    return ListedCommit(commit, min(time_s, _LATEST_S) * _SECOND_NS, author)
 
 
 def n_commits(tree: CommitTree) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from codefathom.stores.conditions import FIELDS, Predicate, Scalar, expression_of, normalise, predicate_of
@@ -35,6 +36,7 @@ _SYMBOLS_OF_CHUNK = (
     "SELECT 1 FROM symbols s WHERE s.document_id = c.document_id AND s.start_line <= c.end_line "
     "AND s.end_line >= c.start_line"
 )
+_MOST_WORD_CHARS = 1_000  # SQLite takes 50,000 bytes behind LIKE
 _NUMBER_SIGNS = {"eq": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 
@@ -70,7 +72,35 @@ def _sql(where: Where, meaning: _Meaning) -> SqlCondition:
     joint = " OR " if where.operator == "OR" else " AND "
     inner = joint.join(part.condition for part in parts)
     prefix = "NOT " if where.operator == "NOT" else ""
-    return SqlCondition(f"{prefix}({inner})", tuple(value for part in parts for value in part.parameters))
+    values = tuple(value for part in parts for value in part.parameters)
+    if where.operator == "OR" and (first := _shared_word(where.filters, meaning)) is not None:
+        return SqlCondition(f"({first.condition} AND ({inner}))", (*first.parameters, *values))
+    return SqlCondition(f"{prefix}({inner})", values)
+
+
+def _shared_word(filters: Sequence[Where], meaning: _Meaning) -> SqlCondition | None:
+    """Return a test that is quick and lets all pass that one of some conditions is true for; None where there is none.
+
+    The conditions that make up "in a symbol of this name" all look for the name, in two columns.
+    """
+    columns: dict[str, None] = {}
+    values: list[str] = []
+    for item in filters:
+        if not isinstance(item, Filter):
+            return None
+        predicate = predicate_of(item)
+        column = meaning.columns[predicate.field.name]
+        is_text = predicate.field.kind in ("text", "list") and isinstance(predicate.value, str)
+        if not column or column.startswith("d.") or not is_text or predicate.negated or predicate.operator == "regex":
+            return None
+        columns[column] = None
+        values.append(str(predicate.value).lower())
+    word = min(values, key=len, default="").strip(".\n")
+    if not 0 < len(word) <= _MOST_WORD_CHARS or not word.isascii() or not all(word in value for value in values):
+        return None
+    pattern = re.sub(r"([\\%_])", r"\\\1", word)
+    test = " OR ".join(f"coalesce({column}, '') LIKE ? ESCAPE '\\'" for column in columns)
+    return SqlCondition(f"({test})", (f"%{pattern}%",) * len(columns))
 
 
 def _sql_filter(item: Filter, meaning: _Meaning) -> SqlCondition:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import platform
 import struct
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from codefathom.providers.local.bundled import (
     tokens_of,
     words_of,
 )
+from codefathom.stores.vectors.flat_vectors import are_near, quantise
 from codefathom.testing import rows_of
 
 ROOT = Path(__file__).parents[4]
@@ -92,6 +94,34 @@ def test_a_query_is_the_same_to_the_last_bit_where_numpy_is_loaded(text: str, mo
     with monkeypatch.context() as without:
         without.delitem(sys.modules, "numpy")
         assert EMBEDDER.embed([text], "query").tobytes() == with_numpy
+
+
+@given(texts=st.lists(st.text("abc def_GHI parse user 读取(文件)12", max_size=200), min_size=1, max_size=5))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_few_documents_are_quantised_as_numpy_does_it(texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    import numpy  # noqa: F401 -- so that it is there
+
+    with_numpy = quantise(EMBEDDER.embed(texts, "document"))
+    with monkeypatch.context() as without:
+        without.delitem(sys.modules, "numpy")
+        rows = quantise(EMBEDDER.embed(texts, "document"))
+    assert all(are_near(*pair) for pair in zip(rows, with_numpy, strict=True))
+    if platform.machine() in ("x86_64", "AMD64"):  # others round once where these round twice
+        assert rows == with_numpy
+
+
+_TAKES_IN = """
+import sys
+from codefathom.providers.local.bundled import BundledEmbedder
+from codefathom.stores.vectors.flat_vectors import quantise
+quantise(BundledEmbedder().embed(["def retry(limit): raise the limit " * 9, "a commit"], "document"))
+print("numpy" in sys.modules)
+"""
+
+
+def test_few_documents_need_no_numpy() -> None:
+    run = subprocess.run([sys.executable, "-c", _TAKES_IN], capture_output=True, check=True, timeout=LONG_S, text=True)
+    assert run.stdout.strip() == "False"
 
 
 def test_unknown_numbers_say_nothing() -> None:

@@ -549,3 +549,19 @@ def test_a_graph_that_holds_much_is_not_kept(catalog: Catalog, monkeypatch: pyte
         assert len(first.references_of("shop/orders.py")) > 1
     with lent_graph(catalog) as second:
         assert first is not second
+
+
+def test_what_uses_of_a_common_name_mean_is_kept_where_its_rows_are_not(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with lent_graph(catalog) as graph:
+        first = graph.resolved_uses("total")
+        n_known = graph.without_rows().n_rows
+        graph.references_of("shop/orders.py")
+        assert first
+        assert n_known < graph.n_rows
+        monkeypatch.setattr("codefathom.search.graph.compiler_graph._MOST_ROWS", n_known)
+    with lent_graph(catalog) as again:
+        assert again is not graph
+        assert again.resolved_uses("total") is first
+        assert again.n_rows == n_known

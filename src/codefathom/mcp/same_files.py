@@ -1,0 +1,70 @@
+"""Further places in the files of the first hits, one line each: a file that is right often has a better place. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from codefathom.facts.paths import is_test
+from codefathom.text.printable import show_line
+from codefathom.types import Hit, Symbol
+
+# How many names of the first file are shown, and of the second.
+_NAMES = (6, 4)
+MOST_LOOKED_AT = 60  # places of these files together
+_SIGNATURE_CHARS = 80
+_CALLED = ("function", "method")
+_VALUES = ("constant", "field", "property", "variable")
+
+
+class NearPlaces(NamedTuple):
+    """The best places in some files, and the symbols of these files."""
+
+    files: tuple[str, ...] = ()
+    places: tuple[Hit, ...] = ()
+    symbols: tuple[tuple[Symbol, ...], ...] = ()  # of each file
+
+
+NOTHING_NEAR = NearPlaces()
+
+
+class NamesInFile(NamedTuple):
+    """Signatures of a file."""
+
+    path: str
+    lines: Sequence[str]  # each with its number
+
+
+def first_files(hits: Sequence[Hit]) -> tuple[str, ...]:
+    """Return the paths of the first files that hits are in, but those of tests; a commit is no file."""
+    paths = dict.fromkeys(hit.chunk.path for hit in hits if hit.commit is None)
+    return tuple(path for path in paths if not is_test(path))[: len(_NAMES)]
+
+
+def names_in_files(near: NearPlaces, shown: Collection[tuple[str, int]]) -> Iterator[NamesInFile]:
+    """Yield the names that the best places of each file define, in the order of lines, but those on a line shown."""
+    for path, symbols, most in zip(near.files, near.symbols, _NAMES, strict=False):
+        own = (place for place in near.places if place.chunk.path == path)
+        names = (name for place in own for name in _meant(place, symbols))
+        fresh = dict.fromkeys(name for name in names if (path, name.name_line) not in shown)
+        best = sorted(islice(fresh, most), key=lambda symbol: symbol.name_line)
+        if best:
+            yield NamesInFile(path, [f"{symbol.name_line}:{_signature(symbol)}" for symbol in best])
+
+
+def _meant(place: Hit, symbols: Sequence[Symbol]) -> Iterator[Symbol]:
+    """Yield the innermost symbol around the line that answers, else the one that the place is named for.
+
+    What holds others and reaches beyond the place, such as a class, tells nothing of it.
+    """
+    around = [item for item in symbols if item.kind not in _VALUES and item.start_line <= place.line <= item.end_line]
+    named = [item for item in symbols if place.name and item.qualified_name == place.name]
+    for item in sorted(around, key=lambda item: (item.start_line, -item.end_line))[-1:] or named[:1]:
+        if item.kind in _CALLED or item.end_line <= place.chunk.end_line:
+            yield item
+
+
+def _signature(symbol: Symbol) -> str:
+    text = show_line(symbol.signature or symbol.name)
+    return text if len(text) <= _SIGNATURE_CHARS else f"{text[:_SIGNATURE_CHARS]} …"

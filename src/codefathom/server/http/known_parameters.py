@@ -1,0 +1,48 @@
+"""A parameter in the address that its route does not know is an error, as an unknown field of a body is one.
+
+Else a filter with a wrong name would be left out in silence, and the answer taken for the filtered one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from difflib import get_close_matches
+
+from fastapi import Request
+from fastapi.dependencies.utils import get_flat_params
+from fastapi.exceptions import RequestValidationError
+from fastapi.params import Query
+from fastapi.routing import APIRoute
+
+UNKNOWN_PARAMETER = "unknown_parameter"
+_MOST_SHOWN = 100  # characters of a name
+_OF_A_PROVIDER = "/sign-in/callback"  # an OpenID provider may add parameters of its own
+
+
+def parameter_check() -> Callable[[Request], Awaitable[None]]:
+    """Return what raises RequestValidationError for parameters that the route of a request does not know.
+
+    A route without any takes all: addresses of health and of lists may carry a number against caches.
+    """
+    known_of: dict[str, frozenset[str]] = {}  # by the name of the route
+
+    async def check(request: Request) -> None:
+        route = request.scope.get("route")
+        if not request.query_params or not isinstance(route, APIRoute) or route.path == _OF_A_PROVIDER:
+            return
+        if (known := known_of.get(route.unique_id)) is None:
+            fields = get_flat_params(route.dependant)
+            known = known_of[route.unique_id] = frozenset(
+                field.alias for field in fields if isinstance(field.field_info, Query)
+            )
+        unknown = [name for name in request.query_params if name not in known] if known else []
+        if unknown:
+            raise RequestValidationError([_unknown(name, known) for name in unknown])
+
+    return check
+
+
+def _unknown(name: str, known: Collection[str]) -> dict[str, object]:
+    near = get_close_matches(name[:_MOST_SHOWN], known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"this route takes {', '.join(sorted(known))}"
+    return {"type": UNKNOWN_PARAMETER, "loc": ("query", name[:_MOST_SHOWN]), "ctx": {"hint": hint}}

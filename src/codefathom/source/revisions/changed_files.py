@@ -1,0 +1,65 @@
+"""The files that the commits of a history changed: by the names in their trees, no content is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import IO
+
+from codefathom.errors import SourceError
+from codefathom.source.revisions.commits import CommitTree, ListedCommit, commits_of
+from codefathom.source.revisions.git_program import answer, start_git
+
+_AT_ONCE = 500  # commits; their hashes fit into a pipe, so that nobody waits for the other
+_MOST_FILES = 2_000  # of a commit; what follows is passed by
+_PIECE = 1 << 16
+_WORDS = ("diff-tree", "--stdin", "--root", "-r", "--no-renames", "--name-status", "-z", "--ignore-submodules=all")
+_HASH = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\n?")
+
+
+@lru_cache(maxsize=2)
+def changed_files(tree: CommitTree) -> Mapping[str, Sequence[str]]:
+    """Return the paths that each commit changed, by the path of its document; a merge changed none of its own.
+
+    Paths are relative to the project. Raises SourceError.
+    """
+    commits = iter(commits_of(tree).values())
+    changed: dict[str, Sequence[str]] = {}
+    while part := list(islice(commits, _AT_ONCE)):
+        changed |= _changed(tree, part)
+    return changed
+
+
+def _changed(tree: CommitTree, commits: Sequence[ListedCommit]) -> Mapping[str, Sequence[str]]:
+    below = (f"--relative={tree.prefix}",) if tree.prefix else ()
+    path_of = {commit.id.encode(): commit.path for commit in commits}
+    changed: dict[str, list[str]] = {}
+    with start_git(tree.folder, *_WORDS, *below) as process, answer(process, tree.folder):
+        assert process.stdin is not None and process.stdout is not None  # pipes
+        process.stdin.write(b"".join(b"%b\n" % commit.id.encode() for commit in commits))
+        process.stdin.close()
+        parts = _parts(process.stdout)
+        files: list[str] = []
+        for part in parts:  # the hash of a commit, then for each file a letter and its path
+            if _HASH.fullmatch(part):
+                files = changed.setdefault(path_of.get(part.strip(), ""), [])
+                continue
+            path = next(parts, b"")
+            if len(files) < _MOST_FILES:
+                files.append(path.decode("utf-8", "surrogateescape"))
+    if process.returncode:
+        raise SourceError(
+            f"git cannot list the files that commits in {tree.folder!r} changed",
+            hint="run `git fsck` there to see more, or leave out the filters for files",
+        )
+    return changed
+
+
+def _parts(output: IO[bytes]) -> Iterator[bytes]:
+    """Yield what stands between zero bytes."""
+    rest = b""
+    while piece := output.read(_PIECE):
+        *parts, rest = (rest + piece).split(b"\0")
+        yield from parts
