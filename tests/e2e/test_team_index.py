@@ -331,7 +331,8 @@ def test_a_text_that_no_line_holds_is_found_without_a_sample(
     """Also one before the first line, which no reader of the document would come to."""
     monkeypatch.setattr(snapshots, "_DOCUMENTS", 0)
     monkeypatch.setattr(snapshots, "_VECTORS", 0)
-    planted = copied("chunks", "key = 1", id="'evil'", start_line="0", end_line="0", text="'evil'")
+    evil = "PACKED('evil', '', '')"
+    planted = copied("chunks", "key = 1", id="CAST('evil' AS BLOB)", start_line="0", end_line="0", packed=evil)
     refused(checkout, attacked(write(project, tmp_path / "s"), planted, tmp_path), "the text of '.*' in it is not")
 
 
