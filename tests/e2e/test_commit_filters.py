@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from codefathom import Engine
-from codefathom.errors import UsageError
+from codefathom.errors import SourceError, UsageError
 from codefathom.search.filter.filter_options import one_of
+from codefathom.source.revisions import changed_files
 from codefathom.types import Filter, FilterGroup
 
 from .test_commits import commit, repository  # noqa: F401  a fixture
@@ -128,6 +129,15 @@ def test_a_project_inside_a_repository_names_its_own_files(repository: Path) -> 
     with Engine.open(str(repository / "inner")) as inner:
         result = inner.search("weigh @src/", commits=True)
     assert [hit.commit.subject for hit in result.hits if hit.commit] == ["Weigh letters"]
+
+
+def test_a_history_of_too_many_changes_is_refused(weighing: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commits that share their trees take no room in git, and would take gigabytes as lists of paths."""
+    monkeypatch.setattr(changed_files, "_MOST_CHANGES", 3)
+    with pytest.raises(SourceError, match="change more than 3 files") as raised:
+        weighing.search("letters @mail.py", commits=True)
+    assert "leave out the filters for files" in raised.value.hint
+    assert weighing.search("letters", commits=True).hits
 
 
 def test_an_author_is_found_by_what_the_commit_changed(weighing: Engine) -> None:

@@ -14,6 +14,9 @@ from codefathom.source.revisions.git_program import answer, start_git
 
 _AT_ONCE = 500  # commits; their hashes fit into a pipe, so that nobody waits for the other
 _MOST_FILES = 2_000  # of a commit; what follows is passed by
+_MOST_CHANGES = (
+    5_000_000  # of all commits together, 40 MB: a small repository can say that each commit changes all files
+)
 _PIECE = 1 << 16
 _WORDS = ("diff-tree", "--stdin", "--root", "-r", "--no-renames", "--name-status", "-z", "--ignore-submodules=all")
 _HASH = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\n?")
@@ -23,16 +26,26 @@ _HASH = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\n?")
 def changed_files(tree: CommitTree) -> Mapping[str, Sequence[str]]:
     """Return the paths that each commit changed, by the path of its document; a merge changed none of its own.
 
-    Paths are relative to the project. Raises SourceError.
+    Paths are relative to the project. Raises SourceError, also where these are too many.
     """
     commits = iter(commits_of(tree).values())
     changed: dict[str, Sequence[str]] = {}
+    known: dict[bytes, str] = {}
+    n_changes = 0
     while part := list(islice(commits, _AT_ONCE)):
-        changed |= _changed(tree, part)
+        of_part = _changed(tree, part, known)
+        n_changes += sum(map(len, of_part.values()))
+        if n_changes > _MOST_CHANGES:
+            raise SourceError(
+                f"the commits in {tree.folder!r} change more than {_MOST_CHANGES:,} files",
+                hint="leave out the filters for files, or name one file with `fathom history`",
+            )
+        changed |= of_part
     return changed
 
 
-def _changed(tree: CommitTree, commits: Sequence[ListedCommit]) -> Mapping[str, Sequence[str]]:
+def _changed(tree: CommitTree, commits: Sequence[ListedCommit], known: dict[bytes, str]) -> Mapping[str, Sequence[str]]:
+    """Return the paths of some commits; `known` has each path once, however many commits change it."""
     below = (f"--relative={tree.prefix}",) if tree.prefix else ()
     path_of = {commit.id.encode(): commit.path for commit in commits}
     changed: dict[str, list[str]] = {}
@@ -48,7 +61,7 @@ def _changed(tree: CommitTree, commits: Sequence[ListedCommit]) -> Mapping[str, 
                 continue
             path = next(parts, b"")
             if len(files) < _MOST_FILES:
-                files.append(path.decode("utf-8", "surrogateescape"))
+                files.append(known.setdefault(path, path.decode("utf-8", "surrogateescape")))
     if process.returncode:
         raise SourceError(
             f"git cannot list the files that commits in {tree.folder!r} changed",
