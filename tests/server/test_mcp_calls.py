@@ -369,7 +369,7 @@ def test_limits_of_searches_hold(config: ServerConfig, shop: Path) -> None:
     ):
         busy = post(server, call("search", query="price")).json()["result"]
     assert busy["isError"]
-    assert "try again in a moment" in busy["content"][0]["text"]
+    assert "try again in 1 s" in busy["content"][0]["text"]
 
 
 # ---- the library

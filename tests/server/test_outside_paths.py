@@ -105,6 +105,18 @@ def test_a_link_that_leads_out_says_nothing_of_its_end(client: httpx.Client, ins
     assert len({answer(client, route, ROUTES[route](place), place) for place in places}) == 1
 
 
+def test_only_allowed_folders_are_offered(client: httpx.Client, outside: Path, inside: Path) -> None:
+    def offered(typed: str) -> list[str]:
+        folders: list[str] = client.post("/validate-path", json={"path": typed}).json()["folders"]
+        return folders
+
+    (inside / "offered").mkdir()
+    assert offered(f"{inside}/off") == [f"{inside}/offered"]
+    assert offered(str(inside)[:-2]) == offered("/") == [str(inside)]
+    for typed in (f"{outside}/", f"{inside}/../outside/", f"{inside}/out/", f"{inside.parent}/o"):
+        assert offered(typed) == []
+
+
 @pytest.mark.parametrize("route", ROUTES)
 def test_users_of_the_machine_are_not_felt_for(client: httpx.Client, route: str) -> None:
     real = pwd.getpwuid(os.getuid()).pw_name

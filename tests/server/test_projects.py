@@ -143,6 +143,24 @@ def test_a_path_is_told_about_before_it_is_added(server: httpx.Client, shop: Pat
     assert (told["has_index"], told["project_id"]) == (True, "shop")
 
 
+def test_folders_are_offered_as_a_path_goes_on(server: httpx.Client, shop: Path, tmp_path: Path) -> None:
+    def offered(typed: str) -> list[str]:
+        folders: list[str] = server.post("/validate-path", json={"path": typed}).json()["folders"]
+        return folders
+
+    top = tmp_path / "offered"
+    for name in ("web", "web-api", "other", ".hidden", "two\nlines", *(f"many/{n:02}" for n in range(20))):
+        (top / name).mkdir(parents=True)
+    (top / "web.txt").write_text("a file")
+    (top / "web-link").symlink_to(shop, target_is_directory=True)
+    assert offered(f"{top}/we") == [f"{top}/web", f"{top}/web-api"]
+    assert offered(f"{top}/web/") == []
+    assert offered(f"{top}/") == [f"{top}/many", f"{top}/other", f"{top}/web", f"{top}/web-api"]
+    assert offered(f"{top}/.h") == [f"{top}/.hidden"]
+    assert offered(f"{top}/many/") == [f"{top}/many/{n:02}" for n in range(12)]
+    assert offered(f"{top}/nowhere/x") == offered("we") == offered("~nobody/") == offered("\0/") == []
+
+
 @pytest.mark.parametrize(
     "settings",
     [

@@ -4770,6 +4770,16 @@ export interface components {
              * @example
              */
             hint: string;
+            /**
+             * Folders
+             * @description up to 12 folders of the server whose paths go on like this one
+             * @default []
+             * @example [
+             *       "/srv/code/shop",
+             *       "/srv/code/shop-api"
+             *     ]
+             */
+            folders: string[];
         };
         /**
          * PathReportOut

@@ -92,10 +92,16 @@ export default function Add({ isOpen, onClose, onAdded }: AddProps) {
             autoComplete="off"
             spellCheck={false}
             aria-describedby="add-told"
+            list="add-folders"
             value={typed.path}
             onChange={(event) => type({ path: event.target.value })}
             onPressEnter={add}
           />
+          <datalist id="add-folders">
+            {place.folders.map((folder) => (
+              <option key={folder} value={folder} />
+            ))}
+          </datalist>
           <Told typed={typed.path} address={address} place={place.value} isLooking={place.loading} />
         </Form.Item>
         <Form.Item label={t("projects.add.revision")} htmlFor="add-revision">
@@ -157,6 +163,8 @@ function Patterns({ name, value, onChange }: PatternsProps) {
 
 interface Looked {
   readonly value: Place | undefined;
+  /** Folders of the server that go on as the path does, or did before the last letters. */
+  readonly folders: readonly string[];
   readonly loading: boolean;
 }
 
@@ -185,8 +193,10 @@ function usePlaceOf(path: string, revision: string): Looked {
     project_id: "",
     problem: looked.problem.detail,
     hint: looked.problem.hint,
+    folders: [],
   };
   return {
+    folders: looked.value?.place.folders ?? [],
     value: problem ?? (wanted && isCurrent ? looked.value?.place : undefined),
     loading: Boolean(wanted) && !isCurrent && !problem,
   };

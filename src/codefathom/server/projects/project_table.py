@@ -42,6 +42,7 @@ from codefathom.server.http.user_roles import Role
 from codefathom.server.jobs.job_messages import Order
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.live import stamp_of
+from codefathom.server.projects.folder_names import folders_below, tops_like
 from codefathom.server.projects.opened_engines import OpenedEngines
 from codefathom.server.projects.project_settings import check_changes, checks
 from codefathom.server.projects.served_engine import ServedEngine
@@ -230,6 +231,15 @@ class Projects:
         name = routed.project if routed else os.path.basename(root) or root
         name = f"{name} at {revision}" if revision else name
         return ProjectPlace(root, name, _summary(here).held is not None, taken, revision)
+
+    def folders_like(self, typed: str) -> list[str]:
+        """Return the folders that go on as a path does that somebody types; outside the allowed roots, only these."""
+        head, sign, _ = typed.rpartition("/")
+        try:
+            folder = self._allowed(f"{head}{sign}", typed) if sign else ""
+        except ForbiddenError:
+            folder = ""
+        return folders_below(folder, typed) if folder else tops_like(self._config().allowed_roots, typed)
 
     def _allowed(self, path: str, said: str) -> str:
         """Return the resolved path of a place inside the allowed roots. Raises ForbiddenError, which repeats `said`."""

@@ -48,11 +48,12 @@ def _add_lists(routes: APIRouter, state: ServerState) -> None:
     @routes.post("/validate-path", summary="Check a path: the project that it would become")
     @routes.post("/projects/validate-path", summary="Check a path: the project that it would become")
     def validate_path(body: PathIn) -> PathOut:
+        folders = state.projects.folders_like(body.path)
         try:
             place = state.projects.place(body.path, body.revision)
         except FathomError as error:
-            return PathOut(ok=False, problem=str(error), hint=error.hint)
-        return PathOut(ok=True, **place._asdict())
+            return PathOut(ok=False, problem=str(error), hint=error.hint, folders=folders)
+        return PathOut(ok=True, folders=folders, **place._asdict())
 
     @routes.post(
         "/projects",

@@ -131,6 +131,11 @@ class PathOut(Out):
     project_id: str = Field(default="", examples=[""], description="id of the project that already is there")
     problem: Sound = Field(default="", examples=[""])
     hint: Sound = Field(default="", examples=[""])
+    folders: list[Sound] = Field(
+        default=[],
+        examples=[["/srv/code/shop", "/srv/code/shop-api"]],
+        description="up to 12 folders of the server whose paths go on like this one",
+    )
 
 
 class WatchOut(Out):
