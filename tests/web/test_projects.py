@@ -142,6 +142,21 @@ def test_a_path_is_told_about_while_it_is_typed(page: Page, served: ServedPage) 
     assert urlsplit(page.url).query == ""
 
 
+def test_folders_are_offered_while_a_path_is_typed(page: Page, served: ServedPage) -> None:
+    for name in ("shop-api", "shop-web", "other"):
+        (served.folder / name).mkdir()
+    page.goto(f"{served.url}/projects?add")
+    dialog = page.get_by_role("dialog", name="Add a project")
+    path = dialog.get_by_label("Folder on the server")
+    path.fill(str(served.folder / "shop-"))
+    offered = page.locator(f"datalist#{path.get_attribute('list')} option")
+    expect(offered).to_have_count(2)
+    names = offered.evaluate_all("options => options.map((option) => option.value)")
+    assert names == [str(served.folder / name) for name in ("shop-api", "shop-web")]
+    path.fill(names[1])
+    expect(dialog.get_by_text("Will be the project shop-web")).to_be_visible()
+
+
 def test_what_is_chosen_while_adding_is_set_for_the_project(page: Page, served: ServedPage) -> None:
     page.goto(f"{served.url}/projects?add")
     dialog = page.get_by_role("dialog", name="Add a project")
