@@ -114,13 +114,13 @@ function ThemeChoice({ theme, onTheme, name = "theme" }: ThemeProps & { readonly
 
 function LanguageChoice({ name = "language" }: { readonly name?: string }) {
   const t = useText();
-  const { language, choose } = useLanguage();
+  const { wanted, choose } = useLanguage();
   return (
     <fieldset className="switch">
       <legend className="visually-hidden">{t("shell.language")}</legend>
       {LANGUAGES.map((item) => (
         <label key={item.code} lang={tagOf(item.code)}>
-          <input type="radio" name={name} checked={language === item.code} onChange={() => choose(item.code)} />
+          <input type="radio" name={name} checked={wanted === item.code} onChange={() => choose(item.code)} />
           <span>{item.name}</span>
         </label>
       ))}

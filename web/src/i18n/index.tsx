@@ -14,16 +14,22 @@ export const LANGUAGES: readonly { readonly code: Language; readonly name: strin
 ];
 
 interface Chosen {
+  /** The language that is shown: its words are loaded. */
   readonly language: Language;
+  /** The language that was chosen last, whose words may still be on their way. */
+  readonly wanted: Language;
   readonly choose: (language: Language) => void;
 }
 
-const Context = createContext<Chosen>({ language: "en", choose: () => undefined });
+const Context = createContext<Chosen>({ language: "en", wanted: "en", choose: () => undefined });
 
 /** Gives all below it the language: the one that was chosen, else the one the browser asks for. */
 export function LanguageProvider({ children }: { readonly children: ReactNode }) {
   const [wanted, setWanted] = useState<Language>(() => ofBrowser(remembered("language"), navigator.languages));
-  const language = useLoaded(wanted);
+  const language = useLoaded(
+    wanted,
+    useCallback(() => setWanted("en"), []),
+  );
   const choose = useCallback((chosen: Language) => {
     remember("language", chosen);
     setWanted(chosen);
@@ -31,24 +37,23 @@ export function LanguageProvider({ children }: { readonly children: ReactNode })
   useEffect(() => {
     document.documentElement.lang = language === "zh" ? "zh-CN" : "en";
   }, [language]);
-  const value = useMemo(() => language && { language, choose }, [language, choose]);
+  const value = useMemo(() => language && { language, wanted, choose }, [language, wanted, choose]);
   return value && <Context.Provider value={value}>{children}</Context.Provider>;
 }
 
-/** Returns the wanted language once its words are loaded, before that the last one; English if they cannot be loaded. */
-function useLoaded(wanted: Language): Language | undefined {
+/** Returns the wanted language once its words are loaded, before that the last one. */
+function useLoaded(wanted: Language, onFailed: () => void): Language | undefined {
   const [loaded, setLoaded] = useState<Language | undefined>(wanted === "en" ? "en" : undefined);
   useEffect(() => {
     let isCurrent = true;
-    const show = (language: Language) => isCurrent && setLoaded(language);
     loadWords(wanted).then(
-      () => show(wanted),
-      () => show("en"),
+      () => isCurrent && setLoaded(wanted),
+      () => isCurrent && onFailed(),
     );
     return () => {
       isCurrent = false;
     };
-  }, [wanted]);
+  }, [wanted, onFailed]);
   return loaded;
 }
 
