@@ -26,15 +26,11 @@ export default function Finder({ onTheme, onClose }: FinderProps) {
     0,
   );
   const dialog = useRef<HTMLDialogElement>(null);
-  const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
     return () => shown?.close(); // gives the focus back, while the dialog is still there
   }, []);
-  useEffect(() => {
-    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
-  }, [items, chosen]);
   const open = (item: Item | undefined) => {
     if (!item) return;
     onClose();
@@ -80,18 +76,7 @@ export default function Finder({ onTheme, onClose }: FinderProps) {
           }}
           onKeyDown={press}
         />
-        <div ref={list} id="find-list" role="listbox" aria-label={t("results")} className="find-list">
-          {groups.map(({ name, items: listed }) => (
-            <div key={name} role="group" aria-labelledby={`find-of-${name}`}>
-              <div id={`find-of-${name}`} role="presentation" className="find-group">
-                {t(name)}
-              </div>
-              {listed.map((item) => (
-                <Option key={item.key} item={item} place={items.indexOf(item)} chosen={chosen} onOpen={open} />
-              ))}
-            </div>
-          ))}
-        </div>
+        <FoundList groups={groups} items={items} chosen={chosen} onOpen={open} />
         <div className="find-foot">
           <span role="status">
             {problem ? t("failed", { why: [told(problem).title, problem.hint].filter(Boolean).join(": ") }) : said}
@@ -100,6 +85,36 @@ export default function Finder({ onTheme, onClose }: FinderProps) {
         </div>
       </div>
     </dialog>
+  );
+}
+
+interface FoundListProps {
+  readonly groups: readonly Group[];
+  readonly items: readonly Item[];
+  readonly chosen: number;
+  readonly onOpen: (item: Item) => void;
+}
+
+/** What is found, in groups; the chosen one stays in view. */
+function FoundList({ groups, items, chosen, onOpen }: FoundListProps) {
+  const t = useTexts(findText);
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [items, chosen]);
+  return (
+    <div ref={list} id="find-list" role="listbox" aria-label={t("results")} className="find-list">
+      {groups.map(({ name, items: listed }) => (
+        <div key={name} role="group" aria-labelledby={`find-of-${name}`}>
+          <div id={`find-of-${name}`} role="presentation" className="find-group">
+            {t(name)}
+          </div>
+          {listed.map((item) => (
+            <Option key={item.key} item={item} place={items.indexOf(item)} chosen={chosen} onOpen={onOpen} />
+          ))}
+        </div>
+      ))}
+    </div>
   );
 }
 
