@@ -184,8 +184,8 @@ def test_a_program_that_uses_the_library_starts_its_children_elsewhere(tmp_path:
     """The program runs in the repository, as a notebook does; its own imports are made before."""
     root = tmp_path / "repository"
     marker = plant(root, names)
-    program = (
-        "import os, sys; sys.path.remove(sys.argv.pop()); from codefathom import Engine\n"
+    program = (  # numpy, because the index before is too small to load it
+        "import numpy, os, sys; sys.path.remove(sys.argv.pop()); from codefathom import Engine\n"
         "def index(path):\n"
         "    with Engine.open(path) as engine: return len(engine.index().added)\n"
         "index(sys.argv[1]); sys.path.insert(0, ''); os.chdir(sys.argv[2]); print(index('.'))"

@@ -79,7 +79,7 @@ def test_every_list_of_symbols_says_which_are_known_by_their_heads(
             "JSON": lambda: of_json(json.loads(printed("--json"))["symbols"]),
             "text of several": lambda: of_lines(printed("--in", str(project))),
             "HTTP": lambda: of_json(listed("/symbols", project_id="house")),
-            "HTTP, several": lambda: of_json(listed("/federated/symbols", projects="house", query="")),
+            "HTTP, several": lambda: of_json(listed("/federated/symbols", project_id="house", query="")),
         }
         assert {name: face() for name, face in faces.items()} == dict.fromkeys(faces, MARKED)
 
