@@ -8,7 +8,7 @@ import pytest
 from tests.counted import Steps, TwoProjects, counting, two_projects
 
 from codefathom import Engine
-from codefathom.search.graph.reference_graph import _links
+from codefathom.search.graph.reference_graph import ReferenceGraph
 from codefathom.search.graph.resolve import Resolver
 
 FEW, MANY = 40, 160  # files beside those of the answer
@@ -132,7 +132,7 @@ def test_a_question_that_is_asked_again_resolves_nothing_again(
         return resolve(self, name, path)
 
     with Engine.open(projects[0]) as engine:
-        engine.opened.catalog.kept(_links)
+        assert ReferenceGraph(engine.opened.catalog).links
         monkeypatch.setattr(Resolver, "resolve", counted)
         first = ask(engine, question)
         n_made = len(made)
