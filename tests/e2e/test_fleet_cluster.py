@@ -305,7 +305,7 @@ def other_machine(served: Served, site: Path) -> Any:
 
 
 def is_refused(served: Served, node: Any) -> bool:
-    """Return True once a machine is refused, while the others answer. False if it is to hold no shard: nobody asks it."""
+    """Return True once a machine is refused, False if it is to hold no shard, as nobody asks it then."""
     machines, shards = served.machines, served.there.opened.catalog.shards.values()  # type: ignore[attr-defined]
     assert comes(lambda: node.node_id in (*machines._refused, *machines.usable()))
     if any(node.node_id in machines.holders(shard.folder) for shard in shards):
