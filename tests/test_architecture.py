@@ -125,7 +125,9 @@ LIBRARIES = {
 }
 
 # What the extras `server` and `mcp` bring; only the server imports it.
-OF_THE_SERVER = {"anyio", "fastapi", "h11", "mcp", "mcp_types", "opentelemetry", "pydantic", "starlette", "uvicorn"}
+OF_THE_SERVER = {"anyio", "fastapi", "h11", "mcp", "mcp_types", "opentelemetry", "pydantic", "starlette", "uvicorn"} | {
+    "pydantic_core"
+}
 
 # What the extra `lsp` brings.
 OF_EDITORS = {"lsprotocol", "pygls"}
@@ -401,6 +403,7 @@ MAY_OPEN_FILES = {
     "stores/vectors/qdrant_folder.py",  # a folder that the user has named, for the client of Qdrant
     "server/http/page.py",  # the page that came with the package
     "server/tls.py",  # the files with the certificate and the key that the operator has named
+    "server/projects/folder_names.py",  # the folders that an administrator types: their names alone
     "server/jobs/job_process.py",  # a file without a name, for what a process says
 }
 OF_FILES = {

@@ -261,11 +261,11 @@ def test_a_search_of_commits_takes_in_a_new_one_without_grammars_and_numpy(tmp_p
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("FATHOM_", "GIT_"))}
     environment |= {"XDG_CACHE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "HOME": str(tmp_path)}
     project.mkdir()
-    subprocess.run(["git", "init", "-q"], cwd=project, env=environment, check=True)
+    subprocess.run(["git", "init", "-q"], cwd=project, env=environment, check=True, timeout=LONG_S)
     for subject in ("Read the settings", "Retry with backoff"):
         who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.com")
         commit = ["git", *who, "commit", "-q", "--allow-empty", "-m", subject]
-        subprocess.run(commit, cwd=project, env=environment, check=True)
+        subprocess.run(commit, cwd=project, env=environment, check=True, timeout=LONG_S)
         program = PROGRAM.replace('"-n", "1"', '"--commits", "-n", "1"')
         command = [sys.executable, "-c", program]
         ran = subprocess.run(command, cwd=project, env=environment, capture_output=True, check=True, timeout=LONG_S)

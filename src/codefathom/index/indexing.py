@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from codefathom.errors import ProviderError, SourceError
+from codefathom.facts.parse_problems import missing_grammars
 from codefathom.facts.reasons import NOT_EMBEDDED, Note
 from codefathom.index.damage_check import Checks
 from codefathom.index.doubt import Doubt
@@ -48,7 +49,6 @@ from codefathom.index.prepare import (
 from codefathom.index.reparse import ModelParser, ModelReparse
 from codefathom.index.tally import ErrorLimit, Tally
 from codefathom.index.workers import prepare_all, prepare_windows
-from codefathom.parse.problems import missing_grammars
 from codefathom.providers.base import Embedder
 from codefathom.source.charset import likely_encoding
 from codefathom.source.documents import is_read_whole, undecodable_lines_of

@@ -12,11 +12,11 @@ from typing import BinaryIO, NamedTuple
 from codefathom.errors import FathomError
 from codefathom.facts import reasons as say
 from codefathom.facts.languages import is_document
+from codefathom.facts.parse_problems import missing_grammars
 from codefathom.facts.reasons import Note
 from codefathom.index.chunk import chunk
 from codefathom.index.plan import FileJob, Recipe
 from codefathom.parse import parse
-from codefathom.parse.problems import missing_grammars
 from codefathom.parse.text import PARSER
 from codefathom.parse.text import parse as parse_text
 from codefathom.source.changes import FileStat

@@ -32,6 +32,7 @@ from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
     Body,
     ListPage,
+    PageExtras,
     PlaceLines,
     answer_result,
     as_text_alone,
@@ -140,7 +141,9 @@ class ToolCalls:
         near = NOTHING_NEAR if is_limited or step is not None else self._near(call, question, answer)
 
         def within_room(most: int) -> ToolResult:
-            return search_result(result, cursor, most, is_limited=is_limited, bodies=bodies, near=near, indexing=step)
+            return search_result(
+                result, cursor, most, is_limited=is_limited, extras=PageExtras(bodies, near), indexing=step
+            )
 
         most = call.masks.room(call.most)
         first = within_room(most)

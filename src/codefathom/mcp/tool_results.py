@@ -12,7 +12,7 @@ from codefathom.errors import FathomError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import MOST_LIKELY_NOTHING, OF_HISTORY, Note, sentence
 from codefathom.mcp.agent_masks import masked_error
-from codefathom.mcp.same_files import NOTHING_NEAR, NamesInFile, NearPlaces, names_in_files
+from codefathom.mcp.same_files import NamesInFile, NearPlaces, names_in_files
 from codefathom.mcp.tool_arguments import Cursor
 from codefathom.search.graph.edge_list import EdgeGroup, grouped, place_in_file
 from codefathom.search.graph.impact_part import first_items, left_out, n_items
@@ -197,20 +197,26 @@ def doubt_of_map(judged: Verdict | None) -> ResultPart:
     return ResultPart(text, {"confidence": round(judged.confidence, 4), "weak": judged.weak})
 
 
+class PageExtras(NamedTuple):
+    """What may stand beside the hits of a page, where these leave room."""
+
+    bodies: Bodies | None  # of the first hits
+    near: NearPlaces
+
+
 def search_result(
     result: SearchResult,
     cursor: Cursor,
     most: int,
     *,
     is_limited: bool,
-    bodies: Bodies | None = None,
-    near: NearPlaces = NOTHING_NEAR,
+    extras: PageExtras | None = None,
     indexing: Progress | None = None,
 ) -> Mapping[str, Any]:
     """Return a page of hits; unless the caller limits them, those far behind the best wait for a cursor.
 
     What the hits leave of the budget is for the names of places in the files of the first ones, which are the best of
-    the places that are `near`, and then for the bodies of the first ones.
+    the `extras`, and then for the bodies of the first ones.
     `indexing` is how far a first index is, where there is none yet.
     """
     parts = tuple(hit_part(hit, number) for number, hit in enumerate(result.hits, start=result.offset + 1))
@@ -219,10 +225,10 @@ def search_result(
         head = head._replace(shape={**head.shape, "indexing": _numbers(indexing)})
     page = ListPage(cursor, result.generation)
     answer = ToolAnswer("hits", head, parts, page, result.rest, _n_at_once(result, is_limited=is_limited))
-    if near.places:
-        answer = _with_names(answer, most, near)
-    if bodies is not None:
-        answer = _with_bodies(answer, result, most, bodies)
+    if extras is not None and extras.near.places:
+        answer = _with_names(answer, most, extras.near)
+    if extras is not None and extras.bodies is not None:
+        answer = _with_bodies(answer, result, most, extras.bodies)
     return packed(answer, most)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from codefathom.facts.parse_problems import missing_grammars
 from codefathom.parse import text, treesitter
-from codefathom.parse.problems import missing_grammars
 from codefathom.source.document_places import Mark, marks
 from codefathom.types import Break, Document, ParsedDocument
 

@@ -12,12 +12,12 @@ from codefathom import __version__
 from codefathom.config.model_names import is_on_disk, shown_model
 from codefathom.errors import FathomError
 from codefathom.facts import reasons as say
+from codefathom.facts.parse_problems import is_complete, n_without_syntax
 from codefathom.facts.reasons import Note
 from codefathom.index.forecast import dry_run, expected
 from codefathom.index.plan import assumed_encodings, incompleteness, plan
 from codefathom.index.plan_again import plan_again
 from codefathom.parse import available_languages
-from codefathom.parse.problems import is_complete, n_without_syntax
 from codefathom.project.damage import damage_of
 from codefathom.project.kept_rules import kept_rules
 from codefathom.project.opening import OpenedProject, index_model, is_slow

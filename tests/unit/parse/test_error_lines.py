@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from codefathom.facts.parse_problems import is_complete
 from codefathom.parse import parse
-from codefathom.parse.problems import is_complete
 from codefathom.types import Document, ParsedDocument
 
 CASES = [

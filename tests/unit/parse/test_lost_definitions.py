@@ -10,10 +10,10 @@ from time import thread_time
 import pytest
 
 from codefathom.facts.languages import LANGUAGES
+from codefathom.facts.parse_problems import n_without_syntax
 from codefathom.facts.reasons import READ_BY_HEAD, REPEATS_ITSELF, TOO_BROKEN, Note
 from codefathom.parse import parse
 from codefathom.parse.lost_definitions import heads_of, with_heads, without_symbol
-from codefathom.parse.problems import n_without_syntax
 from codefathom.parse.text import parse as parse_text
 from codefathom.types import SYMBOL_KINDS, Document, ParsedDocument
 

@@ -1,4 +1,4 @@
-"""Answers as JSON, as their schemas would write it. Pure."""
+"""Answers as JSON, as their schemas would write it."""
 
 from __future__ import annotations
 

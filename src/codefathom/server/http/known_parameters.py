@@ -24,25 +24,25 @@ def parameter_check() -> Callable[[Request], Awaitable[None]]:
 
     A route without any takes all: addresses of health and of lists may carry a number against caches.
     """
-    known_of: dict[str, frozenset[str]] = {}  # by the name of the route
+    names_of: dict[str, frozenset[str]] = {}  # by the name of the route
 
     async def check(request: Request) -> None:
         route = request.scope.get("route")
         if not request.query_params or not isinstance(route, APIRoute) or route.path == _OF_A_PROVIDER:
             return
-        if (known := known_of.get(route.unique_id)) is None:
+        if (names := names_of.get(route.unique_id)) is None:
             fields = get_flat_params(route.dependant)
-            known = known_of[route.unique_id] = frozenset(
+            names = names_of[route.unique_id] = frozenset(
                 field.alias for field in fields if isinstance(field.field_info, Query)
             )
-        unknown = [name for name in request.query_params if name not in known] if known else []
-        if unknown:
-            raise RequestValidationError([_unknown(name, known) for name in unknown])
+        wrong = [name for name in request.query_params if name not in names] if names else []
+        if wrong:
+            raise RequestValidationError([_unknown(name, names) for name in wrong])
 
     return check
 
 
-def _unknown(name: str, known: Collection[str]) -> dict[str, object]:
-    near = get_close_matches(name[:_MOST_SHOWN], known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"this route takes {', '.join(sorted(known))}"
+def _unknown(name: str, names: Collection[str]) -> dict[str, object]:
+    near = get_close_matches(name[:_MOST_SHOWN], names, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"this route takes {', '.join(sorted(names))}"
     return {"type": UNKNOWN_PARAMETER, "loc": ("query", name[:_MOST_SHOWN]), "ctx": {"hint": hint}}

@@ -30,10 +30,10 @@ def changed_files(tree: CommitTree) -> Mapping[str, Sequence[str]]:
     """
     commits = iter(commits_of(tree).values())
     changed: dict[str, Sequence[str]] = {}
-    known: dict[bytes, str] = {}
+    names: dict[bytes, str] = {}
     n_changes = 0
     while part := list(islice(commits, _AT_ONCE)):
-        of_part = _changed(tree, part, known)
+        of_part = _changed(tree, part, names)
         n_changes += sum(map(len, of_part.values()))
         if n_changes > _MOST_CHANGES:
             raise SourceError(
@@ -44,8 +44,8 @@ def changed_files(tree: CommitTree) -> Mapping[str, Sequence[str]]:
     return changed
 
 
-def _changed(tree: CommitTree, commits: Sequence[ListedCommit], known: dict[bytes, str]) -> Mapping[str, Sequence[str]]:
-    """Return the paths of some commits; `known` has each path once, however many commits change it."""
+def _changed(tree: CommitTree, commits: Sequence[ListedCommit], names: dict[bytes, str]) -> Mapping[str, Sequence[str]]:
+    """Return the paths of some commits; `names` has each path once, however many commits change it."""
     below = (f"--relative={tree.prefix}",) if tree.prefix else ()
     path_of = {commit.id.encode(): commit.path for commit in commits}
     changed: dict[str, list[str]] = {}
@@ -61,7 +61,7 @@ def _changed(tree: CommitTree, commits: Sequence[ListedCommit], known: dict[byte
                 continue
             path = next(parts, b"")
             if len(files) < _MOST_FILES:
-                files.append(known.setdefault(path, path.decode("utf-8", "surrogateescape")))
+                files.append(names.setdefault(path, path.decode("utf-8", "surrogateescape")))
     if process.returncode:
         raise SourceError(
             f"git cannot list the files that commits in {tree.folder!r} changed",

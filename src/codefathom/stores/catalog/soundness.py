@@ -37,9 +37,9 @@ _SYMBOLS_AND_OUTLINES = (
     f"SELECT s.id, s.document_id, {SYMBOL} {FROM_SYMBOLS} WHERE {{0}} UNION ALL "
     "SELECT NULL, o.document_id, CAST(o.packed AS BLOB), '', '', '', '', 0, 0, 0, 0, 0 FROM outlines o WHERE {1}"
 )
-_GIVEN = "SELECT value FROM json_each(?1)"
+_NUMBERS = "SELECT value FROM json_each(?1)"
 _BY_ID = _SYMBOLS_AND_OUTLINES.format(
-    f"s.id IN ({_GIVEN})", f"o.document_id IN (SELECT document_id FROM symbols WHERE id IN ({_GIVEN}))"
+    f"s.id IN ({_NUMBERS})", f"o.document_id IN (SELECT document_id FROM symbols WHERE id IN ({_NUMBERS}))"
 )
 _BY_PATH = _SYMBOLS_AND_OUTLINES.format("d.path = ?1", "o.document_id = (SELECT id FROM documents WHERE path = ?1)")
 _OUTLINE = "SELECT CAST(packed AS BLOB) FROM outlines WHERE document_id = ?"
@@ -186,31 +186,33 @@ class Soundness:
 
     def symbols(self, numbers: Sequence[int]) -> list[FoundSymbol]:
         """Return the symbols of these numbers, in this order, without those that are damaged or gone."""
-        found: dict[int, FoundSymbol] = {}
+        by_number: dict[int, FoundSymbol] = {}
         for start in range(0, len(numbers), _AT_ONCE):
-            given = json.dumps(numbers[start : start + _AT_ONCE])
-            found.update(self._sound_symbols(self._database.read(_BY_ID, (given,))))
-        return [found[number] for number in numbers if number in found]
+            listed = json.dumps(numbers[start : start + _AT_ONCE])
+            by_number.update(self._sound_symbols(self._database.read(_BY_ID, (listed,))))
+        return [by_number[number] for number in numbers if number in by_number]
 
     def symbols_of(self, path: str) -> list[Symbol]:
         """Return the symbols of a document, outer before inner."""
-        found = self._sound_symbols(self._database.read(_BY_PATH, (path,)))
-        items = sorted(found.items(), key=lambda item: (item[1].symbol.start_line, -item[1].symbol.end_line, item[0]))
+        by_number = self._sound_symbols(self._database.read(_BY_PATH, (path,)))
+        items = sorted(
+            by_number.items(), key=lambda item: (item[1].symbol.start_line, -item[1].symbol.end_line, item[0])
+        )
         return [item.symbol for _, item in items]
 
     def _sound_symbols(self, rows: Sequence[Sequence[Any]]) -> dict[int, FoundSymbol]:
         """Return the symbols of rows of `_SYMBOLS_AND_OUTLINES` by their numbers."""
         texts = {row[_DOCUMENT_ID]: packed_outlines.unpacked(row[2]) for row in rows if row[_ID] is None}
-        found = {}
+        by_number = {}
         for number, document_id, path, language, *values, place, checksum in rows:
             if number is None:
                 continue
             symbol = (*values, *packed_outlines.texts_at(texts.get(document_id, ()), place))
             if checksums.of_symbol((path, language, *symbol)) == checksum:
-                found[number] = FoundSymbol(path, language, Symbol(*symbol))
+                by_number[number] = FoundSymbol(path, language, Symbol(*symbol))
             else:
                 self._leave_out(path)
-        return found
+        return by_number
 
     def references(
         self, rows: Iterable[Sequence[Any]], read: Callable[[bytes], Iterable[Reference]]
