@@ -116,11 +116,8 @@ class CurrentIndex:
 
     @property
     def lacks_views(self) -> bool:
-        """True if a run has completed the index, but not with these settings, or a part of it was lost.
-
-        Of the index as it was opened last: `refresh` looks whether it was replaced.
-        """
-        opened = self.last_opened
+        """True if a run has completed the index, but not with these settings, or a part of it was lost."""
+        opened = self.opened
         return is_whole(opened) and not opened.views.are_made
 
     def with_settings(self, settings: Settings) -> Self:
