@@ -108,7 +108,8 @@ HOSTILE: dict[str, Change] = {
     "a view as a list": run("DROP TABLE removed; CREATE VIEW removed AS SELECT 1 AS key, 'evil' AS generation"),
     "a generated column": run("ALTER TABLE chunks ADD COLUMN evil TEXT GENERATED ALWAYS AS (symbol || 'evil') VIRTUAL"),
     "a generated column in the place of a text": run(
-        "ALTER TABLE symbols DROP COLUMN doc; ALTER TABLE symbols ADD COLUMN doc TEXT AS (name || ' evil') VIRTUAL"
+        "ALTER TABLE symbols DROP COLUMN qualified_name; "
+        "ALTER TABLE symbols ADD COLUMN qualified_name TEXT AS (name || ' evil') VIRTUAL"
     ),
     "an index over an expression": run("CREATE INDEX evil ON chunks(length(packed))"),
     "another index of the same name": run(

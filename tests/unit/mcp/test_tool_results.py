@@ -19,6 +19,7 @@ from codefathom.mcp.same_files import NearPlaces, first_files
 from codefathom.mcp.tool_arguments import Cursor
 from codefathom.mcp.tool_results import (
     ListPage,
+    PageExtras,
     ResultPart,
     ToolAnswer,
     answer_result,
@@ -318,7 +319,9 @@ def near_of(*names: tuple[str, int, int, int, str]) -> NearPlaces:
 def test_beside_the_hits_stand_further_names_of_the_first_files() -> None:
     names = [("price", 10, 11, 10, "function"), ("Shop", 20, 90, 25, "class"), ("sell", 30, 40, 35, "method")]
     near = near_of(*names, ("tax\x1b", 95, 99, 96, "function"))
-    result = search_result(result_of(0.9, 0.8, rest=Rest(3)), Cursor(), MUCH, is_limited=False, near=near)
+    result = search_result(
+        result_of(0.9, 0.8, rest=Rest(3)), Cursor(), MUCH, is_limited=False, extras=PageExtras(None, near)
+    )
     lines = "30:def sell()\n95:def tax\N{SYMBOL FOR ESCAPE}()"
     # The line of `price` stands in the hit, and a class that reaches further tells nothing of the place.
     assert shape_of(result)["also"] == [{"path": "shop/f1.py", "text": lines}]
@@ -328,16 +331,16 @@ def test_beside_the_hits_stand_further_names_of_the_first_files() -> None:
 def test_names_beside_the_hits_are_few_and_never_take_the_room_of_hits() -> None:
     near = near_of(*[(f"f{n}", n, n, n, "function") for n in range(100, 120)])
     hits = result_of(*[0.9] * 5)
-    whole = search_result(hits, Cursor(), MUCH, is_limited=False, near=near)
+    whole = search_result(hits, Cursor(), MUCH, is_limited=False, extras=PageExtras(None, near))
     assert [line.partition(":")[0] for line in shape_of(whole)["also"][0]["text"].split("\n")] == [
         *("114", "115", "116", "117", "118", "119")  # the best ones, in the order of lines
     ]
     for most in range(100, 700, 20):
         plain = search_result(hits, Cursor(), most, is_limited=False)
-        beside = search_result(hits, Cursor(), most, is_limited=False, near=near)
+        beside = search_result(hits, Cursor(), most, is_limited=False, extras=PageExtras(None, near))
         assert paths(beside) == paths(plain)
         assert fits(beside, most)
-    assert "also" not in shape_of(search_result(hits, Cursor(), 200, is_limited=False, near=near))
+    assert "also" not in shape_of(search_result(hits, Cursor(), 200, is_limited=False, extras=PageExtras(None, near)))
 
 
 def test_tests_and_commits_are_no_files_whose_names_are_shown() -> None:
