@@ -242,11 +242,8 @@ MARKS_OF_COMMITS = _kind(
     "author: and changed: choose commits; in a search of files they are plain words. --commits (over HTTP and for "
     'agents "commits": true) searches the commits; --changed-after chooses files by their time on the disk',
 )
-OF_HISTORY = (
-    MOVED_TO_COMMITS,
-    NO_COMMITS_INDEXED,
-    MARKS_OF_COMMITS,
-)  # what an answer says where its question asks for the history
+# What an answer says where its question asks for the history.
+OF_HISTORY = (MOVED_TO_COMMITS, NO_COMMITS_INDEXED, MARKS_OF_COMMITS)
 NOT_THAT_WAY = _kind("not_that_way", "{why}, but nothing was found that way")
 STANDS_THERE = _kind("stands_there", "few of its words occur here, but these places contain its text as it is written")
 

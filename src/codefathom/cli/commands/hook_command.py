@@ -10,6 +10,7 @@ import os
 _MOST_BYTES = 4_000_000
 _CHUNK = 1 << 16
 _STDIN, _STDOUT = 0, 1
+# Without one of them, nothing was looked for.
 _SIGNS = (
     b"Grep",
     b"grep_search",
@@ -18,7 +19,7 @@ _SIGNS = (
     b"rg ",
     b"ag ",
     b"ack ",
-)  # without one of them, nothing was looked for
+)
 # As `find_root` has it, but without importing what reads settings.
 _INDEX = (".fathom", "catalog.db")
 _ROOT_MARKS = (".fathom", "fathom.toml", ".git")

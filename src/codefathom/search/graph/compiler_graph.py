@@ -93,10 +93,8 @@ def lent_graph(catalog: SearchCatalog) -> Iterator[CompilerGraph]:
     except IndexError:
         graph = CompilerGraph(catalog)
     yield graph
-    if graph.n_rows > _MOST_ROWS:
-        graph = (
-            graph.without_rows()
-        )  # one question about a common name reads more, and would be answered anew each time
+    if graph.n_rows > _MOST_ROWS:  # as one question about a common name reads, which is not to be answered anew
+        graph = graph.without_rows()
     if graph.n_rows <= _MOST_ROWS:
         idle[:] = [graph]
 

@@ -1,7 +1,8 @@
-"""Answers as JSON, as their schemas would write it."""
+"""Answers as JSON, as their schemas would write it, and texts that UTF-8 can write."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
@@ -12,15 +13,16 @@ def as_json(value: Any) -> str:
     try:
         content = to_json(value, inf_nan_mode="null")
     except PydanticSerializationError:  # rare: the look at each text costs more than the JSON
-        content = to_json(_sound(value), inf_nan_mode="null")
+        content = to_json(sound(value), inf_nan_mode="null")
     return content.decode()
 
 
-def _sound(value: Any) -> Any:
+def sound(value: Any) -> Any:
+    """Return a value in which each text can be written as UTF-8: what cannot becomes "?"."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, dict):
-        return {_sound(name): _sound(item) for name, item in value.items()}
+    if isinstance(value, Mapping):
+        return {sound(name): sound(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_sound(item) for item in value]
+        return [sound(item) for item in value]
     return value

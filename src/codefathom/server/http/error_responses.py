@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from codefathom.errors import FathomError
+from codefathom.server.http.answer_json import sound
 from codefathom.server.http.known_parameters import UNKNOWN_PARAMETER
 from codefathom.server.http.page import page, wants_page
 from codefathom.server.http.problem_json import MEDIA_TYPE, Problem, problem, problem_of, retry_after
@@ -52,13 +53,13 @@ def response_of(failure: Problem, path: str) -> JSONResponse:
     """Return the answer to a request that failed, below /v1 in the form that clients of OpenAI read."""
     if path.startswith(OPENAI_PATH):
         return JSONResponse(openai_error(failure), status_code=failure.status)
-    content = {"type": failure.type, **{key: _sound(value) for key, value in asdict(failure).items()}}
+    content = {"type": failure.type, **{key: sound(value) for key, value in asdict(failure).items()}}
     return JSONResponse(content, status_code=failure.status, media_type=MEDIA_TYPE)
 
 
 def openai_error(failure: Problem) -> dict[str, object]:
     """Return a problem in OpenAI's envelope; its clients show the message only, so that it contains the hint."""
-    detail, hint = str(_sound(failure.detail)), str(_sound(failure.hint))
+    detail, hint = str(sound(failure.detail)), str(sound(failure.hint))
     kind = _OPENAI_TYPES.get(failure.status, "invalid_request_error" if failure.status < _OF_SERVER else "server_error")
     message = f"{detail} ({hint})" if hint else detail
     return {"error": {"message": message, "type": kind, "param": None, "code": failure.code}}
@@ -113,11 +114,3 @@ def _wrong_value(item: Mapping[str, Any]) -> str:
     if words := _WORDS.get(item["type"]):
         return f"{name} {words}"
     return f"{name}: {item['msg']}"
-
-
-def _sound(value: object) -> object:
-    if isinstance(value, Mapping):
-        return {key: _sound(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return list(map(_sound, value))
-    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
