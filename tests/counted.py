@@ -15,6 +15,7 @@ import pytest
 from tests.waiting import comes
 
 from codefathom import Engine
+from codefathom.project import current_index
 
 _TICK_NS = 30_000_000  # the clock of a disk goes on meanwhile
 
@@ -56,7 +57,10 @@ class Steps:
 
 @contextmanager
 def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Steps]:
-    """Count what happens inside, in this thread and in the connections that are opened."""
+    """Count what happens inside, in this thread and in the connections that are opened.
+
+    Each question looks at the tree: else those that do would be those that a busy machine answers late.
+    """
     steps, connect = Steps(), sqlite3.connect
 
     def counted(*arguments: Any, **options: Any) -> sqlite3.Connection:
@@ -66,6 +70,8 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Steps]:
 
     with monkeypatch.context() as patch:
         patch.setattr(sqlite3, "connect", counted)
+        patch.setattr(current_index, "LOOK_AGAIN_AFTER_S", 0.0)
+        patch.setattr(current_index, "_REST", 0.0)
         sys.setprofile(steps.called)
         try:
             yield steps
