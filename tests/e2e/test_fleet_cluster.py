@@ -253,6 +253,20 @@ def test_who_answers_for_a_shard_is_known(served: Served) -> None:
     )
 
 
+@needs_ray
+def test_a_look_does_not_wait_for_a_machine_whose_actor_has_died(served: Served) -> None:
+    actor = actors_of(served)[0]
+    shards = served.there.opened.catalog._list  # type: ignore[attr-defined]
+    states: list[ShardState] = []
+    answering(served)
+    os.kill(process_of(actor), signal.SIGKILL)
+    cluster = RayCluster.connect(served.address)
+    looking = Thread(target=lambda: states.extend(cluster.look(shards, 9 * LONG_S).values()), daemon=True)
+    looking.start()
+    join(looking)
+    assert len(states) == len(ROOMS)
+
+
 def other_code(folder: Path) -> Path:
     """Copy the program into a folder, and change one of its files."""
     shutil.copytree(PACKAGE, folder / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__", "static"))

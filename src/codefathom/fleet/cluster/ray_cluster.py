@@ -51,7 +51,7 @@ class _Bundle:
     next_node: int = 0  # to be asked, in `nodes`
     not_before: float = 0.0  # of the next message
     with_list: set[str] = field(default_factory=set)  # machines that were sent the list of shards
-    is_alone: bool = False  # no other machine is asked
+    is_alone: bool = False  # no other machine is asked, and this one once
 
 
 class RayCluster:
@@ -107,6 +107,7 @@ class RayCluster:
                     answer = self._answer(reference, node)
                     if isinstance(answer, list):
                         yield bundle, answer
+                    if isinstance(answer, list) or (answer is None and bundle.is_alone):
                         open_bundles = [other for other in open_bundles if other is not bundle]
                     elif isinstance(answer, ListNeeded):
                         bundle.with_list.add(node)
@@ -161,8 +162,7 @@ class RayCluster:
         if bundle.next_node < len(bundle.nodes):
             bundle.not_before = 0.0
             return
-        if not bundle.is_alone:
-            bundle.nodes += self.machines.in_order(shards.folder_of(bundle.calls[0].slot))
+        bundle.nodes += self.machines.in_order(shards.folder_of(bundle.calls[0].slot))
         bundle.not_before = time.monotonic() + _PAUSE_S
 
 
