@@ -13,7 +13,8 @@ ENDINGS = frozenset(
     | {".swift", ".scala", ".lua", ".hs", ".ex", ".sh", ".zig", ".md", ".rst", ".toml", ".yml", ".json"}
 )
 MOST_BYTES = 200_000
-LEFT_OUT = frozenset({"__pycache__", "node_modules", "build", "dist"})
+# Installed packages are a root of their own; below the standard library their folder has a name that no index enters.
+LEFT_OUT = frozenset({"__pycache__", "node_modules", "build", "dist", "site-packages"})
 
 
 def source_roots(corpora: Path) -> list[Path]:

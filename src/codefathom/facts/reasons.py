@@ -278,6 +278,11 @@ MAP_RANKED = _kind(
     "Files are ranked by imports and by uses of names, matched by name where at most {count} files define it; dynamic "
     "uses are missing.",
 )
+MAP_FOLLOWED = _kind(
+    "map_followed",
+    "Files that changed after all files were ranked ({count}) are shown as they are now, each in its place of then, "
+    "and new files last.",
+)
 
 # ---- what to try where nothing was found
 FILTER_EMPTY = _kind("filter_empty", "no indexed lines pass the filter; widen it or leave it out")

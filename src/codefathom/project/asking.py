@@ -213,7 +213,8 @@ def symbols(index: CurrentIndex, question: Question) -> SomeSymbols:
 
 def map_parts(index: CurrentIndex, question: Question) -> MapParts:
     """Return the parts of a map, the most central first; hits of the question fulfil its filter."""
-    from codefathom.search.graph.project_map import MOST_KEPT, MapRequest, map_parts, usual_parts
+    from codefathom.search.graph.project_map import MOST_KEPT, MapRequest, map_parts
+    from codefathom.search.graph.usual_map import usual_parts
     from codefathom.search.question.tasks import task_of
 
     check_texts(*question.files, *question.folders)
@@ -224,9 +225,10 @@ def map_parts(index: CurrentIndex, question: Question) -> MapParts:
     hits = result.hits if result and not result.unanswerable else ()
     with reading(index.believed(), whole=True) as opened:
         request = MapRequest(hits, question.files, question.folders)
-        is_usual = not any(request) and not question.as_parts and not question.offset
-        is_short = (USUAL_MAP_TOKENS if question.max_tokens is None else question.max_tokens) <= MOST_KEPT
-        parts = usual_parts(opened.catalog) if is_usual and is_short else map_parts(opened.catalog, request)
+        # Each part has a token at least.
+        most = question.limit if question.as_parts else question.max_tokens or USUAL_MAP_TOKENS
+        is_usual = not any(request) and most is not None and question.offset + most <= MOST_KEPT
+        parts = usual_parts(opened.catalog) if is_usual else map_parts(opened.catalog, request)
     return parts._replace(verdict=of_several([result])) if result else parts
 
 
@@ -335,7 +337,12 @@ def _history(index: CurrentIndex, question: Question) -> Iterator[LineHistory]:
 
 def _map(index: CurrentIndex, question: Question) -> Iterator[MapParts | ProjectMap]:
     check_offset(question.offset)
-    parts = index.in_time(lambda: map_parts(index, question)._replace(limitations=index.partial_notes()))
+
+    def ask() -> MapParts:
+        parts = map_parts(index, question)
+        return parts._replace(limitations=(*parts.limitations, *index.partial_notes()))
+
+    parts = index.in_time(ask)
     if question.as_parts:
         yield parts if question.limit is None else parts.first(question.limit)
         return

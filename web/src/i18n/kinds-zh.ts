@@ -171,6 +171,7 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   maybe_edges_left_out: "可能还有关联未列出",
   common_names: "许多定义共用的名称没有继续追踪：{names}",
   map_ranked: "文件按导入和名称的使用排名；名称只在最多 {count} 个文件定义它时才算；动态的使用不计入。",
+  map_followed: "自全部文件排名以来，有 {count} 个文件发生了变化：它们显示现在的内容，位置仍是当时的，新文件排在最后。",
   files_indexed: "{total} 个文件中已索引 {count} 个",
   just_made: "索引的一部分正在重新生成，刚刚完成；请再问一次以搜索全部内容",
   other_model: "索引由向量模型 {before} 生成，还没有 {model} 的向量；{way}；在此之前只能按词语和名称查找",

@@ -54,14 +54,19 @@ def _settled(
 ) -> dict[str, float]:
     """Return the ranks after the rounds. Files have numbers there: a large project has millions of steps in each."""
     number = {path: place for place, path in enumerate(begin)}
-    steps = [(number[source], number[target], share) for (source, target), share in pairs.items()]
+    arriving: list[tuple[list[int], list[float]]] = [([], []) for _ in begin]  # by target: sources, and shares of them
+    for (source, target), share in pairs.items():
+        sources, shares = arriving[number[target]]
+        sources.append(number[source])
+        shares.append(share)
     weights, left = list(begin.values()), [leaving.get(path, 0.0) for path in begin]
     ranks = weights
     for _ in range(_MAX_ROUNDS):
         again = 1 - sum(map(mul, ranks, left))
-        after = [again * weight for weight in weights]
-        for source, target, share in steps:
-            after[target] += share * ranks[source]
+        after = [
+            sum(map(mul, shares, map(ranks.__getitem__, sources)), again * weight)
+            for weight, (sources, shares) in zip(weights, arriving, strict=True)
+        ]
         change = sum(abs(new - old) for new, old in zip(after, ranks, strict=True))
         ranks = after
         if change < _SETTLED:

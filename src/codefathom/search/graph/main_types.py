@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log2
 
 from codefathom.search.graph.centrality import Link
@@ -30,15 +30,17 @@ def main_types(
     paths: Iterable[str],
     symbols: Mapping[str, Sequence[Symbol]],
     links: Iterable[Link],
+    aside: Collection[str],
 ) -> list[tuple[str, Symbol]]:
     """Return the types of some files that the files of a project use, those of most weight first, with their paths.
 
-    `symbols` are the definitions of the whole project by path. Here a link of a test counts as much as any other, as it
-    uses what the project is for; and a type that many documents for people name counts more.
+    `symbols` are the definitions of the whole project by path, `aside` the files that stand aside. Here a link of a
+    test counts as much as any other, as it uses what the project is for; and a type that many documents for people
+    name counts more.
     """
     used: dict[tuple[str, str], float] = defaultdict(float)
     for link in links:
-        used[link.target, link.name] += link.weight / (ASIDE_WEIGHT if stands_aside(link.source) else 1.0)
+        used[link.target, link.name] += link.weight / (ASIDE_WEIGHT if link.source in aside else 1.0)
     n_documents = _n_documents(catalog, symbols)
     weighted = [
         (
@@ -49,7 +51,7 @@ def main_types(
             symbol,
         )
         for path in paths
-        if not stands_aside(path)
+        if path not in aside
         for symbol in public_types(symbols[path])
         if (path, symbol.name) in used
     ]

@@ -6,10 +6,9 @@ few lines of the map, and a prompt that begins with it can be kept.
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple
 
@@ -40,7 +39,6 @@ _MOST_TOKENS = 1_000_000
 MOST_KEPT = 20_000  # parts of a map that asks for nothing; each has at least one token
 _LEAST_TRUST = 0.01  # of a project whose hits are most likely no answer, so that it keeps a place
 _SIGNATURE_CHARS = 120
-_VERSION = 3  # of the packed form of a map
 _LIMITATIONS = (Note(MAP_RANKED, {"count": MAX_DEFINING_FILES}),)
 
 
@@ -138,54 +136,33 @@ def map_parts(catalog: SearchCatalog, request: MapRequest) -> MapParts:
     Without them all files that are no tests and no prose count alike. Raises UsageError for such a file, or a folder,
     that is not in the index.
     """
-    return _map_parts(catalog, request, None)
+    return first_map_parts(catalog, request, None)[0]
 
 
-def _map_parts(catalog: SearchCatalog, request: MapRequest, most: int | None) -> MapParts:
+def first_map_parts(
+    catalog: SearchCatalog, request: MapRequest, most: int | None
+) -> tuple[MapParts, Mapping[str, Sequence[Symbol]]]:
+    """Return the first parts of such a map, and the definitions of all files by path."""
     graph = ReferenceGraph(catalog)
-    symbols = {path: _definitions(catalog.symbols_of(path)) for path in graph.resolver.language_of}
+    languages = graph.resolver.language_of
+    symbols = {path: definitions_in(catalog, path) for path in languages}
     _check(request, symbols)
     preference = _preference(request)
     followed = _FOLLOWED_FROM_START if preference else USUALLY_FOLLOWED
-    links = _links(graph, symbols, only_imported=not preference)
-    ranks = ranked(_start(symbols, preference), links, followed)
+    aside = {path for path in symbols if stands_aside(path)}
+    links = _links(graph, symbols, aside, only_imported=not preference)
+    ranks = ranked(_start(symbols, aside, preference), links, followed)
     order = sorted(_inside(symbols, request.folders), key=lambda path: (-ranks.files[path], path))
     pieces = _pieces(order, symbols, ranks)
     if not preference:
-        pieces = _with_main_types(pieces, main_types(catalog, order, symbols, links))
+        pieces = _with_main_types(pieces, main_types(catalog, order, symbols, links, aside))
     shown = tuple(
-        MapPart(piece.path, graph.resolver.language_of[piece.path], piece.rank, _map_symbol(piece.symbol))
+        MapPart(piece.path, languages[piece.path], piece.rank, map_symbol(piece.symbol) if piece.symbol else None)
         for piece in pieces[:most]
     )
     behind = [] if most is None else pieces[most:]
     n_files = sum(piece.symbol is None for piece in behind)
-    return MapParts(shown, len(order), n_behind=(n_files, len(behind) - n_files))
-
-
-def usual_parts(catalog: SearchCatalog) -> MapParts:
-    """Return the first `MOST_KEPT` parts of a map that asks for nothing; they are made once a generation."""
-    return catalog.kept(_usual_parts)
-
-
-def _usual_parts(catalog: SearchCatalog, _: MapParts | None) -> MapParts:
-    file = catalog.beside("map", _VERSION)
-    stored = file.load()
-    if stored is not None and stored.is_present:
-        return _unpacked(stored.content)
-    parts = _map_parts(catalog, MapRequest(), MOST_KEPT)
-    file.save([_packed(parts)])
-    return parts
-
-
-def _packed(content: MapParts) -> bytes:
-    rows = [(part.path, part.language, part.rank, part.symbol and astuple(part.symbol)) for part in content.parts]
-    return json.dumps([content.n_files, content.n_behind, rows], separators=(",", ":")).encode()
-
-
-def _unpacked(data: memoryview) -> MapParts:
-    n_files, n_behind, rows = json.loads(bytes(data))
-    parts = (MapPart(path, language, rank, symbol and MapSymbol(*symbol)) for path, language, rank, symbol in rows)
-    return MapParts(tuple(parts), n_files, n_behind=tuple(n_behind))
+    return MapParts(shown, len(order), n_behind=(n_files, len(behind) - n_files)), symbols
 
 
 def fitted(query: str, content: MapParts, max_tokens: int, count: Callable[[str], int]) -> ProjectMap:
@@ -271,11 +248,11 @@ def _inside(paths: Iterable[str], folders: Collection[str]) -> Iterator[str]:
 # ---- the graph
 
 
-def _definitions(symbols: Iterable[Symbol]) -> list[Symbol]:
-    """Return the symbols, the first of each name, without fields of types, whose names are too usual."""
+def definitions_in(catalog: SearchCatalog, path: str) -> list[Symbol]:
+    """Return the symbols of a file, the first of each name, without fields of types, whose names are too usual."""
     chosen = {
         symbol.qualified_name: symbol
-        for symbol in reversed(list(symbols))
+        for symbol in reversed(catalog.symbols_of(path))
         if symbol.kind not in VALUE_KINDS or _is_outer(symbol)
     }
     return list(reversed(chosen.values()))
@@ -292,8 +269,8 @@ def _preference(request: MapRequest) -> dict[str, float]:
     return dict(weights)
 
 
-def _start(paths: Iterable[str], preference: Mapping[str, float]) -> dict[str, float]:
-    usual = {path: ASIDE_WEIGHT if stands_aside(path) else 1.0 for path in paths}
+def _start(paths: Iterable[str], aside: Collection[str], preference: Mapping[str, float]) -> dict[str, float]:
+    usual = {path: ASIDE_WEIGHT if path in aside else 1.0 for path in paths}
     total = sum(weight for path, weight in preference.items() if path in usual)
     if not total:
         return usual
@@ -304,13 +281,22 @@ def _start(paths: Iterable[str], preference: Mapping[str, float]) -> dict[str, f
     }
 
 
-def _links(graph: ReferenceGraph, symbols: Mapping[str, Sequence[Symbol]], *, only_imported: bool) -> list[Link]:
+def _links(
+    graph: ReferenceGraph, symbols: Mapping[str, Sequence[Symbol]], aside: Collection[str], *, only_imported: bool
+) -> list[Link]:
     defining: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)  # by family of languages and name
     for path, own in symbols.items():
         outer = {symbol.name for symbol in own if _is_outer(symbol)}
+        family_of_path = _family_of(graph, path)
         for name in dict.fromkeys(symbol.name for symbol in own):
-            defining[_family_of(graph, path), name][path] = name in outer
-    return [link for path in symbols for link in _links_of(graph, path, defining, only_imported)]
+            defining[family_of_path, name][path] = name in outer
+    return [
+        link
+        for path in symbols
+        for link in _links_of(
+            graph, path, defining, ASIDE_WEIGHT if path in aside else 1.0, only_imported=only_imported
+        )
+    ]
 
 
 def _family_of(graph: ReferenceGraph, path: str) -> str:
@@ -318,13 +304,19 @@ def _family_of(graph: ReferenceGraph, path: str) -> str:
 
 
 def _links_of(
-    graph: ReferenceGraph, path: str, defining: Mapping[tuple[str, str], Mapping[str, bool]], only_imported: bool
+    graph: ReferenceGraph,
+    path: str,
+    defining: Mapping[tuple[str, str], Mapping[str, bool]],
+    weight: float,
+    *,
+    only_imported: bool,
 ) -> Iterator[Link]:
-    """Yield the links of one document; `defining` has the documents with a definition, and whether that is outer.
+    """Yield the links of one document, whose uses count so much.
 
+    `defining` has the documents with a definition, and whether that is outer.
     With `only_imported` a name that very many documents define leads to the imported ones alone.
     """
-    weight = ASIDE_WEIGHT if stands_aside(path) else 1.0
+    own_family = _family_of(graph, path)
     means = graph.links.targets(path)
     imported: set[str] = set()
     foreign: set[str] = set()
@@ -340,7 +332,7 @@ def _links_of(
         for target in targets:
             yield Link(path, target, "", weight * _IMPORT_WEIGHT / len(targets))
     for name, count in uses.items():
-        places = defining.get((_family_of(graph, path), name), {})
+        places = defining.get((own_family, name), {})
         if len(name) < _MIN_NAME_CHARS or name in foreign or path in places or not places:
             continue
         if len(places) > MAX_DEFINING_FILES:
@@ -445,9 +437,8 @@ def _files(parts: Iterable[MapPart]) -> tuple[MapFile, ...]:
     )
 
 
-def _map_symbol(symbol: Symbol | None) -> MapSymbol | None:
-    if symbol is None:
-        return None
+def map_symbol(symbol: Symbol) -> MapSymbol:
+    """Return a definition as a map shows it."""
     signature = symbol.signature or symbol.kind
     if symbol.name not in signature:  # as in C, where the name of a type can stand behind its body
         signature = f"{signature} {symbol.name}"
