@@ -11,7 +11,7 @@ from codefathom.text.printable import show_line
 from codefathom.types import Hit, Symbol
 
 # How many names of the first file are shown, and of the second.
-_NAMES = (6, 4)
+_NAMES = (10, 6)
 MOST_LOOKED_AT = 60  # places of these files together
 _SIGNATURE_CHARS = 80
 _CALLED = ("function", "method")
@@ -47,14 +47,27 @@ def names_in_files(near: NearPlaces, shown: Collection[tuple[str, int]]) -> Iter
     for path, symbols, most in zip(near.files, near.symbols, _NAMES, strict=False):
         own = (place for place in near.places if place.chunk.path == path)
         names = (name for place in own for name in _meant(place, symbols))
-        fresh = dict.fromkeys(name for name in names if (path, name.name_line) not in shown)
-        best = sorted(islice(fresh, most), key=lambda symbol: symbol.name_line)
+        fresh: dict[str, Symbol] = {}
+        for name in names:
+            if (path, name.name_line) not in shown:
+                fresh.setdefault(name.qualified_name, name)
+        best = sorted(islice(fresh.values(), most), key=lambda symbol: symbol.name_line)
         if best:
-            yield NamesInFile(path, [f"{symbol.name_line}:{_signature(symbol)}" for symbol in best])
+            yield NamesInFile(path, list(_lines(best)))
+
+
+def _lines(symbols: Sequence[Symbol]) -> Iterator[str]:
+    before = ""
+    for symbol in symbols:
+        around, _, name = symbol.qualified_name.rpartition(".")
+        last = around.rpartition(".")[2]
+        yield f"{symbol.name_line}:{'' if around == before else show_line(last)}{'.' * bool(last)}{show_line(name)}"
+        before = around
 
 
 def _meant(place: Hit, symbols: Sequence[Symbol]) -> Iterator[Symbol]:
-    """Yield the innermost symbol around the line that answers, else the one that the place is named for.
+    """Yield the innermost symbol around the line that answers, else the one that the place is named for; then functions
+    that begin in the place.
 
     What holds others and reaches beyond the place, such as a class, tells nothing of it.
     """
@@ -63,8 +76,6 @@ def _meant(place: Hit, symbols: Sequence[Symbol]) -> Iterator[Symbol]:
     for item in sorted(around, key=lambda item: (item.start_line, -item.end_line))[-1:] or named[:1]:
         if item.kind in _CALLED or item.end_line <= place.chunk.end_line:
             yield item
-
-
-def _signature(symbol: Symbol) -> str:
-    text = show_line(symbol.signature or symbol.name)
-    return text if len(text) <= _SIGNATURE_CHARS else f"{text[:_SIGNATURE_CHARS]} …"
+    chunk = place.chunk
+    begun = (item for item in symbols if item.kind in _CALLED and chunk.start_line <= item.name_line <= chunk.end_line)
+    yield from islice(begun, 3)

@@ -267,7 +267,7 @@ def _with_bodies(answer: ToolAnswer, result: SearchResult, most: int, bodies: Bo
 
 def is_first_look(result: SearchResult, *, is_limited: bool) -> bool:
     """Return True for the first page of a ranking that found something, where the caller names no number of hits."""
-    return bool(result.hits) and result.mode in _RANKED and not (is_limited or result.offset or result.weak)
+    return bool(result.hits) and result.mode in _RANKED and not (is_limited or result.offset)
 
 
 def _n_at_once(result: SearchResult, *, is_limited: bool) -> int:
@@ -297,7 +297,7 @@ def hit_part(hit: Hit, number: int, body: Body | None = None) -> ResultPart:
     stale = "changed since it was indexed" if hit.stale else ""
     origin = show_line(hit.commit.origin) if hit.commit else ""
     notes = "".join(f"; {note}" for note in (origin, show_line(hit.place), show_line(why), stale) if note)
-    title = " ".join(filter(None, (f"{number}. {place}", hit.kind, show_name(hit.name), f"{hit.score:.2f}")))
+    title = " ".join(filter(None, (f"{number}. {place}", *_titles(hit, number, code))))
     shape = {
         "path": chunk.path,
         "start_line": chunk.start_line,
@@ -309,13 +309,26 @@ def hit_part(hit: Hit, number: int, body: Body | None = None) -> ResultPart:
         "stale": hit.stale,
         "text": code,
     }
-    # A single line, which begins with its number, can end nothing.
-    is_bare = len(lines) == 1 and number > len(_LINES) - 1 and len(code.splitlines()) == 1
+    # Lines that begin with their numbers can end nothing.
+    is_bare = len(code.splitlines()) == len(lines)
     return ResultPart(f"{title}{notes}\n{code if is_bare else _fenced(code, chunk.language)}", shape)
 
 
+def _titles(hit: Hit, number: int, code: str) -> Iterable[str]:
+    """Return what a hit is; of a later one only what its line does not show."""
+    if number < len(_LINES):
+        return (hit.kind, show_name(hit.name), f"{hit.score:.2f}")
+    around, _, name = hit.name.rpartition(".")
+    if name and name in code:
+        return (f"in {show_name(around)}" if around else "",)
+    return (hit.kind, show_name(hit.name))
+
+
 def _lines_of(hit: Hit, n_lines: int) -> Sequence[NumberedLine]:
-    return telling_lines(hit, n_lines, _SHOWN_CHARS) if n_lines > 1 else [telling_line(hit, _SHOWN_CHARS)]
+    if n_lines > 1:
+        return telling_lines(hit, n_lines, _SHOWN_CHARS)
+    line = telling_line(hit, _SHOWN_CHARS)
+    return [line._replace(text=line.text.strip())]
 
 
 def related_result(result: RelatedResult, page: ListPage, most: int) -> Mapping[str, Any]:
