@@ -11,7 +11,7 @@ from codefathom.text.printable import show_line
 from codefathom.types import Hit, Symbol
 
 # How many names of the first file are shown, and of the second.
-_NAMES = (10, 6)
+_NAMES = (10, 6, 4, 4)
 MOST_LOOKED_AT = 60  # places of these files together
 _SIGNATURE_CHARS = 80
 _CALLED = ("function", "method")
@@ -78,4 +78,4 @@ def _meant(place: Hit, symbols: Sequence[Symbol]) -> Iterator[Symbol]:
             yield item
     chunk = place.chunk
     begun = (item for item in symbols if item.kind in _CALLED and chunk.start_line <= item.name_line <= chunk.end_line)
-    yield from islice(begun, 3)
+    yield from islice(begun, 6)

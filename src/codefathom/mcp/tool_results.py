@@ -39,9 +39,9 @@ _REMEDIES = {
 }
 # Chosen on the development questions, as docs/benchmarks-agents.md says: lines of the first hit, the second and the
 # others, and the share of the best one's score below which a hit waits for a cursor.
-_LINES, _NEAR = (5, 3, 1), 0.4
+_LINES, _NEAR = (4, 2, 1), 0.4
 _SHOWN_CHARS = 120  # of a line
-_USUAL_HITS, _LEAST_HITS = 10, 3  # that are shown at once
+_USUAL_HITS, _LEAST_HITS = 8, 3  # that are shown at once
 _MOST_PARTS = 1_000_000
 _MOST_BODIES = 10  # of hits, in one answer
 _MOST_TRIALS = 20  # an answer or a map is made shorter so often to keep to the budget
@@ -273,7 +273,7 @@ def is_first_look(result: SearchResult, *, is_limited: bool) -> bool:
 def _n_at_once(result: SearchResult, *, is_limited: bool) -> int:
     """Return the number of hits that are shown without a cursor."""
     if result.offset:
-        return _MOST_PARTS
+        return _MOST_PARTS if is_limited or result.mode not in _RANKED else _USUAL_HITS
     if result.weak:
         return MAX_WEAK
     return _n_near(result.hits) if is_first_look(result, is_limited=is_limited) else _MOST_PARTS
