@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from codefathom.facts.paths import is_test
+from codefathom.facts.paths import is_prose, is_test
 from codefathom.text.printable import show_line
 from codefathom.types import Hit, Symbol
 
@@ -39,7 +39,7 @@ class NamesInFile(NamedTuple):
 def first_files(hits: Sequence[Hit]) -> tuple[str, ...]:
     """Return the paths of the first files that hits are in, but those of tests; a commit is no file."""
     paths = dict.fromkeys(hit.chunk.path for hit in hits if hit.commit is None)
-    return tuple(path for path in paths if not is_test(path))[: len(_NAMES)]
+    return tuple(path for path in paths if not (is_test(path) or is_prose(path)))[: len(_NAMES)]
 
 
 def names_in_files(near: NearPlaces, shown: Collection[tuple[str, int]]) -> Iterator[NamesInFile]:

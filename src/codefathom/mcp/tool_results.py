@@ -75,6 +75,7 @@ class ResultPart(NamedTuple):
 
     text: str
     shape: Mapping[str, Any]
+    below: str = ""  # what else the text says under it; the JSON has that beside the list
 
 
 class ListPage(NamedTuple):
@@ -127,7 +128,8 @@ def _packed_first(answer: ToolAnswer, n: int) -> Mapping[str, Any]:
     is_cut = n < min(len(answer.parts), answer.n_shown)
     more = list_end(rest, answer.page, n, is_cut=is_cut)
     also = ResultPart("", {}) if is_cut else answer.also
-    texts = [answer.head.text, *(part.text for part in answer.parts[:n]), also.text, more.text]
+    items = ["\n".join(filter(None, (part.text, "" if is_cut else part.below))) for part in answer.parts[:n]]
+    texts = [answer.head.text, *items, also.text, more.text]
     shape = {answer.key: [part.shape for part in answer.parts[:n]], **also.shape, **answer.head.shape, **more.shape}
     return tool_result("\n\n".join(filter(None, texts)), shape)
 
@@ -237,14 +239,16 @@ def _with_names(answer: ToolAnswer, most: int, near: NearPlaces) -> ToolAnswer:
     n = min(len(answer.parts), answer.n_shown)
     hits = [part.shape for part in answer.parts[:n]]
     shown = {(hit["path"], int(line.partition(":")[0])) for hit in hits for line in hit["text"].split("\n")}
-    trial = answer._replace(also=_names_part(list(names_in_files(near, shown))))
-    return trial if fits(_packed_first(trial, n), most) else answer
-
-
-def _names_part(files: Sequence[NamesInFile]) -> ResultPart:
-    texts = ["\n".join((f"also in {show_name(file.path)}", *file.lines)) for file in files]
+    files = list(names_in_files(near, shown))
+    first = {hit["path"]: place for place, hit in reversed(list(enumerate(hits)))}
+    parts = list(answer.parts)
+    for file in (file for file in files if file.path in first):
+        place = first[file.path]
+        parts[place] = parts[place]._replace(below="\n".join(("also:", *file.lines)))
+    texts = ["\n".join((f"also in {show_name(file.path)}", *file.lines)) for file in files if file.path not in first]
     shape = [{"path": file.path, "text": "\n".join(file.lines)} for file in files]
-    return ResultPart("\n\n".join(texts), {"also": shape} if shape else {})
+    trial = answer._replace(parts=parts, also=ResultPart("\n\n".join(texts), {"also": shape} if shape else {}))
+    return trial if fits(_packed_first(trial, n), most) else answer
 
 
 def _with_bodies(answer: ToolAnswer, result: SearchResult, most: int, bodies: Bodies) -> ToolAnswer:
@@ -256,7 +260,7 @@ def _with_bodies(answer: ToolAnswer, result: SearchResult, most: int, bodies: Bo
             continue
         for body in bodies(place):
             lines = [(number, cut(line, most // 4)) for number, line in body]
-            part = hit_part(hit, result.offset + place + 1, lines)
+            part = hit_part(hit, result.offset + place + 1, lines)._replace(below=answer.parts[place].below)
             trial = answer._replace(parts=(*answer.parts[:place], part, *answer.parts[place + 1 :]))
             if fits(_packed_first(trial, n), most):
                 answer = trial
