@@ -11,8 +11,8 @@ from codefathom.text.printable import show_line
 from codefathom.types import Hit, Symbol
 
 # How many names of the first file are shown, and of the second.
-_NAMES = (10, 6, 4, 4)
-MOST_LOOKED_AT = 60  # places of these files together
+_NAMES = (10, 6, 6, 6)
+MOST_LOOKED_AT = 30  # places of these files together
 _SIGNATURE_CHARS = 80
 _CALLED = ("function", "method")
 _VALUES = ("constant", "field", "property", "variable")
