@@ -12,7 +12,7 @@ from codefathom.errors import FathomError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import MOST_LIKELY_NOTHING, OF_HISTORY, Note, sentence
 from codefathom.mcp.agent_masks import masked_error
-from codefathom.mcp.same_files import NamesInFile, NearPlaces, names_in_files
+from codefathom.mcp.same_files import FileNames, name_lines
 from codefathom.mcp.tool_arguments import Cursor
 from codefathom.search.graph.edge_list import EdgeGroup, grouped, place_in_file
 from codefathom.search.graph.impact_part import first_items, left_out, n_items
@@ -203,7 +203,7 @@ class PageExtras(NamedTuple):
     """What may stand beside the hits of a page, where these leave room."""
 
     bodies: Bodies | None  # of the first hits
-    near: NearPlaces
+    near: Sequence[FileNames]  # names of the first files
 
 
 def search_result(
@@ -227,19 +227,19 @@ def search_result(
         head = head._replace(shape={**head.shape, "indexing": _numbers(indexing)})
     page = ListPage(cursor, result.generation)
     answer = ToolAnswer("hits", head, parts, page, result.rest, _n_at_once(result, is_limited=is_limited))
-    if extras is not None and extras.near.places:
+    if extras is not None and extras.near:
         answer = _with_names(answer, most, extras.near)
     if extras is not None and extras.bodies is not None:
         answer = _with_bodies(answer, result, most, extras.bodies)
     return packed(answer, most)
 
 
-def _with_names(answer: ToolAnswer, most: int, near: NearPlaces) -> ToolAnswer:
+def _with_names(answer: ToolAnswer, most: int, near: Sequence[FileNames]) -> ToolAnswer:
     """Return an answer with the names of further places in the first files, if they have room beside all hits."""
     n = min(len(answer.parts), answer.n_shown)
     hits = [part.shape for part in answer.parts[:n]]
     shown = {(hit["path"], int(line.partition(":")[0])) for hit in hits for line in hit["text"].split("\n")}
-    files = list(names_in_files(near, shown))
+    files = list(name_lines(near, shown))
     first = {hit["path"]: place for place, hit in reversed(list(enumerate(hits)))}
     parts = list(answer.parts)
     for file in (file for file in files if file.path in first):

@@ -15,7 +15,7 @@ from codefathom.errors import UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, verbatim
 from codefathom.mcp.project_questions import Outline
-from codefathom.mcp.same_files import NearPlaces, first_files
+from codefathom.mcp.same_files import FileNames, first_files, names_of_places
 from codefathom.mcp.tool_arguments import Cursor
 from codefathom.mcp.tool_results import (
     ListPage,
@@ -306,14 +306,14 @@ def test_a_search_beside_a_first_index_says_how_far_that_is() -> None:
     assert shape_of(alone) == {"indexing": {"done": 3, "total": 8}}
 
 
-def near_of(*names: tuple[str, int, int, int, str]) -> NearPlaces:
+def near_of(*names: tuple[str, int, int, int, str]) -> tuple[FileNames, ...]:
     """Return symbols of the first file, with name, kind, lines; each is a place that answers, the last one first."""
     symbols = tuple(Symbol(kind, name, name, start, end, start, f"def {name}()") for name, start, end, _, kind in names)
     places = [
         Hit(Chunk(name, "shop/f1.py", "python", "block", "", (), line, line, ""), 0.5, {}, line=line, name=name)
         for name, _, _, line, _ in names
     ]
-    return NearPlaces(("shop/f1.py",), tuple(reversed(places)), (symbols,))
+    return names_of_places(tuple(reversed(places)), {"shop/f1.py": symbols})
 
 
 def test_beside_the_hits_stand_further_names_of_the_first_files() -> None:
@@ -322,10 +322,26 @@ def test_beside_the_hits_stand_further_names_of_the_first_files() -> None:
     result = search_result(
         result_of(0.9, 0.8, rest=Rest(3)), Cursor(), MUCH, is_limited=False, extras=PageExtras(None, near)
     )
-    lines = "30:def sell()\n95:def tax\N{SYMBOL FOR ESCAPE}()"
+    lines = "30:sell\n95:tax\N{SYMBOL FOR ESCAPE}"
     # The line of `price` stands in the hit, and a class that reaches further tells nothing of the place.
     assert shape_of(result)["also"] == [{"path": "shop/f1.py", "text": lines}]
-    assert text_of(result).endswith(f"\n\nalso in shop/f1.py\n{lines}\n\n3 more: use cursor 2.7")
+    assert f"\n11:    return 1\nalso:\n{lines}\n\n2. shop/f2.py" in text_of(result)
+    other = [FileNames("shop/far.py", near[0].symbols)]
+    far = search_result(
+        result_of(0.9, 0.8, rest=Rest(3)), Cursor(), MUCH, is_limited=False, extras=PageExtras(None, other)
+    )
+    assert text_of(far).endswith(f"\n\nalso in shop/far.py\n10:price\n{lines}\n\n3 more: use cursor 2.7")
+
+
+def test_a_name_is_shown_with_what_is_around_it_once_and_equal_names_once() -> None:
+    symbols = tuple(
+        Symbol("method", name.rpartition(".")[2], name, line, line + 1, line, "")
+        for name, line in [("a.Shop.sell", 20), ("a.Shop.sell", 30), ("a.Shop.tax", 40), ("b.Tax.of", 50)]
+    )
+    place = Hit(Chunk("x", "shop/f1.py", "python", "block", "", (), 18, 60, ""), 0.5, {}, line=55, name="")
+    near = names_of_places([place], {"shop/f1.py": symbols})
+    result = search_result(result_of(0.9), Cursor(), MUCH, is_limited=False, extras=PageExtras(None, near))
+    assert shape_of(result)["also"][0]["text"] == "20:Shop.sell\n40:.tax\n50:Tax.of"
 
 
 def test_names_beside_the_hits_are_few_and_never_take_the_room_of_hits() -> None:
