@@ -253,17 +253,17 @@ PAGE = """\
     python -m evals.agent_tasks CLONES
 
 {n_tasks} tasks that we wrote from the code of {n_repositories} public repositories, on {machine}.
-Their questions, places and commits are in `evals/agent_tasks.json`. No weight of the ranking was chosen on them; how
-many names of a file stand beside the hits (six of the first, four of the second) was, so further tasks are kept apart
-(below). Each way is asked until all places of a task have a printed line, at most three times: `fathom mcp` with the
-question as it stands and the next pages (`related` for "who calls X"); ripgrep with the names of the code that answers,
-which an agent does not know at first, then with the words of the question; or with these words alone, which is what
-it can do with the same knowledge. The script knows when to stop, a model does not. Who finds a line still has to read
-around it, and a list of tools is sent once a session: neither is counted. A hit of `fathom mcp` names its lines and
-prints few of them: the second column also counts the places in them. Tokens are those of cl100k_base. The goal, as
-many places as ripgrep with known names, 1.2 calls a task and 0.6 of its tokens, is met for "who calls X" and missed for
-questions by meaning. Before later hits had one line, and names of the first files stood beside them, `fathom mcp`
-printed 34 of 52 places of these with 1.78 calls and 1,370 tokens a task (apart: 15 of 20, 1.85 and 1,552).
+Their questions, places and commits are in `evals/agent_tasks.json`. No weight of the ranking was chosen on them; the
+form of a page and the number of its names were, with questions from comments of eight other repositories (below), so
+further tasks are kept apart. Each way is asked until all places of a task have a printed line, at most three times:
+`fathom mcp` with the question as it stands and the next pages (`related` for "who calls X"); ripgrep with the names of
+the code that answers, which an agent does not know at first, then with the words of the question; or with these words
+alone, which is what it can do with the same knowledge. The script knows when to stop, a model does not. Who finds a
+line still has to read around it, and a list of tools is sent once a session: neither is counted. A hit of `fathom mcp`
+names its lines and prints few of them: the second column also counts the places in them. Tokens are those of
+cl100k_base. The goal, as many places as ripgrep with known names, 1.2 calls a task and 0.6 of its tokens, is met for
+"who calls X" and missed for questions by meaning. Before a page named functions of four files, in fewer tokens,
+`fathom mcp` printed 41 of 52 places of these with 1.48 calls and 884 tokens a task (apart: 16 of 20, 1.55 and 1,040).
 
 {tables}
 

@@ -26,7 +26,7 @@ from codefathom.mcp.project_questions import (
     searched,
     with_own_paths,
 )
-from codefathom.mcp.same_files import MOST_LOOKED_AT, NOTHING_NEAR, NearPlaces, first_files
+from codefathom.mcp.same_files import MOST_LOOKED_AT, FileNames, first_files, names_of_places
 from codefathom.mcp.tool_arguments import cursor_of, most_tokens, named, number, option_values, switch, text_of, texts
 from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
@@ -138,7 +138,7 @@ class ToolCalls:
         # Who names a budget wants it used; the usual answer stays as short as it is.
         bodies = _Bodies(call, answer) if "max_tokens" in arguments and step is None else None
         is_limited = "limit" in arguments
-        near = NOTHING_NEAR if is_limited or step is not None else self._near(call, question, answer)
+        near = () if is_limited or step is not None else self._near(call, question, answer)
 
         def within_room(most: int) -> ToolResult:
             return search_result(
@@ -150,15 +150,16 @@ class ToolCalls:
         # A body may have the first mark, whose note needs room.
         return first if call.masks.room(call.most) == most else within_room(call.masks.room(call.most))
 
-    def _near(self, call: _Call, question: Question, answer: SearchResult) -> NearPlaces:
-        """Return the best places in the files of the first hits, where an answer names them."""
+    def _near(self, call: _Call, question: Question, answer: SearchResult) -> tuple[FileNames, ...]:
+        """Return names of the best places in the files of the first hits, where an answer shows them."""
         files = first_files(answer.hits) if is_first_look(answer, is_limited=False) else ()
         if not files:
-            return NOTHING_NEAR
+            return ()
         there = replace(question, for_agent=True, limit=MOST_LOOKED_AT)
-        places = call.masks.shown(searched(call.chosen, there, files, are_files=True)).hits
+        places = searched(call.chosen, there, files, are_files=True).hits
         symbols = outlines_of(call.chosen, files)
-        return call.masks.of(NearPlaces(files, places, tuple(symbols.get(path, ()) for path in files)))
+        # Only names are shown, and only their marks count.
+        return call.masks.of(names_of_places(places, {path: symbols.get(path, ()) for path in files}))
 
     def _read(self, call: _Call) -> ToolResult:
         arguments = call.arguments

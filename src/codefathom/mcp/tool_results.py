@@ -12,7 +12,7 @@ from codefathom.errors import FathomError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import MOST_LIKELY_NOTHING, OF_HISTORY, Note, sentence
 from codefathom.mcp.agent_masks import masked_error
-from codefathom.mcp.same_files import NamesInFile, NearPlaces, names_in_files
+from codefathom.mcp.same_files import FileNames, name_lines
 from codefathom.mcp.tool_arguments import Cursor
 from codefathom.search.graph.edge_list import EdgeGroup, grouped, place_in_file
 from codefathom.search.graph.impact_part import first_items, left_out, n_items
@@ -39,9 +39,9 @@ _REMEDIES = {
 }
 # Chosen on the development questions, as docs/benchmarks-agents.md says: lines of the first hit, the second and the
 # others, and the share of the best one's score below which a hit waits for a cursor.
-_LINES, _NEAR = (5, 3, 1), 0.4
+_LINES, _NEAR = (4, 2, 1), 0.4
 _SHOWN_CHARS = 120  # of a line
-_USUAL_HITS, _LEAST_HITS = 10, 3  # that are shown at once
+_USUAL_HITS, _LEAST_HITS = 8, 3  # that are shown at once
 _MOST_PARTS = 1_000_000
 _MOST_BODIES = 10  # of hits, in one answer
 _MOST_TRIALS = 20  # an answer or a map is made shorter so often to keep to the budget
@@ -75,6 +75,7 @@ class ResultPart(NamedTuple):
 
     text: str
     shape: Mapping[str, Any]
+    below: str = ""  # what else the text says under it; the JSON has that beside the list
 
 
 class ListPage(NamedTuple):
@@ -127,7 +128,8 @@ def _packed_first(answer: ToolAnswer, n: int) -> Mapping[str, Any]:
     is_cut = n < min(len(answer.parts), answer.n_shown)
     more = list_end(rest, answer.page, n, is_cut=is_cut)
     also = ResultPart("", {}) if is_cut else answer.also
-    texts = [answer.head.text, *(part.text for part in answer.parts[:n]), also.text, more.text]
+    items = ["\n".join(filter(None, (part.text, "" if is_cut else part.below))) for part in answer.parts[:n]]
+    texts = [answer.head.text, *items, also.text, more.text]
     shape = {answer.key: [part.shape for part in answer.parts[:n]], **also.shape, **answer.head.shape, **more.shape}
     return tool_result("\n\n".join(filter(None, texts)), shape)
 
@@ -201,7 +203,7 @@ class PageExtras(NamedTuple):
     """What may stand beside the hits of a page, where these leave room."""
 
     bodies: Bodies | None  # of the first hits
-    near: NearPlaces
+    near: Sequence[FileNames]  # names of the first files
 
 
 def search_result(
@@ -225,26 +227,28 @@ def search_result(
         head = head._replace(shape={**head.shape, "indexing": _numbers(indexing)})
     page = ListPage(cursor, result.generation)
     answer = ToolAnswer("hits", head, parts, page, result.rest, _n_at_once(result, is_limited=is_limited))
-    if extras is not None and extras.near.places:
+    if extras is not None and extras.near:
         answer = _with_names(answer, most, extras.near)
     if extras is not None and extras.bodies is not None:
         answer = _with_bodies(answer, result, most, extras.bodies)
     return packed(answer, most)
 
 
-def _with_names(answer: ToolAnswer, most: int, near: NearPlaces) -> ToolAnswer:
+def _with_names(answer: ToolAnswer, most: int, near: Sequence[FileNames]) -> ToolAnswer:
     """Return an answer with the names of further places in the first files, if they have room beside all hits."""
     n = min(len(answer.parts), answer.n_shown)
     hits = [part.shape for part in answer.parts[:n]]
     shown = {(hit["path"], int(line.partition(":")[0])) for hit in hits for line in hit["text"].split("\n")}
-    trial = answer._replace(also=_names_part(list(names_in_files(near, shown))))
-    return trial if fits(_packed_first(trial, n), most) else answer
-
-
-def _names_part(files: Sequence[NamesInFile]) -> ResultPart:
-    texts = ["\n".join((f"also in {show_name(file.path)}", *file.lines)) for file in files]
+    files = list(name_lines(near, shown))
+    first = {hit["path"]: place for place, hit in reversed(list(enumerate(hits)))}
+    parts = list(answer.parts)
+    for file in (file for file in files if file.path in first):
+        place = first[file.path]
+        parts[place] = parts[place]._replace(below="\n".join(("also:", *file.lines)))
+    texts = ["\n".join((f"also in {show_name(file.path)}", *file.lines)) for file in files if file.path not in first]
     shape = [{"path": file.path, "text": "\n".join(file.lines)} for file in files]
-    return ResultPart("\n\n".join(texts), {"also": shape} if shape else {})
+    trial = answer._replace(parts=parts, also=ResultPart("\n\n".join(texts), {"also": shape} if shape else {}))
+    return trial if fits(_packed_first(trial, n), most) else answer
 
 
 def _with_bodies(answer: ToolAnswer, result: SearchResult, most: int, bodies: Bodies) -> ToolAnswer:
@@ -256,7 +260,7 @@ def _with_bodies(answer: ToolAnswer, result: SearchResult, most: int, bodies: Bo
             continue
         for body in bodies(place):
             lines = [(number, cut(line, most // 4)) for number, line in body]
-            part = hit_part(hit, result.offset + place + 1, lines)
+            part = hit_part(hit, result.offset + place + 1, lines)._replace(below=answer.parts[place].below)
             trial = answer._replace(parts=(*answer.parts[:place], part, *answer.parts[place + 1 :]))
             if fits(_packed_first(trial, n), most):
                 answer = trial
@@ -267,13 +271,13 @@ def _with_bodies(answer: ToolAnswer, result: SearchResult, most: int, bodies: Bo
 
 def is_first_look(result: SearchResult, *, is_limited: bool) -> bool:
     """Return True for the first page of a ranking that found something, where the caller names no number of hits."""
-    return bool(result.hits) and result.mode in _RANKED and not (is_limited or result.offset or result.weak)
+    return bool(result.hits) and result.mode in _RANKED and not (is_limited or result.offset)
 
 
 def _n_at_once(result: SearchResult, *, is_limited: bool) -> int:
     """Return the number of hits that are shown without a cursor."""
     if result.offset:
-        return _MOST_PARTS
+        return _MOST_PARTS if is_limited or result.mode not in _RANKED else _USUAL_HITS
     if result.weak:
         return MAX_WEAK
     return _n_near(result.hits) if is_first_look(result, is_limited=is_limited) else _MOST_PARTS
@@ -297,7 +301,7 @@ def hit_part(hit: Hit, number: int, body: Body | None = None) -> ResultPart:
     stale = "changed since it was indexed" if hit.stale else ""
     origin = show_line(hit.commit.origin) if hit.commit else ""
     notes = "".join(f"; {note}" for note in (origin, show_line(hit.place), show_line(why), stale) if note)
-    title = " ".join(filter(None, (f"{number}. {place}", hit.kind, show_name(hit.name), f"{hit.score:.2f}")))
+    title = " ".join(filter(None, (f"{number}. {place}", *_titles(hit, number, code))))
     shape = {
         "path": chunk.path,
         "start_line": chunk.start_line,
@@ -309,13 +313,26 @@ def hit_part(hit: Hit, number: int, body: Body | None = None) -> ResultPart:
         "stale": hit.stale,
         "text": code,
     }
-    # A single line, which begins with its number, can end nothing.
-    is_bare = len(lines) == 1 and number > len(_LINES) - 1 and len(code.splitlines()) == 1
+    # Lines that begin with their numbers can end nothing.
+    is_bare = len(code.splitlines()) == len(lines)
     return ResultPart(f"{title}{notes}\n{code if is_bare else _fenced(code, chunk.language)}", shape)
 
 
+def _titles(hit: Hit, number: int, code: str) -> Iterable[str]:
+    """Return what a hit is; of a later one only what its line does not show."""
+    if number < len(_LINES):
+        return (hit.kind, show_name(hit.name), f"{hit.score:.2f}")
+    around, _, name = hit.name.rpartition(".")
+    if name and name in code:
+        return (f"in {show_name(around)}" if around else "",)
+    return (hit.kind, show_name(hit.name))
+
+
 def _lines_of(hit: Hit, n_lines: int) -> Sequence[NumberedLine]:
-    return telling_lines(hit, n_lines, _SHOWN_CHARS) if n_lines > 1 else [telling_line(hit, _SHOWN_CHARS)]
+    if n_lines > 1:
+        return telling_lines(hit, n_lines, _SHOWN_CHARS)
+    line = telling_line(hit, _SHOWN_CHARS)
+    return [line._replace(text=line.text.strip())]
 
 
 def related_result(result: RelatedResult, page: ListPage, most: int) -> Mapping[str, Any]:

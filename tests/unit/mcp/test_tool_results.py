@@ -15,7 +15,7 @@ from codefathom.errors import UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, verbatim
 from codefathom.mcp.project_questions import Outline
-from codefathom.mcp.same_files import NearPlaces, first_files
+from codefathom.mcp.same_files import FileNames, first_files, names_of_places
 from codefathom.mcp.tool_arguments import Cursor
 from codefathom.mcp.tool_results import (
     ListPage,
@@ -84,7 +84,7 @@ def paths(result: Mapping[str, Any]) -> list[str]:
 
 def test_a_hit_is_its_place_its_name_its_score_and_its_lines() -> None:
     part = hit_part(hit(), 2)
-    assert part.text == ("2. shop/f1.py:10-11 function price 0.90\n```python\n10:def price():\n11:    return 1\n```")
+    assert part.text == "2. shop/f1.py:10-11 function price 0.90\n10:def price():\n11:    return 1"
     assert part.shape == {
         "path": "shop/f1.py",
         "start_line": 10,
@@ -129,7 +129,7 @@ def test_a_hit_says_beside_its_place_what_the_place_does_not_show(
     assert ("symbol" in part.shape) == bool(more.get("name", "price"))
 
 
-@pytest.mark.parametrize(("number", "n_lines"), [(1, 5), (2, 3), (3, 1), (4, 1), (99, 1)])
+@pytest.mark.parametrize(("number", "n_lines"), [(1, 4), (2, 2), (3, 1), (4, 1), (99, 1)])
 def test_the_first_hits_show_more_of_their_lines(number: int, n_lines: int) -> None:
     part = hit_part(hit(text="".join(f"line_{n}\n" for n in range(30))), number)
     assert len(part.shape["text"].split("\n")) == n_lines
@@ -138,17 +138,19 @@ def test_the_first_hits_show_more_of_their_lines(number: int, n_lines: int) -> N
 def test_a_long_line_is_cut_and_a_fence_is_longer_than_any_inside() -> None:
     part = hit_part(hit(text="x" * 300 + "\n"), 1)
     assert part.shape["text"] == f"10:{'x' * 120} …"
-    fenced = hit_part(hit(text="a = 1\n````x\n"), 1)
-    assert fenced.text.endswith("`````")
+    assert hit_part(hit(text="a = 1\n````x\n"), 1).text.endswith("\n10:a = 1\n11:````x")  # no line can end anything
+    fenced = hit_part(hit(text="a = 1\r````x\n"), 1)  # a host may take a part of it for a line of its own
     assert "\n`````python\n" in fenced.text
-    assert hit_part(hit(text="say(```)\n"), 1).text.endswith("\n````python\n10:say(```)\n````")
+    assert fenced.text.endswith("`````")
 
 
-def test_a_later_hit_shows_one_line_without_a_fence() -> None:
-    later = hit(text="# what it costs\nexport def price():\n    return 1\n")
+def test_a_later_hit_says_only_what_its_line_does_not_show() -> None:
+    later = hit(text="# what it costs\n    export def price():\n    return 1\n", name="Shop.price")
     chunk = replace(later.chunk, signature="def price()")
-    assert hit_part(replace(later, chunk=chunk), 3).text.endswith("function price 0.90\n11:export def price():")
-    assert hit_part(replace(later, chunk=chunk, line=12), 3).text.endswith("\n12:    return 1")
+    assert hit_part(replace(later, chunk=chunk), 3).text == "3. shop/f1.py:10-12 in Shop\n11:export def price():"
+    other = replace(later, chunk=chunk, line=12)
+    assert hit_part(other, 3).text == "3. shop/f1.py:10-12 function Shop.price\n12:return 1"
+    assert hit_part(hit(), 3).text == "3. shop/f1.py:10-11\n10:def price():"
     assert hit_part(hit(text="a = 1\r```\n"), 3).text.endswith("\n````")
 
 
@@ -226,15 +228,17 @@ def test_the_end_of_a_page(
         ([0.9, 0.8, 0.1, 0.1], {}, False, 3),  # at least three
         ([0.9, 0.8, 0.5, 0.361, 0.359, 0.35], {}, False, 4),  # those near the best
         ([1.0, 0.8, 0.5, 0.4, 0.39], {}, False, 4),
-        ([0.9] * 14, {}, False, 10),
-        ([0.9, *[0.8] * 9, 0.1], {}, False, 10),
+        ([0.9] * 14, {}, False, 8),
+        ([0.9, *[0.8] * 7, 0.1], {}, False, 8),
         ([0.9, 0.8, 0.1, 0.1], {}, True, 4),  # the caller has said how many
         ([0.9, 0.8, 0.1, 0.1], {"mode": "regex"}, False, 4),
         ([0.9, 0.8, 0.1, 0.1], {"mode": "symbol"}, False, 4),
         ([0.9, 0.8, 0.1, 0.1], {"mode": "lexical"}, False, 3),
         ([0.9, 0.8, 0.1, 0.1], {"mode": "vector"}, False, 3),
         ([0.9, 0.8, 0.1, 0.1], {"offset": 3}, False, 4),
-        ([0.9] * 14, {"offset": 10}, False, 14),
+        ([0.9] * 14, {"offset": 10}, False, 8),
+        ([0.9] * 14, {"offset": 10}, True, 14),
+        ([0.9] * 14, {"offset": 10, "mode": "regex"}, False, 14),
         ([0.9] * 8, {"weak": True}, False, 3),
         ([0.9] * 8, {"weak": True}, True, 3),
         ([], {}, False, 0),
@@ -269,7 +273,7 @@ def test_as_many_hits_are_shown_as_have_room_in_both_forms() -> None:
 
 def test_the_best_hit_is_named_by_its_place_where_its_lines_have_no_room() -> None:
     large = replace(hit(text="".join(f"total_{n} = price_{n} * {n}\n" for n in range(5))), score=0.9)
-    result = search_result(result_of(0.9, 0.8, hits=(large, hit(2))), Cursor(), 140, is_limited=True)
+    result = search_result(result_of(0.9, 0.8, hits=(large, hit(2))), Cursor(), 110, is_limited=True)
     assert "1. shop/f1.py:10-14 function price 0.90\nraise max_tokens to see its lines" in text_of(result)
     assert "text" not in shape_of(result)["hits"][0]
     assert shape_of(result)["hits"][0]["path"] == "shop/f1.py"
@@ -306,14 +310,14 @@ def test_a_search_beside_a_first_index_says_how_far_that_is() -> None:
     assert shape_of(alone) == {"indexing": {"done": 3, "total": 8}}
 
 
-def near_of(*names: tuple[str, int, int, int, str]) -> NearPlaces:
+def near_of(*names: tuple[str, int, int, int, str]) -> tuple[FileNames, ...]:
     """Return symbols of the first file, with name, kind, lines; each is a place that answers, the last one first."""
     symbols = tuple(Symbol(kind, name, name, start, end, start, f"def {name}()") for name, start, end, _, kind in names)
     places = [
         Hit(Chunk(name, "shop/f1.py", "python", "block", "", (), line, line, ""), 0.5, {}, line=line, name=name)
         for name, _, _, line, _ in names
     ]
-    return NearPlaces(("shop/f1.py",), tuple(reversed(places)), (symbols,))
+    return names_of_places(tuple(reversed(places)), {"shop/f1.py": symbols})
 
 
 def test_beside_the_hits_stand_further_names_of_the_first_files() -> None:
@@ -322,10 +326,26 @@ def test_beside_the_hits_stand_further_names_of_the_first_files() -> None:
     result = search_result(
         result_of(0.9, 0.8, rest=Rest(3)), Cursor(), MUCH, is_limited=False, extras=PageExtras(None, near)
     )
-    lines = "30:def sell()\n95:def tax\N{SYMBOL FOR ESCAPE}()"
+    lines = "30:sell\n95:tax\N{SYMBOL FOR ESCAPE}"
     # The line of `price` stands in the hit, and a class that reaches further tells nothing of the place.
     assert shape_of(result)["also"] == [{"path": "shop/f1.py", "text": lines}]
-    assert text_of(result).endswith(f"\n\nalso in shop/f1.py\n{lines}\n\n3 more: use cursor 2.7")
+    assert f"\n11:    return 1\nalso:\n{lines}\n\n2. shop/f2.py" in text_of(result)
+    other = [FileNames("shop/far.py", near[0].symbols)]
+    far = search_result(
+        result_of(0.9, 0.8, rest=Rest(3)), Cursor(), MUCH, is_limited=False, extras=PageExtras(None, other)
+    )
+    assert text_of(far).endswith(f"\n\nalso in shop/far.py\n10:price\n{lines}\n\n3 more: use cursor 2.7")
+
+
+def test_a_name_is_shown_with_what_is_around_it_once_and_equal_names_once() -> None:
+    symbols = tuple(
+        Symbol("method", name.rpartition(".")[2], name, line, line + 1, line, "")
+        for name, line in [("a.Shop.sell", 20), ("a.Shop.sell", 30), ("a.Shop.tax", 40), ("b.Tax.of", 50)]
+    )
+    place = Hit(Chunk("x", "shop/f1.py", "python", "block", "", (), 18, 60, ""), 0.5, {}, line=55, name="")
+    near = names_of_places([place], {"shop/f1.py": symbols})
+    result = search_result(result_of(0.9), Cursor(), MUCH, is_limited=False, extras=PageExtras(None, near))
+    assert shape_of(result)["also"][0]["text"] == "20:Shop.sell\n40:.tax\n50:Tax.of"
 
 
 def test_names_beside_the_hits_are_few_and_never_take_the_room_of_hits() -> None:
@@ -333,7 +353,8 @@ def test_names_beside_the_hits_are_few_and_never_take_the_room_of_hits() -> None
     hits = result_of(*[0.9] * 5)
     whole = search_result(hits, Cursor(), MUCH, is_limited=False, extras=PageExtras(None, near))
     assert [line.partition(":")[0] for line in shape_of(whole)["also"][0]["text"].split("\n")] == [
-        *("114", "115", "116", "117", "118", "119")  # the best ones, in the order of lines
+        str(line)
+        for line in range(110, 120)  # the best ones, in the order of lines
     ]
     for most in range(100, 700, 20):
         plain = search_result(hits, Cursor(), most, is_limited=False)
@@ -343,10 +364,12 @@ def test_names_beside_the_hits_are_few_and_never_take_the_room_of_hits() -> None
     assert "also" not in shape_of(search_result(hits, Cursor(), 200, is_limited=False, extras=PageExtras(None, near)))
 
 
-def test_tests_and_commits_are_no_files_whose_names_are_shown() -> None:
+def test_tests_prose_and_commits_are_no_files_whose_names_are_shown() -> None:
     one, two = hit(1), hit(2)
     test = replace(one, chunk=replace(one.chunk, path="tests/test_shop.py"))
-    assert first_files([test, two, one, two, hit(3)]) == ("shop/f2.py", "shop/f1.py")
+    prose = replace(one, chunk=replace(one.chunk, path="docs/guide.md"))
+    files = first_files([test, two, prose, one, two, *map(hit, range(3, 9))])
+    assert files == ("shop/f2.py", "shop/f1.py", "shop/f3.py", "shop/f4.py")
     commit = CommitMark("c" * 40, "2026-01-02", "An Author", "a subject")
     assert first_files([replace(one, commit=commit)]) == ()
 
