@@ -15,10 +15,13 @@ from codefathom.types import VALUE_KINDS, Symbol
 
 _MOST_BEFORE = 200  # characters
 _MARK = r"(?:\?\.|!\.|&\.|\.|->|::|\\)"
-_CHAIN = re.compile(rf"((?:[\w$@]+[!?]?\s*{_MARK}\s*)*[\w$@]+[!?]?)?\s*{_MARK}\s*$")
+_LAST_MARK = r"(?:(?:\?\.|!\.|&\.|\.|::|\\)\s*|->)"  # behind an arrow and a blank stands the type that is returned
+_CHAIN = re.compile(rf"((?:[\w$@]+[!?]?\s*{_MARK}\s*)*[\w$@]+[!?]?)?\s*{_LAST_MARK}$")
 _BEGINS_ARGUMENT = re.compile(r"[(,{\[]\s*$")
 _IS_SET = re.compile(r"\s*=(?![=>~])")
 _ENDS_TYPE = re.compile(r"(?<!:):\s*$|[|&]\s*$")
+_OF_ITSELF = ("self", "this", "cls", "$this", "Self")  # before a method that calls itself
+_BARE_MEMBERS = frozenset(("java", "csharp", "kotlin", "scala", "swift", "cpp", "ruby", "dart", "groovy"))
 _GETS_NAME = re.compile(r"\bas\s+\Z")
 _IS_KEY = re.compile(r"\s*:(?!:)")
 
@@ -58,7 +61,8 @@ class UseSpots:
         spots = [item.spot for item in own if item.before in words]
         if also_top and container and "" in words:
             spots += [item.spot for item in standing.get("", ()) if not item.before]
-        return spots
+        # Elsewhere what stands behind `as` can be a type.
+        return [spot for spot in spots if self._language != "python" or not self._gets_name(spot)]
 
     def in_imports(self, name: str, line: int, container: str) -> list[Spot]:
         """Return where an imported name stands: on the line of the import, and alone beside it, as in what is exported.
@@ -68,6 +72,25 @@ class UseSpots:
         own = self._named(name).get(container, ())
         spots = [item.spot for item in own if item.spot.line == line or not item.before]
         return [spot for spot in spots if not self._gets_name(spot)]
+
+    def renamed(self, name: str, new_name: str) -> list[Spot]:
+        """Return where an import gives a name another one, which is used: the first name of `one as two`."""
+        gives = re.compile(rf"\s+as\s+{re.escape(new_name)}(?![\w$])")
+        spots = (item.spot for own in self._named(name).values() for item in own)
+        ends = ((spot, self._starts[spot.line - 1] + spot.column + len(name)) for spot in spots)
+        return [spot for spot, end in ends if gives.match(self._code, end)]
+
+    def in_itself(self, symbol: Symbol) -> list[Spot]:
+        """Return where a symbol uses itself, as a function that calls itself. None where a parameter has its name."""
+        name = symbol.name
+        if len(re.findall(rf"(?<![\w$]){re.escape(name)}(?![\w$])", symbol.signature)) > 1:
+            return []
+        words = _OF_ITSELF if symbol.kind == "method" else ("",)
+        if symbol.kind == "method" and self._language in _BARE_MEMBERS:
+            words = ("", *words)
+        inside = set(self.inside(name, symbol.qualified_name))
+        standing = (item for own in self._named(name).values() for item in own)
+        return sorted(item.spot for item in standing if item.spot in inside and item.before in words)
 
     def inside(self, name: str, container: str) -> list[Spot]:
         """Return where a name stands in a symbol, also in those that lie in it."""
