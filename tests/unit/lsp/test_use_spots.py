@@ -128,3 +128,25 @@ def test_what_uses_itself(symbol: Symbol, expected: list[str]) -> None:
     ]
     found = UseSpots(FACTORIAL, "python", symbols).in_itself(symbol)
     assert [f"{spot.line}:{spot.column}" for spot in found] == expected
+
+
+def test_code_in_a_text_is_a_use_and_so_is_the_import_above_it() -> None:
+    text = (
+        "import { kind } from './kind'\nfunction f(a) {\n  log(`no: '${kind(\n    a)}', kind`)\n"
+        "  log(`${kind(a)} ${a.kind}`)\n}\n"
+    )
+    found = UseSpots(text, "typescript", [Symbol("function", "f", "f", 2, 6, 2)]).of_use("kind", 3, "f", also_top=True)
+    assert [(spot.line, spot.column) for spot in found] == [(3, 14), (5, 9), (1, 9)]
+
+
+def test_an_imported_name_is_used_in_all_symbols_without_such_a_parameter() -> None:
+    text = (
+        "import { ADD } from './a'\nfunction f(a) {\n  switch (a) { case ADD: return a.ADD }\n}\n"
+        "function g(ADD) { return ADD }\ninterface M<A extends ADD = ADD> {}\n"
+    )
+    symbols = [
+        Symbol("function", "f", "f", 2, 4, 2, "function f(a)"),
+        Symbol("function", "g", "g", 5, 5, 5, "function g(ADD)"),
+    ]
+    found = UseSpots(text, "typescript", symbols).in_imports("ADD", 1, "")
+    assert [(spot.line, spot.column) for spot in found] == [(1, 9), (3, 20), (6, 22), (6, 28)]
