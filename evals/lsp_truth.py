@@ -1,6 +1,6 @@
 """What `fathom lsp` answers an editor, beside what a compiler says: definitions and references of drawn names.
 
-    python -m evals.lsp_truth --indexes FOLDER [--page docs/benchmarks-agents.md]
+    python -m evals.lsp_truth --indexes FOLDER [--page docs/editors.md]
 
 FOLDER holds repositories, and beside each its SCIP index, as `evals/compiler_edges.py` says; the server does not know
 these indexes. Of a repository some names are drawn by chance that stand outside of classes and functions and that
