@@ -202,7 +202,7 @@ def _figures(waits: Sequence[Wait]) -> Iterator[str]:
 PAGE = """\
 ## How long an editor waits
 
-    python -m evals.editor TREE --page docs/editors.md
+    python -m evals.editor TREE [--files 20] --page docs/editors.md
 
 A tree of {n_files:,} files, on {machine}. Milliseconds; the processor's are those of the server, in steps of ten. Each
 request is sent for the first function of files drawn by chance.
