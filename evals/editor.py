@@ -120,6 +120,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Measure the waits in one tree, and print the table, or write it into the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("tree", type=Path)
+    parser.add_argument("--files", type=int, default=_N_FILES, help="files whose first function is asked about")
     parser.add_argument("--page", type=Path)
     options = parser.parse_args(words)
     with Engine.open(str(options.tree)) as engine:
@@ -127,9 +128,10 @@ def main(words: Sequence[str] | None = None) -> int:
         paths = [file.path for file in engine.files.listed()]
     editor = Editor(options.tree)
     waits: dict[str, list[Wait]] = defaultdict(list)
-    for at, name in _functions(editor, paths):
+    for at, name in _functions(editor, paths, options.files):
         for request, ask in _requests(editor, at, name).items():
             waits[request].append(_timed(editor, ask))
+            print(at.path, request, waits[request][-1], file=sys.stderr)
     editor.close()
     heads = ("request", "n", "first: clock", "processor", "median: clock", "processor", "largest: clock", "processor")
     rows = [(request, str(len(of)), *_figures(of)) for request, of in waits.items()]
@@ -140,13 +142,15 @@ def main(words: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _functions(editor: Editor, paths: Sequence[str]) -> Iterator[tuple[At, str]]:
+def _functions(editor: Editor, paths: Sequence[str], most: int) -> Iterator[tuple[At, str]]:
     """Yield where the first function of some files stands, and its name."""
     chance, n_found = random.Random(7), 0
     for path in chance.sample(sorted(paths), min(_MOST_DRAWN, len(paths))):
+        if n_found == most:
+            return
         symbols = editor.ask("textDocument/documentSymbol", textDocument=editor.document(path)) or ()
         for symbol in symbols:
-            if symbol["kind"] in _FUNCTIONS and n_found < _N_FILES:
+            if symbol["kind"] in _FUNCTIONS:
                 start = symbol["selectionRange"]["start"]
                 n_found += 1
                 yield At(path, start["line"] + 1, start["character"]), symbol["name"]
@@ -198,7 +202,7 @@ def _figures(waits: Sequence[Wait]) -> Iterator[str]:
 PAGE = """\
 ## How long an editor waits
 
-    python -m evals.editor TREE --page docs/editors.md
+    python -m evals.editor TREE [--files 20] --page docs/editors.md
 
 A tree of {n_files:,} files, on {machine}. Milliseconds; the processor's are those of the server, in steps of ten. Each
 request is sent for the first function of files drawn by chance.

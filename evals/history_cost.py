@@ -21,6 +21,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+import codefathom
+
 _QUESTION = "why was the retry limit changed"
 _N_COMMITS = 5
 _NOBODY = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.com", "-c", "commit.gpgsign=false")
@@ -45,12 +47,17 @@ def main() -> None:
         environment = {**os.environ, "FATHOM_INDEX_DIR": str(Path(folder, "index"))}
         environment["PYTHONPYCACHEPREFIX"] = str(Path(folder, "compiled"))  # as an installed package has them
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        _run([sys.executable, "-m", "compileall", "-q", *codefathom.__path__], None, environment)
         (clone / "fathom.toml").write_text(f"[history]\ncommits = {options.most}\n", encoding="utf-8")
         whole = _run(_fathom("search", "--commits", _QUESTION), clone, environment)
         n_bytes = sum(file.stat().st_size for file in Path(folder, "index").rglob("*") if file.is_file())
         counted = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=clone, capture_output=True, check=True)
         n_commits = min(int(counted.stdout), options.most)
-        print(f"{n_commits} commits: {whole.processor_s:.1f} s of processor time, {whole.clock_s:.1f} s by the clock")
+        load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+        print(
+            f"{n_commits} commits: {whole.processor_s:.1f} s of processor time, {whole.clock_s:.1f} s by the clock "
+            f"(load of the machine at the end: {load:.1f})"
+        )
         print(f"room: {n_bytes / 1e6:.1f} MB, {n_bytes / n_commits / 1e3:.2f} kB a commit")
         each = [_one_new_commit(clone, environment, number) for number in range(_N_COMMITS)]
         print(f"one new commit: {median(each):.2f} s of processor time ({min(each):.2f} to {max(each):.2f})")

@@ -1,6 +1,6 @@
 """What `fathom lsp` answers an editor, beside what a compiler says: definitions and references of drawn names.
 
-    python -m evals.lsp_truth --indexes FOLDER [--page docs/benchmarks-agents.md]
+    python -m evals.lsp_truth --indexes FOLDER [--page docs/editors.md]
 
 FOLDER holds repositories, and beside each its SCIP index, as `evals/compiler_edges.py` says; the server does not know
 these indexes. Of a repository some names are drawn by chance that stand outside of classes and functions and that
@@ -152,10 +152,12 @@ def _definitions(editor: Editor, truth: Truth, symbol: str, counts: Counts) -> N
 
 def _references(editor: Editor, truth: Truth, symbol: str, counts: Counts) -> None:
     place = truth.definitions[symbol][0]
-    context = {"includeDeclaration": False}
-    answer = set(editor.places(editor.at("references", place, context=context)))
+    # With declarations: scip-python calls the further overloads of a function uses, and scip-typescript definitions.
+    context = {"includeDeclaration": True}
+    definitions = set(truth.definitions[symbol])
+    answer = set(editor.places(editor.at("references", place, context=context))) - definitions
     same = truth.symbols[place]  # a class and its constructor are two symbols at one place
-    uses = {at for one in same for at in truth.uses.get(one, ())} - set(truth.definitions[symbol])
+    uses = {at for one in same for at in truth.uses.get(one, ())} - definitions
     for at in sorted(answer | uses):
         counts.references[_kind(at, answer, uses, truth)].append((symbol, at))
 

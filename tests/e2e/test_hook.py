@@ -144,6 +144,29 @@ def test_gemini_and_codex_are_answered_in_the_form_that_they_read(project: Path,
         assert "`search`" in told["additionalContext"]
 
 
+def test_copilot_is_answered_in_the_form_that_it_reads(project: Path, hook: Hook) -> None:
+    event = {"sessionId": "1", "timestamp": 1, "cwd": str(project), "toolResult": {"resultType": "success"}}
+    command = {"command": "rg 'retry with backoff'"}
+    for tool, arguments in (
+        ("bash", command),
+        ("bash", json.dumps(command)),
+        ("powershell", command),
+        ("grep", {"pattern": "retry with backoff", "path": "src"}),
+        ("rg", {"pattern": "retry with backoff"}),
+    ):
+        (told,) = json.loads(hook({**event, "toolName": tool, "toolArgs": arguments}).stdout).items()
+        assert told[0] == "additionalContext"
+        assert "`search`" in told[1]
+    for tool, arguments in (
+        ("view", command),
+        ("bash", "rg 'retry"),
+        ("bash", '"rg"'),
+        ("bash", None),
+        (["bash"], command),
+    ):
+        assert hook({**event, "toolName": tool, "toolArgs": arguments}).stdout == b""
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -210,6 +210,21 @@ def test_references_name_what_an_import_takes(editor: Editor, shop: Path) -> Non
     assert found == ["web/public.ts:2:3+5", "web/public.ts:5:10+5"]
 
 
+def test_references_in_the_definition_itself_overloads_and_other_names(editor: Editor, shop: Path) -> None:
+    own = shop / "shop" / "own.py"
+    own.write_text(
+        "from typing import overload\n\n\n@overload\ndef half(n: int) -> int: ...\n\n\n"
+        "def half(n: float) -> float:\n    return n if n < 1 else half(n - 1)\n"
+    )
+    (shop / "shop" / "taken.py").write_text("if True:\n    from shop.own import half as part\n\n\nONE = part(2)\n")
+    ways = [{"context": {"includeDeclaration": declared}} for declared in (False, True)]
+    uses, all_places = (
+        places(editor.at("references", own, *use_of(own, "def half", "half"), **way), shop) for way in ways
+    )
+    assert set(uses) == {"shop/own.py:9:28+4", "shop/taken.py:2:26+4", "shop/taken.py:5:7+4"}
+    assert set(all_places) == {"shop/own.py:5:5+4", "shop/own.py:8:5+4", *uses}
+
+
 def test_references_have_no_largest_number(editor: Editor, shop: Path) -> None:
     many = shop / "shop" / "many.py"
     calls = "".join(f"\n\ndef caller_{n}() -> int:\n    return discount({n}) + discount(0)\n" for n in range(300))

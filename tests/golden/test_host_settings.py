@@ -109,7 +109,12 @@ def test_existing_settings_stay(run: Run, home: Path, tmp_path: Path, scope: str
     assert not skills or not (base / skills).exists()
 
 
-HOOKS = {"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json"}
+HOOKS = {
+    "claude": ".claude/settings.json",
+    "codex": ".codex/hooks.json",
+    "gemini": ".gemini/settings.json",
+    "vscode": ".copilot/hooks/fathom.json",
+}
 
 
 @pytest.mark.parametrize("has_settings", [True, False])
@@ -117,7 +122,7 @@ HOOKS = {"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "gemin
 def test_a_hook_has_the_form_of_its_host(run: Run, home: Path, tmp_path: Path, name: str, has_settings: bool) -> None:
     path, before = home / HOOKS[name], GOLDEN / f"{name}.hook.before.json"
     if has_settings:
-        path.parent.mkdir()
+        path.parent.mkdir(parents=True)
         path.write_bytes(before.read_bytes())
 
     assert run(["install", name, "--yes", "--hook"], tmp_path).code == 0

@@ -1129,8 +1129,8 @@ COMMANDS = (
             ),
             Option(
                 ("--hook",),
-                "also set up a hook in Claude Code, Codex and Gemini CLI: after a grep for several plain words, the "
-                "agent is told that fathom searches by meaning; it never stops a call of the agent",
+                "also set up a hook in Claude Code, Codex, Copilot and Gemini CLI: after a grep for several plain "
+                "words, the agent is told that fathom searches by meaning; it never stops a call of the agent",
             ),
         ),
         InstallOptions,

@@ -17,8 +17,8 @@ _OFFER = (
     "is right."
 )
 _EVENTS = ("PostToolUse", "PreToolUse", "AfterTool")
-_SHELLS = ("Bash", "run_shell_command")
-_SEARCHES = ("Grep", "grep_search", "search_file_content")
+_SHELLS = ("Bash", "run_shell_command", "bash", "powershell")
+_SEARCHES = ("Grep", "grep_search", "search_file_content", "grep", "rg")
 _GREPS = ("grep", "egrep", "fgrep", "rg", "ag", "ack")
 _PATTERN_OPTIONS = ("-e", "--regexp")
 _WITH_VALUE = frozenset(
@@ -45,7 +45,7 @@ _CODE = frozenset(
 class Grep(NamedTuple):
     """A search of an agent for a question, and where it was."""
 
-    event: str
+    event: str  # "" from GitHub Copilot, which does not name it
     folder: str
     place: str  # a path, absolute or below the folder; "" for the folder itself
 
@@ -58,13 +58,22 @@ def grep_of(content: bytes) -> Grep | None:
     event = json.loads(content)
     if not isinstance(event, dict):
         return None
-    name, arguments, folder = event.get("hook_event_name"), event.get("tool_input"), event.get("cwd")
-    if name not in _EVENTS or not isinstance(arguments, dict) or not isinstance(folder, str):
+    folder = event.get("cwd")
+    if "toolName" in event:  # GitHub Copilot; it may write the arguments as a text of JSON
+        tool, arguments = event["toolName"], event.get("toolArgs")
+        name: object = ""
+        arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
+    else:
+        tool, arguments = event.get("tool_name"), event.get("tool_input")
+        name = event.get("hook_event_name") or None
+    if not isinstance(name, str) or name not in ("", *_EVENTS) or not isinstance(arguments, dict):
         return None
-    if event.get("tool_name") in _SHELLS:
+    if not isinstance(folder, str):
+        return None
+    if tool in _SHELLS:
         pattern: object = next(_patterns(arguments), "")
         place: object = ""
-    elif event.get("tool_name") in _SEARCHES:
+    elif tool in _SEARCHES:
         pattern, place = arguments.get("pattern"), arguments.get("path") or arguments.get("dir_path") or ""
     else:
         return None
@@ -75,7 +84,8 @@ def grep_of(content: bytes) -> Grep | None:
 
 def offer(grep: Grep) -> str:
     """Return the answer to an event: a sentence for the agent, and nothing that decides about its call."""
-    return json.dumps({"hookSpecificOutput": {"hookEventName": grep.event, "additionalContext": _OFFER}}) + "\n"
+    told = {"additionalContext": _OFFER}
+    return json.dumps({"hookSpecificOutput": {"hookEventName": grep.event, **told}} if grep.event else told) + "\n"
 
 
 def is_question(pattern: str) -> bool:

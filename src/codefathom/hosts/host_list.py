@@ -129,6 +129,7 @@ _PROJECT_HOOKS = {
     "claude": (".claude", "settings.json"),
     "codex": (".codex", "hooks.json"),
     "gemini": (".gemini", "settings.json"),
+    "vscode": (".github", "hooks", "fathom.json"),
 }
 
 
@@ -176,7 +177,10 @@ def user_places(host: Host, around: Surroundings) -> HostPlaces:
 
 def _vscode_places(around: Surroundings) -> HostPlaces:
     folder = _vscode_folder(around)
-    return HostPlaces(folder.inner("mcp.json"), Target(around.home, (".copilot", *_SKILL)), (folder,))
+    own = around.variables.get("COPILOT_HOME", "")
+    copilot = Target(own, ()) if own else Target(around.home, (".copilot",))
+    places = HostPlaces(folder.inner("mcp.json"), Target(around.home, (".copilot", *_SKILL)), (folder,))
+    return places._replace(hooks=copilot.inner("hooks", "fathom.json"))
 
 
 def _cline_places(around: Surroundings) -> HostPlaces:

@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, TypeAlias
 from codefathom.facts.reasons import PARSER_CRASHED, Note
 from codefathom.index.plan import FileJob, Recipe
 from codefathom.index.prepare import Outcome, PreparedFile, failure_of, prepare, prepare_window, touched_file
+from codefathom.source.changes import UNKNOWN_SIZE
 from codefathom.source.extraction.extraction_child import READER
 from codefathom.source.large import Window
 from codefathom.system.children import end_at_once, received, start_python
@@ -34,6 +35,7 @@ _Batch: TypeAlias = "Sequence[FileJob | Window]"
 # Starting a worker costs about 100 ms: below this many bytes one process is as fast.
 MIN_BYTES_FOR_WORKERS = 1_500_000
 _MOST_BYTES_COMPARED_HERE = 50_000_000  # some thousand files, which are read in a second
+_USUAL_BYTES = 3_000  # of a document that is made when it is read, such as a commit
 _BATCH_BYTES = 256_000
 _BATCH_FILES = 64
 # Memory that a byte of a file takes while it is prepared, at most: with a syntax tree, and without.
@@ -54,7 +56,7 @@ def prepare_all(
     """
     memory = memory or Allowance()
     READER.begin_run()
-    if n_workers > 0 and sum(job.file.size for job in jobs if job.fingerprint) <= _MOST_BYTES_COMPARED_HERE:
+    if n_workers > 0 and sum(_size(job) for job in jobs if job.fingerprint) <= _MOST_BYTES_COMPARED_HERE:
         same: set[str] = set()
         for batch in _batches([job for job in jobs if job.fingerprint], memory):
             with recipe.with_open_folders() as opened:
@@ -63,7 +65,7 @@ def prepare_all(
             if touched:
                 yield list(touched)
         jobs = [job for job in jobs if job.file.path not in same]
-    n_bytes = sum(job.file.size for job in jobs)
+    n_bytes = sum(map(_size, jobs))
     if n_workers < 1 or n_bytes < MIN_BYTES_FOR_WORKERS or not sys.executable:
         for batch in _batches(jobs, memory):
             with recipe.with_open_folders() as opened:
@@ -123,17 +125,21 @@ def _batches(jobs: Iterable[FileJob], memory: Allowance) -> Iterator[list[FileJo
     n_bytes = 0
     for job in jobs:
         most = min(_BATCH_BYTES, memory.n_bytes // (_HELD_FOR_BYTE * _SHARES))
-        if batch and (n_bytes + job.file.size > most or len(batch) >= _BATCH_FILES):
+        if batch and (n_bytes + _size(job) > most or len(batch) >= _BATCH_FILES):
             yield batch
             batch, n_bytes = [], 0
         batch.append(job)
-        n_bytes += job.file.size
+        n_bytes += _size(job)
     if batch:
         yield batch
 
 
+def _size(job: FileJob) -> int:
+    return _USUAL_BYTES if job.file.size == UNKNOWN_SIZE else job.file.size
+
+
 def _bytes_held(job: FileJob | Window) -> int:
-    return _HELD_FOR_BYTE * job.file.size if isinstance(job, FileJob) else _HELD_FOR_BYTE_OF_TEXT * len(job.data)
+    return _HELD_FOR_BYTE * _size(job) if isinstance(job, FileJob) else _HELD_FOR_BYTE_OF_TEXT * len(job.data)
 
 
 class _Pool:

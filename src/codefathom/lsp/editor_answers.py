@@ -118,6 +118,16 @@ class EditorAnswers:
         """Return where the definitions stand that a name can mean, the nearest first."""
         return _all(self._files.located(it.path, it.symbol.name_line, it.symbol.name) for it in place.definitions)
 
+    def declarations(self, place: NamedPlace) -> list[Location]:
+        """Return the definitions that a name can mean, and the overloads of the first one in its file."""
+        first = place.definitions[0]
+        overloads = [
+            self._files.located(item.path, item.symbol.name_line, item.symbol.name)
+            for item in self.symbols_of(first.path)
+            if item.symbol.qualified_name == first.symbol.qualified_name
+        ]
+        return _all([*self.definitions(place), *overloads])
+
     def uses(self, place: NamedPlace) -> list[Location]:
         """Return every use of the first definition that is known, what is certain first."""
         target = target_of(place.definitions[0])
@@ -126,8 +136,9 @@ class EditorAnswers:
             files = "1 more file, which is" if n_files == 1 else f"{n_files:,} more files, which are"
             self.remarks.append(f"{target}: the name also stands in {files} not listed")
         surest_first = sorted(result.edges, key=lambda edge: edge.certainty == "by-name")
-        name = place.definitions[0].symbol.name
-        return _all(at for edge in surest_first for at in self._files.of_use(edge, name))
+        first = place.definitions[0]
+        others = [at for edge in surest_first for at in self._files.of_use(edge, first.symbol.name)]
+        return _all([*self._files.in_itself(first.path, first.symbol), *others])
 
     def edges(self, target: str, direction: Direction, *kinds: EdgeKind) -> RelatedResult:
         """Return all connections of a symbol in one direction; none of one that is not there any more."""

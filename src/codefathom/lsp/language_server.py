@@ -233,7 +233,7 @@ def _references(respondent: Respondent, params: lsp.ReferenceParams) -> Any:
     named = _named(respondent, params)
     if named is None:
         return None
-    definitions = respondent.answers.definitions(named.place) if params.context.include_declaration else []
+    definitions = respondent.answers.declarations(named.place) if params.context.include_declaration else []
     return definitions + [place for place in respondent.answers.uses(named.place) if place not in definitions]
 
 

@@ -14,7 +14,7 @@ from codefathom.engine import Engine
 from codefathom.errors import FathomError, SourceError, UsageError
 from codefathom.lsp.positions import column_of, from_wire, has_other_ends, lines_of, names_at, same_lines, to_wire
 from codefathom.lsp.use_spots import Spot, UseSpots
-from codefathom.types import FileLines, FoundSymbol, Related
+from codefathom.types import FileLines, FoundSymbol, Related, Symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,15 @@ class ShownFiles:
         if calls_only:  # the line of an edge is that of the first call in its symbol
             spots = [spot for spot in spots if spot.line >= edge.line]
         places = [file.spot(spot, name) for spot in spots] or [file.place(edge.line, name)]
+        if also_top and name != definition:
+            places += [file.spot(spot, definition) for spot in text.renamed(definition, name)]
+        return [place for place in places if place is not None]
+
+    def in_itself(self, path: str, symbol: Symbol) -> list[Location]:
+        """Return where a symbol of a file uses itself."""
+        file, text = self.file(path), self._text(path)
+        spots = text.in_itself(symbol) if text else ()
+        places = (file.spot(spot, symbol.name) for spot in spots) if file else ()
         return [place for place in places if place is not None]
 
     def inside(self, path: str, symbol: str, name: str) -> list[Range]:

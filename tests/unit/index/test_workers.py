@@ -13,7 +13,7 @@ from codefathom.index import workers
 from codefathom.index.plan import FileJob, Recipe
 from codefathom.index.prepare import PreparedFile
 from codefathom.index.workers import prepare_all, prepare_windows
-from codefathom.source.changes import FileStat
+from codefathom.source.changes import UNKNOWN_SIZE, FileStat
 from codefathom.source.large import Survey, opened, survey, windows
 from codefathom.system.memory import Allowance
 from codefathom.types import Failure, Skipped
@@ -164,8 +164,9 @@ def _is_running(pid: int) -> bool:
         return False
 
 
-def test_no_process_stays_behind_as_a_zombie(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "MIN_BYTES_FOR_WORKERS", 0)
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[workers._Worker]:
+    """The workers that were started."""
     started: list[workers._Worker] = []
     start = workers._Worker._start
 
@@ -174,6 +175,21 @@ def test_no_process_stays_behind_as_a_zombie(recipe: Recipe, monkeypatch: pytest
         return start(self)
 
     monkeypatch.setattr(workers._Worker, "_start", noted)
+    return started
+
+
+def test_no_process_stays_behind_as_a_zombie(recipe: Recipe, started: list[workers._Worker]) -> None:
     assert flat(prepare_all(jobs(recipe), recipe, 2))
     # Only who has waited for a process knows how it ended.
     assert [worker._process.returncode for worker in started] == [-signal.SIGKILL] * len(started) != []
+
+
+def test_many_documents_without_a_size_go_to_workers(
+    recipe: Recipe, started: list[workers._Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "MIN_BYTES_FOR_WORKERS", 2_000 * N_FILES)
+    made = [job._replace(file=job.file._replace(size=UNKNOWN_SIZE)) for job in jobs(recipe)]  # as commits are
+    assert len(flat(prepare_all(made[:3], recipe, 2))) == 3
+    assert not started
+    assert len(flat(prepare_all(made, recipe, 2))) == len(made)
+    assert started

@@ -80,3 +80,73 @@ def test_an_import_over_several_lines_has_each_of_its_names() -> None:
 def test_the_new_name_of_an_import_is_no_use() -> None:
     found = UseSpots("from a import two as two\nfrom b import (\n    one as two,\n)\n", "python", [])
     assert [(spot.line, spot.column) for spot in found.in_imports("two", 1, "")] == [(1, 14)]
+
+
+def test_the_type_that_a_function_returns_is_used_without_a_word_before_it() -> None:
+    text = "def f(a) -> Limit:\n    b: dict[str, Limit] = {}\n    return Limit(b)\n"
+    found = UseSpots(text, "python", [Symbol("function", "f", "f", 1, 3, 1)]).of_use("Limit", 1, "f")
+    assert [(spot.line, spot.column) for spot in found] == [(1, 12), (2, 17), (3, 11)]
+    text = "int f(T *a) {\n  a->next->run();\n  run();\n  a->next->run();\n}\n"
+    found = UseSpots(text, "c", [Symbol("function", "f", "f", 1, 5, 1)]).of_use("run", 2, "f")
+    assert [spot.line for spot in found] == [2, 4]
+
+
+def test_an_import_that_gives_a_name_another_one() -> None:
+    text = "if x:\n    from a import (\n        Limit as ALimit,\n        Limited as ALimit,\n    )\n    Limit as B\n"
+    found = UseSpots(text, "python", []).renamed("Limit", "ALimit")
+    assert [(spot.line, spot.column) for spot in found] == [(3, 8)]
+
+
+FACTORIAL = """\
+def factorial(n):
+    # factorial(n) in a comment
+    return n * factorial(n - 1) + n.factorial()
+class Node:
+    other: list[Node]
+    def last(self):
+        return self.next.last() or self.last() or last()
+def price(price):
+    return price
+"""
+
+
+@pytest.mark.parametrize(
+    ("symbol", "expected"),
+    [
+        (Symbol("function", "factorial", "factorial", 1, 3, 1, "def factorial(n)"), ["3:15"]),
+        (Symbol("class", "Node", "Node", 4, 7, 4, "class Node"), ["5:16"]),
+        (Symbol("method", "last", "Node.last", 6, 7, 6, "def last(self)"), ["7:40"]),
+        (Symbol("function", "price", "price", 8, 9, 8, "def price(price)"), []),
+    ],
+)
+def test_what_uses_itself(symbol: Symbol, expected: list[str]) -> None:
+    symbols = [
+        Symbol("function", "factorial", "factorial", 1, 3, 1),
+        Symbol("class", "Node", "Node", 4, 7, 4),
+        Symbol("method", "last", "Node.last", 6, 7, 6),
+        Symbol("function", "price", "price", 8, 9, 8),
+    ]
+    found = UseSpots(FACTORIAL, "python", symbols).in_itself(symbol)
+    assert [f"{spot.line}:{spot.column}" for spot in found] == expected
+
+
+def test_code_in_a_text_is_a_use_and_so_is_the_import_above_it() -> None:
+    text = (
+        "import { kind } from './kind'\nfunction f(a) {\n  log(`no: '${kind(\n    a)}', kind`)\n"
+        "  log(`${kind(a)} ${a.kind}`)\n}\n"
+    )
+    found = UseSpots(text, "typescript", [Symbol("function", "f", "f", 2, 6, 2)]).of_use("kind", 3, "f", also_top=True)
+    assert [(spot.line, spot.column) for spot in found] == [(3, 14), (5, 9), (1, 9)]
+
+
+def test_an_imported_name_is_used_in_all_symbols_without_such_a_parameter() -> None:
+    text = (
+        "import { ADD } from './a'\nfunction f(a) {\n  switch (a) { case ADD: return a.ADD }\n}\n"
+        "function g(ADD) { return ADD }\ninterface M<A extends ADD = ADD> {}\n"
+    )
+    symbols = [
+        Symbol("function", "f", "f", 2, 4, 2, "function f(a)"),
+        Symbol("function", "g", "g", 5, 5, 5, "function g(ADD)"),
+    ]
+    found = UseSpots(text, "typescript", symbols).in_imports("ADD", 1, "")
+    assert [(spot.line, spot.column) for spot in found] == [(1, 9), (3, 20), (6, 22), (6, 28)]

@@ -15,6 +15,8 @@ _SIGNS = (
     b"Grep",
     b"grep_search",
     b"search_file_content",
+    b'"grep"',
+    b'"rg"',
     b"grep ",
     b"rg ",
     b"ag ",

@@ -61,7 +61,7 @@ def install(options: InstallOptions, face: Face) -> int:
     if options.host and options.hook and not hosts[0][1].hooks:
         raise UsageError(
             f"fathom knows no hook for {hosts[0][0].title}",
-            hint="leave --hook out; Claude Code, Codex and Gemini CLI have one: fathom install claude --hook",
+            hint="leave --hook out; Claude Code, Codex, VS Code and Gemini CLI have one: fathom install claude --hook",
         )
     hosts = hosts if options.host else [(host, places) for host, places in hosts if is_there(places)]
     if not hosts:

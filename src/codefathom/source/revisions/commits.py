@@ -10,10 +10,11 @@ from __future__ import annotations
 import atexit
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
+from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -42,12 +43,14 @@ _COMPARE = (
     *("--no-ext-diff", "--no-textconv", "--ignore-submodules=all", f"-O{os.devnull}", "--src-prefix=a/"),
     *("--dst-prefix=b/", "--no-notes", "--encoding=UTF-8", "--format=%H%n%an%n%ad%n%B", "--date=format:%Y-%m-%d"),
 )
-_N_HEAD = 4  # lines before the message ends
-_MOST_READ = 1_000_000  # bytes of a line at once
+_MOST_READ = 65_536  # bytes at once: as many as a pipe holds
+_BEGINS_FILE = "\ndiff --git "
+_MOST_HEADER_LINES = 8  # of a file, before its changed lines
 _MOST_NAME_CHARS = 1_000
 _PULL_REQUEST = re.compile(r"\(#(\d{1,9})\)\s*$|^Merge (?:pull|merge) request #(\d{1,9})\b|^Merge PR #(\d{1,9})\b")
 _AUTHOR = re.compile(r"author (?P<name>.*), (?P<date>\d+-\d\d-\d\d)(?:, pull request #(?P<number>\d+))?")
 _FILE_LIST = re.compile(r"^\n?files ", re.MULTILINE)  # behind the message
+_EACH_LINE = re.compile(r"[^\n]+")
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)")
 
 
@@ -168,24 +171,28 @@ class _Comparisons:
         with self._lock:
             self._end()
 
-    def _answer(self, commit: str) -> list[str]:
-        """Return the lines of git on a commit, as many as are looked at. Raises ValueError where there are none."""
+    def _answer(self, commit: str) -> str:
+        """Return what git says of a commit, as much as is looked at. Raises ValueError where there are none."""
         if self._process is None:
             self._process = start_git(self._folder, *self._words)
         requests, answers = self._process.stdin, self._process.stdout
         assert requests is not None and answers is not None  # pipes
-        lines: list[bytes] = []
         with answer(self._process, self._folder):
             requests.write(f"{commit}\n".encode() + self._mark)
             requests.flush()
-            n_bytes = 0
-            while (line := answers.readline(_MOST_READ)) != self._mark:
-                if not line:
+            parts: list[bytes] = []
+            n_bytes, end = 0, b""  # nothing comes behind the mark before the next request
+            while not end.endswith(self._mark):
+                if not (part := os.read(answers.fileno(), _MOST_READ)):
                     raise ValueError(commit)
-                n_bytes += len(line)
+                end = (end + part)[-len(self._mark) :]
                 if n_bytes <= _MOST_BYTES:
-                    lines.append(line)
-        return b"".join(lines).decode("utf-8", "replace").replace("\0", "").split("\n")
+                    parts.append(part)
+                n_bytes += len(part)
+        whole = b"".join(parts).removesuffix(self._mark)
+        if len(whole) > _MOST_BYTES:
+            whole = whole[: whole.rfind(b"\n", 0, _MOST_BYTES) + 1]
+        return whole.decode("utf-8", "replace").replace("\0", "")
 
     def _end(self) -> None:
         process, self._process = self._process, None
@@ -198,20 +205,17 @@ def _comparisons(folder: str, prefix: str) -> _Comparisons:
     return _Comparisons(folder, prefix)
 
 
-def _document(lines: Sequence[str]) -> str:
-    """Return the document of a commit from the lines that git gives: head, message, changed files, changed lines."""
-    if len(lines) < _N_HEAD:
-        raise ValueError(lines)
-    commit, author, date, *rest = lines
-    n_message = next((place for place, line in enumerate(rest) if line.startswith("diff --git ")), len(rest))
-    message = [_short(line) for line in "\n".join(rest[:n_message]).strip().split("\n")]
+def _document(answer_of_git: str) -> str:
+    """Return the document of a commit from what git says: head, message, changed files, changed lines."""
+    head_and_message, *files = answer_of_git.split(_BEGINS_FILE)
+    commit, author, date, *rest = head_and_message.split("\n", 3)
+    most = _MOST_MESSAGE_LINES + 1  # with the subject
+    message = [_short(line) for line in "".join(rest).strip().split("\n", most)[:most]]
     number = pull_request_of(message[0])
     head = f"author {_short(author)}, {date}" + (f", pull request #{number}" if number else "")
-    changes = list(_changes(rest[n_message:]))
-    body = message[1 : _MOST_MESSAGE_LINES + 1]
-    text = [message[0] or "(no message)", f"commit {commit}", head, *body]
-    if changes:
-        text += ["", *_files(changes), *_shown(changes)]
+    text = [message[0] or "(no message)", f"commit {commit}", head, *message[1:]]
+    if files:
+        text += ["", _files(files), *_shown(files)]
     return "\n".join(text).rstrip() + "\n"
 
 
@@ -240,44 +244,27 @@ def pull_request_of(subject: str) -> str:
     return next(filter(None, match.groups()), "") if match else ""
 
 
-class _FileChange(NamedTuple):
-    """A file that a commit changed."""
-
-    path: str
-    lines: Sequence[str]  # the first ones, with where they stand
-
-
-def _changes(lines: Iterable[str]) -> Iterator[_FileChange]:
-    """Yield the changed files of the answer of git, each with its first changed lines."""
-    path, old, n_shown = "", "", 0
-    shown: list[str] = []
+def _name(change: str) -> str:
+    """Return the name of a changed file, by what git says of it behind `diff --git `."""
+    first, *lines = change.split("\n", _MOST_HEADER_LINES)
+    name, old = first.rpartition(" b/")[2], ""
     for line in lines:
-        if line.startswith("diff --git "):
-            if path:
-                yield _FileChange(path, shown)
-            path, old, shown, n_shown = line.rpartition(" b/")[2], "", [], 0
-        elif line.startswith("rename from "):
+        if line.startswith("rename from "):
             old = line.removeprefix("rename from ")
         elif line.startswith("rename to "):
-            path = f"{line.removeprefix('rename to ')} (was {old})"
-        elif n_shown >= _MOST_LINES_OF_FILE or line.startswith(("--- ", "+++ ")):
-            continue
-        elif match := _HUNK.match(line):
-            shown.append(f"@@ line {match[2]}{': ' if match[3] else ''}{_short(match[3])}")
-        elif line.startswith(("+", "-")) and line[1:].strip():
-            shown.append(_short(line))
-            n_shown += 1
-    if path:
-        yield _FileChange(path, shown)
+            return f"{line.removeprefix('rename to ')} (was {old})"
+        elif line.startswith("@@ "):
+            break
+    return name
 
 
-def _files(changes: Sequence[_FileChange]) -> list[str]:
-    names = [change.path for change in changes[:_MOST_FILES]]
+def _files(changes: Sequence[str]) -> str:
+    names = [_name(change) for change in changes[:_MOST_FILES]]
     left = len(changes) - len(names)
-    return ["files " + _short(", ".join(names), _MOST_NAME_CHARS) + (f" and {left} more" if left > 0 else "")]
+    return "files " + _short(", ".join(names), _MOST_NAME_CHARS) + (f" and {left} more" if left > 0 else "")
 
 
-def _shown(changes: Sequence[_FileChange]) -> Iterator[str]:
+def _shown(changes: Sequence[str]) -> Iterator[str]:
     """Yield the changed lines within the limit of a commit."""
     room = _MOST_LINES
     for change in changes:
@@ -285,9 +272,24 @@ def _shown(changes: Sequence[_FileChange]) -> Iterator[str]:
             yield "(more lines were changed)"
             return
         yield ""
-        yield change.path
-        yield from change.lines[:room]
-        room -= len(change.lines)
+        yield _name(change)
+        lines = list(islice(_lines(change), room))
+        yield from lines
+        room -= len(lines)
+
+
+def _lines(change: str) -> Iterator[str]:
+    """Yield the first changed lines of a file, and before each group where it stands."""
+    n_shown = 0
+    for match in _EACH_LINE.finditer(change, change.find("\n@@ ") + 1 or len(change)):
+        line = match[0]
+        if hunk := _HUNK.match(line):
+            yield f"@@ line {hunk[2]}{': ' if hunk[3] else ''}{_short(hunk[3])}"
+        elif line[0] in "+-" and line[1:].strip() and not line.startswith(("--- ", "+++ ")):
+            yield _short(line)
+            n_shown += 1
+            if n_shown >= _MOST_LINES_OF_FILE:
+                return
 
 
 def _short(line: str, most: int = _MOST_LINE_CHARS) -> str:

@@ -17,9 +17,10 @@ this disk, if it knows their hashes.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from threading import Event, Timer
+from threading import Condition, Thread
 from typing import TYPE_CHECKING
 
 from codefathom.errors import SourceError
@@ -77,25 +78,67 @@ def output_of_git(folder: str, *words: str) -> str:
 @contextmanager
 def answer(process: subprocess.Popen[bytes], folder: str) -> Iterator[None]:
     """Wait for git inside the block, and end it when that takes too long. Raises SourceError then."""
-    is_late = Event()
-
-    def end() -> None:
-        is_late.set()
-        process.kill()
-
-    timer = Timer(_MOST_S, end)
-    timer.daemon = True
-    timer.start()
+    wait = _WATCH.begun(process, time.monotonic() + _MOST_S)
     try:
         yield
     finally:
-        timer.cancel()
-        if is_late.is_set():
+        if _WATCH.is_late(wait):
             raise SourceError(
                 f"git has not read the repository in {folder!r} within {_MOST_S:g} s",
                 hint="check whether a file in its folder .git, or one that it names, is a named pipe "
                 "or is on a disk that does not answer",
             )
+
+
+class _Wait:
+    """An answer of git that somebody waits for."""
+
+    def __init__(self, process: subprocess.Popen[bytes], until: float) -> None:
+        self.process, self.until = process, until
+
+
+class _Watch:
+    """Ends each process of git whose answer takes too long. One thread for all: some thousand answers are read."""
+
+    def __init__(self) -> None:
+        self._change = Condition()
+        self._waits: set[_Wait] = set()
+        self._looks_at = 0.0  # when the thread looks at them next
+        self._thread: Thread | None = None
+
+    def begun(self, process: subprocess.Popen[bytes], until: float) -> _Wait:
+        """Begin to watch an answer that must have come at a time."""
+        wait = _Wait(process, until)
+        with self._change:
+            self._waits.add(wait)
+            if self._thread is None or not self._thread.is_alive():  # a forked process has no thread
+                self._looks_at = until
+                self._thread = Thread(target=self._run, name="git watch", daemon=True)
+                self._thread.start()
+            elif until < self._looks_at:
+                self._change.notify()
+        return wait
+
+    def is_late(self, wait: _Wait) -> bool:
+        """Stop watching an answer; return True if its process was ended."""
+        with self._change:
+            is_late = wait not in self._waits
+            self._waits.discard(wait)
+            return is_late
+
+    def _run(self) -> None:
+        with self._change:
+            while self._waits:
+                self._looks_at = min(wait.until for wait in self._waits)
+                self._change.wait(max(self._looks_at - time.monotonic(), 0.0))
+                late = {wait for wait in self._waits if wait.until <= time.monotonic()}
+                self._waits -= late
+                for wait in late:
+                    wait.process.kill()
+            self._thread = None
+
+
+_WATCH = _Watch()
 
 
 def end_git(process: subprocess.Popen[bytes]) -> None:
