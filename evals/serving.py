@@ -217,7 +217,7 @@ def page(measured: Measured) -> str:
         busy=BUSY.format(load=measured.load_average) if measured.load_average > QUIET else "",
         projects=", ".join(f"{name} ({count} files)" for name, count in measured.n_files.items()),
     )
-    parts = [head.strip()] if measured.waves or measured.held else []
+    parts = [] if measured.mixed and not measured.waves and not measured.held else [head.strip()]
     if measured.waves:
         parts += ["## Searches", _table(measured.waves)]
         parts += _judged(measured.waves, cores)

@@ -27,7 +27,7 @@ _GRACE_S = 10  # for requests that are under way when the server is told to stop
 # Longer than clients keep an idle connection: one closed in the moment of a request looks like a failed request.
 _KEEP_ALIVE_S = 75
 _BACKLOG = 512  # connections that the system keeps, and that are accepted in one go
-_SELDOM = (10_000, 20, 50)  # new objects before a look at them, such looks before one at older objects, and at all
+_SELDOM = (10_000, 20, 10)  # new objects before a look at them, such looks before one at older objects, and at all
 _DESCRIPTORS = 8_192  # where the system does not say
 
 

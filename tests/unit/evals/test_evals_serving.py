@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from evals.health import FAILED_S, watched_health
 from evals.load import Clients, Reply, ask_all, request_of
+from evals.mixed import MixedLoad
 from evals.server import Cpu, queries, sentences
 from evals.serving import CROWD, MANY, READERS, Held, Measured, Wave, growth, main, page
+from evals.trials.served import HeldAt
 from tests.waiting import LONG_S, comes, join
 
 
@@ -130,6 +132,16 @@ def test_the_page_judges_crowds_readers_and_health() -> None:
     assert "the p50 is 25.0 times that of one client (missed; goal: at most 12)" in text
     assert "the p95 is 2.5 times that of one client (reached; goal: at most 3)" in text
     assert "The slowest /health took 50 ms (reached; goal: at most 100 ms)" in text
+
+
+def test_the_page_says_whether_memory_is_flat_under_mixed_load() -> None:
+    growing = [HeldAt(second, 100_000_000 + second * 1_000_000, 50_000_000) for second in range(90)]
+    flat = [HeldAt(second, 100_000_000 + min(second, 30), 50_000_000) for second in range(90)]
+    for held, verdict in ((growing, "growing"), (flat, "flat")):
+        text = page(Measured(3.0, mixed=MixedLoad(1.5, {"/search": 7, "/mcp": 2}, [], held)))
+        assert f": {verdict} (it is called flat up to 1.05)" in text
+        assert "Requests: 9 (`/search` 7, `/mcp` 2). Errors: 0 (goal: 0)." in text
+        assert text.startswith("## Mixed load")
 
 
 def test_health_is_asked_as_long_as_the_block_runs() -> None:
