@@ -28,9 +28,9 @@ def run_watched(
     return process.returncode, peak or None
 
 
-def bytes_held(pid: int) -> int:
-    """Return how many bytes a process and its children hold now; 0 where the system has no /proc."""
-    return sum(map(_bytes_held, family(pid)))
+def bytes_held(pid: int, *, alone: bool = False) -> int:
+    """Return how many bytes a process and its children hold now, or it alone; 0 where the system has no /proc."""
+    return sum(map(_bytes_held, [pid] if alone else family(pid)))
 
 
 def bytes_resident(pid: int) -> int:

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from evals.health import watched_health
 from evals.load import Clients, Reply, ask_all
 from evals.metrics import percentile
+from evals.mixed import MixedLoad, about_mixed_load, mixed_load
 from evals.report import machine, table, write_section
 from evals.server import Cpu, Server, queries, serving, trees
 
@@ -56,10 +57,11 @@ class Amounts:
     n_loaded: int = 2_000
     n_long: int = 10_000
     every_s: float = 10.0
+    minutes: float = 10.0  # of mixed load
     rounds: int = 3  # of those who ask now and then
 
 
-SHORT = Amounts(n_idle=100, n_loaded=400, n_long=1_000, every_s=5.0, rounds=1)
+SHORT = Amounts(n_idle=100, n_loaded=400, n_long=1_000, every_s=5.0, minutes=1.0, rounds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,36 +102,45 @@ class Measured:
     waves: list[Wave] = field(default_factory=list)
     n_jobs: int = 0
     held: list[Held] = field(default_factory=list)
+    mixed: MixedLoad | None = None
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(prog="python -m evals.serving", description=(__doc__ or "").partition(":")[0])
     parser.add_argument("--short", action="store_true", help="fewer requests: a look, no measurement")
-    parser.add_argument("--only", choices=("load", "memory", "readers"), help="one part of it")
+    parser.add_argument("--only", choices=("load", "memory", "readers", "mixed"), help="one part of it")
+    parser.add_argument("--minutes", type=float, help="of mixed load, in place of the usual time")
     parser.add_argument("--page", default="", help="page to write into, such as docs/benchmarks-operations.md")
     arguments = parser.parse_args(words)
     amounts = SHORT if arguments.short else Amounts()
     measured = Measured(os.getloadavg()[0])
     with TemporaryDirectory(prefix="fathom-serving-") as name:
-        laid = trees(Path(name))
-        asked = queries(laid)
-        with serving(Path(name)) as server:
-            measured.n_files = server.add(laid)
-            if arguments.only != "memory":
-                ask_all(server.address, "/search", islice(asked, 50), Clients(2))
-                measured.waves.append(_wave("one at a time", server, islice(asked, amounts.n_idle), Clients(1)))
-            if arguments.only in (None, "readers"):
-                _readers(server, asked, amounts, measured)
-            if arguments.only in (None, "load"):
-                _load(server, asked, amounts, measured)
-            if arguments.only in (None, "memory"):
-                _memory(server, asked, amounts, measured)
+        if arguments.only != "mixed":
+            _searches(Path(name), arguments.only, amounts, measured)
+        if arguments.only in (None, "mixed"):
+            measured.mixed = mixed_load(Path(name) / "mixed", arguments.minutes or amounts.minutes)
     text = page(measured)
     print(text)
     if arguments.page:
         write_section(Path(arguments.page), "make bench-serving", text)
     return 0
+
+
+def _searches(folder: Path, only: str | None, amounts: Amounts, measured: Measured) -> None:
+    laid = trees(folder)
+    asked = queries(laid)
+    with serving(folder) as server:
+        measured.n_files = server.add(laid)
+        if only != "memory":
+            ask_all(server.address, "/search", islice(asked, 50), Clients(2))
+            measured.waves.append(_wave("one at a time", server, islice(asked, amounts.n_idle), Clients(1)))
+        if only in (None, "readers"):
+            _readers(server, asked, amounts, measured)
+        if only in (None, "load"):
+            _load(server, asked, amounts, measured)
+        if only in (None, "memory"):
+            _memory(server, asked, amounts, measured)
 
 
 def _readers(server: Server, asked: Iterator[object], amounts: Amounts, measured: Measured) -> None:
@@ -206,12 +217,14 @@ def page(measured: Measured) -> str:
         busy=BUSY.format(load=measured.load_average) if measured.load_average > QUIET else "",
         projects=", ".join(f"{name} ({count} files)" for name, count in measured.n_files.items()),
     )
-    parts = [head.strip()]
+    parts = [] if measured.mixed and not measured.waves and not measured.held else [head.strip()]
     if measured.waves:
         parts += ["## Searches", _table(measured.waves)]
         parts += _judged(measured.waves, cores)
     if measured.held:
         parts += ["## Memory", *_about_memory(measured.held)]
+    if measured.mixed is not None:
+        parts += ["## Mixed load", *about_mixed_load(measured.mixed)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -29,12 +29,15 @@ from pathlib import Path
 from threading import Lock, Thread
 from urllib.parse import urlencode
 
+from evals.memory import bytes_held, family
+
 N_FILES = 60
 _FINE = {200, 202, 204, 409, 429, 503, 504}  # 409: before the first index; 503, 504: busy, too slow
 _MEANT = {"busy", "too_slow", "locked", "not_indexed", "too_many_requests", "conflict"}  # codes of those above 399
 _FAULTS = re.compile(r"Traceback|ERROR|CRITICAL|Segmentation|Exception ignored|died")
 _HEALTH_S = 60.0  # on a machine that does nothing else it takes milliseconds
 _LIMIT_S = 600.0
+_HELD_EVERY_S = 5.0
 _LEFT = 1 / 3  # of the requests
 _PROTOCOL = "2026-07-28"  # the era of /mcp that has no handshake
 _META = {"io.modelcontextprotocol/protocolVersion": _PROTOCOL, "io.modelcontextprotocol/clientCapabilities": {}}
@@ -77,12 +80,22 @@ _CALLS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class HeldAt:
+    """Memory at one moment of the load."""
+
+    seconds: float  # since it began
+    server: int  # bytes
+    others: int  # bytes of all processes that the server has started
+
+
 class ServedLoad:
     """A server with its clients, and what was wrong."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.done: Counter[str] = Counter()
         self.errors: list[str] = []
+        self.held: list[HeldAt] = []
         self._root = folder / "project"
         self._seed = seed
         self._lock = Lock()
@@ -110,7 +123,7 @@ class ServedLoad:
             self._note(f"the first index: {first}")
         self._answer(Call("POST", "/projects/project/watch"))
         clients = [Thread(target=self._ask, args=(number,)) for number in range(n_clients)]
-        others = [Thread(target=self._change), Thread(target=self._look)]
+        others = [Thread(target=work) for work in (self._change, self._look, self._weigh)]
         for thread in (*clients, *others):
             thread.start()
         until = time.monotonic() + seconds
@@ -159,6 +172,16 @@ class ServedLoad:
                 self._note(f"/health: {status} after {time.monotonic() - began:.1f} s: {body[:200]}")
                 return
             time.sleep(max(0.5 - taken, 0))
+
+    def _weigh(self) -> None:
+        began = time.monotonic()
+        while not self._over:
+            held = {process: bytes_held(process, alone=True) for process in family(self._server.pid)}
+            server = held.pop(self._server.pid)
+            self.held.append(HeldAt(time.monotonic() - began, server, sum(held.values())))
+            until = time.monotonic() + _HELD_EVERY_S
+            while not self._over and time.monotonic() < until:
+                time.sleep(0.1)
 
     def _change(self) -> None:
         chance = random.Random(self._seed)

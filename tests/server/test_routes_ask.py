@@ -272,7 +272,7 @@ def test_a_question_too_many_is_refused_and_begins_no_conversation(
         for _ in range(MOST_AT_ONCE):
             stack.enter_context(client.stream("POST", "/ask/stream", json=body))
         refused = client.post("/ask/stream", json=body)
-        assert (refused.status_code, refused.json()["code"]) == (503, "busy")
+        assert (refused.status_code, refused.json()["code"]) == (429, "too_many_requests")
         assert len(client.get("/conversations").json()["conversations"]) == MOST_AT_ONCE
 
 

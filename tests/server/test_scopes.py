@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import httpx
 import pytest
 from tests.server.conftest import serving
+from tests.server.test_git import commit, git
 from tests.server.test_projects import index
 from tests.waiting import LONG_S
 
@@ -97,10 +98,10 @@ ROUTES: dict[str, Row] = {
     "GET /file-tree": Row(PROJECT, OF_SHOP),
     "GET /symbols": Row(PROJECT, OF_SHOP),
     "GET /related": Row(PROJECT, OF_SHOP + "&target=shop/pricing.py"),
-    "GET /history": Row((401, 404, 403, 403, 404, 404, 404), OF_SHOP + "&place=shop/pricing.py"),  # no repository
-    "GET /blame": Row((401, 404, 403, 403, 404, 404, 404), OF_SHOP + "&path=shop/pricing.py"),  # no repository
+    "GET /history": Row(MAINTAINED, OF_SHOP + "&place=shop/pricing.py"),
+    "GET /blame": Row(MAINTAINED, OF_SHOP + "&path=shop/pricing.py"),
     "GET /name-at": Row(PROJECT, OF_SHOP + "&path=shop/pricing.py&name=discount&line=1"),
-    "GET /commits": Row((401, 404, 403, 403, 404, 404, 404), OF_SHOP),  # no repository
+    "GET /commits": Row(MAINTAINED, OF_SHOP),
     "GET /modules": Row(PROJECT, OF_SHOP),
     "GET /map": Row(PROJECT, OF_SHOP),
     "GET /federated/symbols": Row(PROJECT, OF_SHOP),
@@ -165,6 +166,8 @@ ROUTES: dict[str, Row] = {
 def test_each_route_answers_each_token_as_the_table_says(config: ServerConfig, shop: Path, tmp_path: Path) -> None:
     app = create_app(replace(config, tokens=TOKENS))
     assert set(routes_in(app.routes)) == set(ROUTES) == set(ROUTE_RULES)
+    git(shop, "init")
+    commit(shop, "shop/new.py", "def new(): ...\n")
     index(shop)
     with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
         manager = {"authorization": "Bearer of-manager"}

@@ -18,7 +18,15 @@ from evals.load import request_of
 from tests.waiting import LONG_S, comes, join
 
 from codefathom.server.app import create_app
-from codefathom.server.http.problem_json import IN_THE_QUEUE, BusyError, SlowError, bringing_up, taking_in
+from codefathom.server.http.problem_json import (
+    IN_THE_QUEUE,
+    BusyError,
+    SlowError,
+    TooManyError,
+    TryLaterError,
+    bringing_up,
+    taking_in,
+)
 from codefathom.server.http.time_spent import TimeSpent, measured, slow_error
 from codefathom.server.searches.search_queue import SearchQueue
 from codefathom.server.server_config import ServerConfig
@@ -108,17 +116,29 @@ def test_several_threads_work_at_once() -> None:
     asyncio.run(ask())
 
 
-def test_too_many_are_refused_at_once() -> None:
+@pytest.mark.parametrize(
+    ("waiting", "one_more", "refused", "error"),
+    [
+        ("aa", "a", "last", TooManyError),  # the only client, which sends too much
+        ("ab", "c", "last", BusyError),  # nobody sends more than others
+        ("ab", "a", "last", TooManyError),
+        ("abbb", "a", 3, TooManyError),  # makes room for the client of whom less waits
+        ("aabb", "a", "last", TooManyError),
+    ],
+)
+def test_of_too_many_the_one_is_refused_who_sends_most(
+    waiting: str, one_more: str, refused: int | str, error: type[TryLaterError]
+) -> None:
     async def ask() -> None:
-        with queue(most_waiting=2) as made:
+        with queue(most_waiting=len(waiting)) as made:
             gate = Gate()
             first = await held(made, gate)
-            waiting = [asyncio.create_task(made.run("a", lambda: 1, LONG_S)) for _ in range(2)]
-            await asyncio.sleep(0)
-            with pytest.raises(BusyError, match="2 searches are waiting"):
-                await made.run("b", lambda: 1, LONG_S)
+            tasks = [asyncio.create_task(made.run(client, lambda: 1, LONG_S)) for client in waiting + one_more]
+            loser = tasks.pop(-1 if refused == "last" else int(refused))
+            with pytest.raises(error, match=f"{len(waiting)} searches are waiting|{len(waiting) - 1} searches"):
+                await loser
             gate.may_end.set()
-            assert await asyncio.gather(first, *waiting) == ["gate", 1, 1]
+            assert await asyncio.gather(first, *tasks) == ["gate", *[1] * len(tasks)]
             assert await made.run("b", lambda: 2, LONG_S) == 2
 
     asyncio.run(ask())
@@ -138,8 +158,8 @@ def test_who_is_refused_is_told_when_those_before_will_have_been_answered(second
         first = await held(made, gate := Gate())
         waiting = [asyncio.create_task(made.run("a", lambda: 1, LONG_S)) for _ in range(4)]
         await asyncio.sleep(0)
-        with pytest.raises(BusyError) as refused:
-            await made.run("b", lambda: 1, LONG_S)
+        with pytest.raises(TooManyError) as refused:
+            await made.run("a", lambda: 1, LONG_S)
         gate.may_end.set()
         await asyncio.gather(first, *waiting)
         made.close()

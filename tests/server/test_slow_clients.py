@@ -189,7 +189,7 @@ def test_one_address_cannot_take_the_room_of_others(serve: Serve, config: Server
         for connection in busy:  # its first answer has begun
             assert connection.recv(12) == b"HTTP/1.1 200"
         with connect(client, "127.0.0.2") as one_more:
-            assert problem_in(rest(one_more)) == (503, "busy")
+            assert problem_in(rest(one_more)) == (429, "too_many_requests")
         assert client.get("/health").status_code == 200
 
 

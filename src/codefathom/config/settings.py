@@ -1049,7 +1049,9 @@ class ServerSettings(NamedTuple):
     waiting_searches: Annotated[
         int,
         SettingRule(
-            "Maximum number of searches that wait for their turn; further ones are refused.", low=1, remote=True
+            "Maximum number of searches that wait for their turn. Above it, the client of whom most wait is refused.",
+            low=1,
+            remote=True,
         ),
     ] = 1_000
     jobs_at_once: Annotated[

@@ -29,10 +29,20 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from codefathom.server.http.client_address import counted_address, is_proxy
-from codefathom.server.http.problem_json import MEDIA_TYPE, BusyError, LateError, RequestError, problem_of, retry_after
+from codefathom.server.http.problem_json import (
+    MEDIA_TYPE,
+    BusyError,
+    LateError,
+    RequestError,
+    TooManyError,
+    TryLaterError,
+    problem_of,
+    retry_after,
+)
 from codefathom.server.server_config import ServerConfig
 
 _SPARE = 16  # connections above the limits
+_CLOSE_ONE = "close one, or try again in a moment"
 _SPARE_S = 2.0  # in which the request of one of these must come
 _LEAST_TAKEN = 16_384  # bytes that a slow reader takes within `write_timeout_s`: 0.5 KB a second by default
 _AT_ONCE = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)  # to linger for 0 seconds
@@ -66,22 +76,24 @@ class ConnectionTable:
         return len(self._held)
 
     def take(self, connection: _Held) -> None:
-        """Give a connection a place; another may lose its own for it. Raises BusyError where all are at work."""
+        """Give a connection a place; another may lose its own for it. Raises TryLaterError where all are at work."""
         config = self.config()
         of_one = [held for held in self._held if held.address == connection.address]
         if len(of_one) >= config.connections_of_one and not is_proxy(connection.address, config.trusted_proxies):
-            self._drop_longest_waiting(of_one)
+            if not self._drop_longest_waiting(of_one):
+                raise TooManyError("this address has too many connections", hint=_CLOSE_ONE)
         elif len(self._held) >= min(config.connections, self._most_here):
             # Who has most connections loses one first: others should not notice a flood.
             crowd = Counter(held.address for held in self._held if held.is_waiting)
             first = crowd.most_common(1)[0][0] if crowd else ""
-            self._drop_longest_waiting(held for held in self._held if held.address == first)
+            if not self._drop_longest_waiting(held for held in self._held if held.address == first):
+                raise BusyError("there are too many connections", hint=_CLOSE_ONE)
         self._held[connection] = None
 
     def take_spare(self, connection: _Held) -> None:
         """Give a connection a place for a moment. Raises BusyError where all of these are at work."""
-        if len(self._spare) >= _SPARE:
-            self._drop_longest_waiting(self._spare)
+        if len(self._spare) >= _SPARE and not self._drop_longest_waiting(self._spare):
+            raise BusyError("there are too many connections", hint=_CLOSE_ONE)
         self._spare[connection] = None
 
     def again(self, connection: _Held) -> None:
@@ -94,12 +106,13 @@ class ConnectionTable:
         self._held.pop(connection, None)
         self._spare.pop(connection, None)
 
-    def _drop_longest_waiting(self, held: Iterable[_Held]) -> None:
+    def _drop_longest_waiting(self, held: Iterable[_Held]) -> bool:
+        """Return False where all of these are at work."""
         longest = next((one for one in held if one.is_waiting), None)
-        if longest is None:
-            raise BusyError("there are too many connections", hint="close one, or try again in a moment")
-        self.leave(longest)
-        longest.drop()
+        if longest is not None:
+            self.leave(longest)
+            longest.drop()
+        return longest is not None
 
 
 def connection_class(config: Callable[[], ServerConfig], most_descriptors: int) -> type[Connection]:
@@ -119,7 +132,7 @@ class Connection(H11Protocol):
 
     address = ""
     _n_unsent = 0
-    _refusal: BusyError | None = None  # of a connection with a spare place
+    _refusal: TryLaterError | None = None  # of a connection with a spare place
 
     @property
     def is_waiting(self) -> bool:
@@ -149,16 +162,16 @@ class Connection(H11Protocol):
         self.address = host if is_proxy(host, self.places.config().trusted_proxies) else counted_address(host)
         try:
             self.places.take(self)
-        except BusyError as error:
+        except TryLaterError as error:
             self._begin_spare(error)
             return
         self._await_head()
 
-    def _begin_spare(self, refusal: BusyError) -> None:
+    def _begin_spare(self, refusal: TryLaterError) -> None:
         """Begin above the limits; the guard lets `/health` pass, and nothing else."""
         try:
             self.places.take_spare(self)
-        except BusyError as error:
+        except TryLaterError as error:
             self._refuse(error)
             return
         self._refusal = refusal

@@ -26,7 +26,6 @@ from codefathom.server.http.auth import ANYONE, Caller, RateLimit, is_known_host
 from codefathom.server.http.client_address import client_of, counted_address
 from codefathom.server.http.error_responses import response_of
 from codefathom.server.http.problem_json import (
-    BusyError,
     ForbiddenError,
     LateError,
     RequestError,
@@ -121,7 +120,7 @@ class Guard:
 
     @contextmanager
     def _at_once(self, scope: Scope, config: ServerConfig) -> Iterator[None]:
-        """Find out whose request it is, and count those of a client behind a proxy. Raises BusyError for too many."""
+        """Find out whose request it is, and count those of a client behind a proxy. Raises TooManyError."""
         peer, port = scope.get("client") or ("", 0)
         forwarded = Headers(scope=scope).getlist("x-forwarded-for")
         client = client_of(peer, forwarded, config.trusted_proxies)
@@ -135,7 +134,7 @@ class Guard:
             return
         counted = counted_address(client)
         if self._at_work[counted] >= config.connections_of_one:
-            raise BusyError("this address has too many requests at the same time", hint="try again in a moment")
+            raise TooManyError("this address has too many requests at the same time")
         self._at_work[counted] += 1
         try:
             yield
@@ -213,7 +212,7 @@ class Guard:
         client = f"caller {caller.id}" if caller.id else counted_address(address)
         wait_s = self._rate.wait_s(client, config.requests_per_minute)
         if wait_s:
-            raise TooManyError(config.requests_per_minute, wait_s)
+            raise TooManyError(f"more than {config.requests_per_minute} requests in a minute", wait_s=wait_s)
 
 
 def _check_rights(caller: Caller, route: RouteMatch, scope: Scope) -> None:

@@ -1,4 +1,5 @@
-// A real provider for one test: argument 1 is the redirect address, 2 the secret of the client, 3 the port.
+// A real provider for tests: argument 1 is the redirect address, 2 the secret of the client, 3 the port.
+// A person whose name begins with "depot" is of the group depots, everybody else of shops.
 import { Provider } from "oidc-provider";
 
 const [redirect, secret, port] = process.argv.slice(2);
@@ -10,7 +11,8 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   features: { devInteractions: { enabled: true } },
   pkce: { required: () => true },
   async findAccount(_, id) {
-    const claims = { sub: id, email: `${id}@example.org`, email_verified: true, groups: ["shops"] };
+    const groups = [id.startsWith("depot") ? "depots" : "shops"];
+    const claims = { sub: id, email: `${id}@example.org`, email_verified: true, groups };
     return { accountId: id, claims: async () => claims };
   },
 });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +12,10 @@ from pathlib import Path
 import pytest
 from evals.health import FAILED_S, watched_health
 from evals.load import Clients, Reply, ask_all, request_of
+from evals.mixed import MixedLoad
 from evals.server import Cpu, queries, sentences
 from evals.serving import CROWD, MANY, READERS, Held, Measured, Wave, growth, main, page
+from evals.trials.served import HeldAt
 from tests.waiting import LONG_S, comes, join
 
 
@@ -131,6 +134,16 @@ def test_the_page_judges_crowds_readers_and_health() -> None:
     assert "The slowest /health took 50 ms (reached; goal: at most 100 ms)" in text
 
 
+def test_the_page_says_whether_memory_is_flat_under_mixed_load() -> None:
+    growing = [HeldAt(second, 100_000_000 + second * 1_000_000, 50_000_000) for second in range(90)]
+    flat = [HeldAt(second, 100_000_000 + min(second, 30), 50_000_000) for second in range(90)]
+    for held, verdict in ((growing, "growing"), (flat, "flat")):
+        text = page(Measured(3.0, mixed=MixedLoad(1.5, {"/search": 7, "/mcp": 2}, [], held)))
+        assert f": {verdict} (it is called flat up to 1.05)" in text
+        assert "Requests: 9 (`/search` 7, `/mcp` 2). Errors: 0 (goal: 0)." in text
+        assert text.startswith("## Mixed load")
+
+
 def test_health_is_asked_as_long_as_the_block_runs() -> None:
     fine, busy = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
     with answering(fine, busy) as (address, asked), watched_health(address) as seconds:
@@ -138,6 +151,15 @@ def test_health_is_asked_as_long_as_the_block_runs() -> None:
     assert 0 < seconds[0] < FAILED_S
     assert seconds[1] == FAILED_S
     assert len(asked) >= 2
+
+
+def test_the_time_of_health_is_that_of_the_answer_and_of_no_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading these takes 60 ms of a processor, which stood in the figures of the server."""
+    n_read = []
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: n_read.append(1))
+    with answering() as (address, _), watched_health(address) as seconds:
+        assert comes(lambda: seconds)
+    assert n_read == []
 
 
 def test_the_command_says_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -52,9 +52,9 @@ describe("reading events", () => {
     expect(asked.map(({ lastEventId }) => lastEventId)).toEqual([null, "a.1", "a.2"]);
   });
 
-  it("tries again while the server is not there, and gives up at last", async () => {
+  it.each([429, 503])("tries again after a status %i, and gives up at last", async (status) => {
     vi.useFakeTimers();
-    const asked = serve(...Array.from({ length: 20 }, () => new Response("", { status: 503 })));
+    const asked = serve(...Array.from({ length: 20 }, () => new Response("", { status })));
     const failing = expect(read()).rejects.toThrow(Problem);
     await vi.runAllTimersAsync();
     await failing;

@@ -49,10 +49,10 @@ export async function readEvents(path: string, reading: Reading, onEvent: OnEven
   }
 }
 
-/** Whether trying again can help: the connection broke, or the server is starting or busy. */
+/** Whether trying again can help: the connection broke, the server is starting or busy, or we ask too much. */
 function mayPass(error: unknown): boolean {
   const { status } = asProblem(error);
-  return status <= 0 || status === 502 || status === 503 || status === 504;
+  return status <= 0 || status === 429 || status === 502 || status === 503 || status === 504;
 }
 
 /** Reads one connection to its end. Returns whether the last event came. */

@@ -25,7 +25,14 @@ from codefathom.server.answers.answer_events import (
 from codefathom.server.answers.cited_lines import CitedState
 from codefathom.server.answers.conversation_record import ConversationTurn
 from codefathom.server.answers.conversations import Conversations
-from codefathom.server.http.problem_json import BusyError, NotFoundError, Problem, RequestError, problem_of
+from codefathom.server.http.problem_json import (
+    BusyError,
+    NotFoundError,
+    Problem,
+    RequestError,
+    TooManyError,
+    problem_of,
+)
 from codefathom.server.http.sse import Channel
 from codefathom.server.jobs.job_events import ServerEvent
 from codefathom.system.stopping import stopping
@@ -171,14 +178,15 @@ class AnswerTasks:
         self._threads: dict[str, Thread] = {}
 
     def begin(self, asker: AskedBy, open_events: Open) -> AnswerTask:
-        """Begin to answer; `open_events` is called by the thread of the answer. Raises BusyError."""
+        """Begin to answer; `open_events` is called by the thread of the answer. Raises TryLaterError."""
         task = AnswerTask(replace(asker, asked_at=self._clock()))
         started = {"phase": "searching", "answer_id": task.id, "conversation_id": asker.conversation_id}
         task.channel.publish("status", started)
         with self._lock:
             if len(self._threads) >= self._most_at_once:
-                raise BusyError(
-                    f"the server is writing {self._most_at_once} answers already", hint="try again in a moment"
+                has_own = any(self._runs[one].asker.owner == asker.owner for one in self._threads if one in self._runs)
+                raise (TooManyError if has_own else BusyError)(
+                    f"the server is writing {self._most_at_once} answers already"
                 )
             self._runs[task.id] = task
             while len(self._runs) > MOST_KEPT + self._most_at_once:

@@ -136,15 +136,19 @@ class TooLargeError(RequestError):
     code = "too_large"
 
 
-class TooManyError(RequestError):
-    """The caller asks too often."""
+class TryLaterError(RequestError):
+    """The request is refused for now; `wait_s` is when to try again."""
+
+    def __init__(self, message: str, *, hint: str | Note = "", wait_s: float = 1.0) -> None:
+        super().__init__(message, hint=hint or f"try again in {ceil(wait_s)} s")
+        self.wait_s = wait_s
+
+
+class TooManyError(TryLaterError):
+    """The caller sends too much."""
 
     status = 429
     code = "too_many_requests"
-
-    def __init__(self, per_minute: int, wait_s: float) -> None:
-        super().__init__(f"more than {per_minute} requests in a minute", hint=f"try again in {wait_s:.0f} s")
-        self.wait_s = wait_s
 
 
 class NotInstalledError(RequestError):
@@ -154,15 +158,11 @@ class NotInstalledError(RequestError):
     code = "not_installed"
 
 
-class BusyError(RequestError):
-    """The server does as much at the same time as it may; `wait_s` is when to try again."""
+class BusyError(TryLaterError):
+    """The server does as much at the same time as it may, and the caller has no larger part in that than others."""
 
     status = 503
     code = "busy"
-
-    def __init__(self, message: str, *, hint: str | Note = "", wait_s: float = 1.0) -> None:
-        super().__init__(message, hint=hint)
-        self.wait_s = wait_s
 
 
 class WorkerDiedError(RequestError):
@@ -302,7 +302,7 @@ def problem_of(error: Exception) -> Problem:
 
 def retry_after(error: Exception) -> dict[str, str]:
     """Return the header that says when to try again, or none."""
-    return {"retry-after": str(ceil(error.wait_s))} if isinstance(error, BusyError | TooManyError) else {}
+    return {"retry-after": str(ceil(error.wait_s))} if isinstance(error, TryLaterError) else {}
 
 
 def problem(status: int, detail: str, code: str, hint: str = "") -> Problem:

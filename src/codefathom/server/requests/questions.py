@@ -26,7 +26,7 @@ from codefathom.server.answers.cited_lines import CitedState, noted_lines
 from codefathom.server.answers.conversation_record import Conversation
 from codefathom.server.answers.conversations import history
 from codefathom.server.http.auth import Caller
-from codefathom.server.http.problem_json import BusyError, NotFoundError
+from codefathom.server.http.problem_json import NotFoundError, TryLaterError
 from codefathom.server.projects.asked_projects import asked_projects, first_runs
 from codefathom.server.projects.served_paths import served_places
 from codefathom.server.requests.asker_elsewhere import AskerElsewhere, asker_for, indexed
@@ -140,7 +140,7 @@ def begin(state: ServerState, caller: Caller, question: Question, call: ClientCa
 
     try:
         return state.answers.begin(asker, lambda on_step: _opened(source, lambda opened: answered(opened, on_step)))
-    except BusyError:
+    except TryLaterError:
         if not call.conversation_id and asker.conversation_id:  # nothing was said in the one just begun
             state.conversations.delete(asker.conversation_id, caller.id)
         raise

@@ -26,7 +26,7 @@ async def in_turn(
     """Run `work` when it is the client's turn, and return its value; the limit is `patience` times that of a search.
 
     A client that has left is not waited for: what has not begun for it is left undone, what goes on for long is ended.
-    Raises BusyError and SlowError.
+    Raises TryLaterError and SlowError.
     """
     limit_s = state.config.search_timeout_s * patience
     lease = SearchLease(SearchEnd(), monotonic() + limit_s)

@@ -15,7 +15,7 @@ from math import ceil
 from threading import Condition, Thread
 from typing import Any, TypeVar
 
-from codefathom.server.http.problem_json import IN_THE_QUEUE, BusyError, SlowError
+from codefathom.server.http.problem_json import IN_THE_QUEUE, BusyError, SlowError, TooManyError, TryLaterError
 from codefathom.server.http.time_spent import TimeSpent, measured
 from codefathom.telemetry import bound
 
@@ -53,8 +53,9 @@ class SearchQueue:
     async def run(self, client: str, work: Callable[[], _T], limit_s: float) -> _T:
         """Run `work` when it is the client's turn, and return its value.
 
-        What has not begun when this is cancelled, or when the time is over, is left undone. Raises BusyError when too
-        many wait, and SlowError after `limit_s` seconds.
+        What has not begun when this is cancelled, or when the time is over, is left undone. When too many wait, raises
+        TooManyError for the client of whom most wait, and BusyError where no client has more than others; raises
+        SlowError after `limit_s` seconds.
         """
         loop = asyncio.get_running_loop()
         spent, waiting = TimeSpent(limit_s), ExitStack()
@@ -90,8 +91,10 @@ class SearchQueue:
 
     def _add(self, client: str, turn: _Turn) -> None:
         with self._changed:
-            if self._is_closed or self._n_waiting >= self._most_waiting():
-                raise self._too_many()
+            if self._is_closed:
+                raise self._full(BusyError)
+            if self._n_waiting >= self._most_waiting():
+                self._make_room(client)
             self._waiting.setdefault(client, deque()).append(turn)
             self._n_waiting += 1
             if self._n_waiting > self._n_idle and len(self._threads) < self._n_threads:
@@ -99,12 +102,21 @@ class SearchQueue:
                 self._threads[-1].start()
             self._changed.notify()
 
-    def _too_many(self) -> BusyError:
+    def _make_room(self, client: str) -> None:
+        """Refuse the last search of the client of whom most wait; raise the error where that is not another client."""
+        n_own = len(self._waiting.get(client, ()))
+        crowd = max(self._waiting, key=lambda one: len(self._waiting[one]))
+        if len(self._waiting[crowd]) <= n_own + 1:
+            raise self._full(TooManyError if n_own else BusyError)
+        last = self._waiting[crowd].pop()  # at least one is left: it had two more than a client that has none
+        self._n_waiting -= 1
+        last.is_given_up = True
+        last.loop.call_soon_threadsafe(_conclude, last.future, None, self._full(TooManyError))
+
+    def _full(self, kind: type[TryLaterError]) -> TryLaterError:
         """Return the error for one search more, which says when those that wait now will have been answered."""
         wait_s = min(max(ceil(self._n_waiting * self._usual_s / self._n_threads), 1), _LONGEST_WAIT_S)
-        return BusyError(
-            f"{self._n_waiting} searches are waiting already", hint=f"try again in {wait_s} s", wait_s=wait_s
-        )
+        return kind(f"{self._n_waiting} searches are waiting already", wait_s=wait_s)
 
     def _work(self) -> None:
         """Run in each of the threads."""
