@@ -144,6 +144,7 @@ ROUTES: dict[str, Row] = {
     "DELETE /tokens/{token_id}": Row((401, *(403,) * 5, 404)),
     "GET /audit": Row(MANAGER),
     "GET /ratings": Row(MANAGER),
+    "POST /projects/plan": Row((401, *(403,) * 6), body={"path": "/nowhere"}),
     "POST /projects/validate-path": Row(MANAGER, body={"path": "/nowhere"}),
     "POST /validate-path": Row(MANAGER, body={"path": "/nowhere"}),
     "POST /projects": Row((401, *(403,) * 5, 400), body={}),

@@ -141,6 +141,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say what a first run would read and take, before a project is added */
+        post: operations["plan_projects_plan_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project_id}": {
         parameters: {
             query?: never;
@@ -4173,6 +4190,46 @@ export interface components {
             n_bytes: number;
         };
         /**
+         * LeftOutFilesOut
+         * @description Files and folders that would be left out for one reason.
+         */
+        LeftOutFilesOut: {
+            /**
+             * Reason
+             * @description why they are left out
+             * @example larger than 32 MB
+             */
+            reason: string;
+            /**
+             * Reason Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            reason_parts: components["schemas"]["NoteOut"][];
+            /**
+             * N
+             * @description number of these files and folders
+             * @example 3
+             */
+            n: number;
+            /**
+             * Examples
+             * @description the first ones
+             * @example [
+             *       "data/prices.csv"
+             *     ]
+             */
+            examples: string[];
+        };
+        /**
          * MadeTokenOut
          * @description A new token with its secret, which is shown this once.
          */
@@ -6180,6 +6237,144 @@ export interface components {
             p99_ms: number;
         };
         /**
+         * RunPlanIn
+         * @description A project that may be added: either a path or a url.
+         */
+        RunPlanIn: {
+            /**
+             * Path
+             * @description a folder on the server
+             * @default
+             * @example ~/code/shop
+             */
+            path: string;
+            /**
+             * Url
+             * @description the address of a git repository, without a login
+             * @default
+             * @example
+             */
+            url: string;
+            /**
+             * Revision
+             * @description branch, tag or commit of its git repository
+             * @default
+             * @example
+             */
+            revision: string;
+            /**
+             * Settings
+             * @description settings of the project
+             * @default {}
+             * @example {
+             *       "source.ignore": [
+             *         "fixtures/"
+             *       ]
+             *     }
+             */
+            settings: {
+                [key: string]: boolean | number | string | string[];
+            };
+        };
+        /**
+         * RunPlanOut
+         * @description What a first run would read, and what it would take; names and sizes were looked at, and no file was read.
+         */
+        RunPlanOut: {
+            /**
+             * Branch
+             * @description the branch that is checked out, or the default one; empty where none is known
+             * @example main
+             */
+            branch: string;
+            /**
+             * Is Known
+             * @description False for a repository elsewhere: its files are known when the copy is made
+             * @example true
+             */
+            is_known: boolean;
+            /**
+             * N Files
+             * @description files that would be read
+             * @default 0
+             * @example 120
+             */
+            n_files: number;
+            /**
+             * N Bytes
+             * @description their size
+             * @default 0
+             * @example 1200000
+             */
+            n_bytes: number;
+            /**
+             * Languages
+             * @description number of files by language
+             * @default {}
+             * @example {
+             *       "markdown": 20,
+             *       "python": 100
+             *     }
+             */
+            languages: {
+                [key: string]: number;
+            };
+            /**
+             * Left Out
+             * @description by reason, those of most files first
+             * @default []
+             */
+            left_out: components["schemas"]["LeftOutFilesOut"][];
+            /**
+             * N Reasons Left Out
+             * @description further reasons, which are not listed
+             * @default 0
+             * @example 0
+             */
+            n_reasons_left_out: number;
+            /**
+             * Seconds
+             * @description expected time until all can be searched
+             * @default 0
+             * @example 2.7
+             */
+            seconds: number;
+            /**
+             * Index Bytes
+             * @description expected size of the index
+             * @default 0
+             * @example 6000000
+             */
+            index_bytes: number;
+            /**
+             * Embedding Model
+             * @description a slow embedding model that is asked for vectors after that
+             * @default
+             * @example
+             */
+            embedding_model: string;
+            /**
+             * Embedding Tokens
+             * @description that it reads
+             * @default 0
+             * @example 0
+             */
+            embedding_tokens: number;
+            /**
+             * Model Tokens
+             * @description tokens that a language model would be sent at most, to parse or describe
+             * @default 0
+             * @example 0
+             */
+            model_tokens: number;
+            /**
+             * Cost
+             * @description of all that remote models are sent; null where it is not known
+             * @example null
+             */
+            cost?: number | null;
+        };
+        /**
          * SearchIn
          * @description A search; without a project, in all projects.
          */
@@ -8180,6 +8375,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PathOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    plan_projects_plan_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunPlanIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunPlanOut"];
                 };
             };
             /** @description What is wrong */

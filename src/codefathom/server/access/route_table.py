@@ -140,6 +140,7 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     "DELETE /tokens/{token_id}": _server("token revoked"),
     "GET /audit": _SERVER,
     "GET /ratings": _SERVER,
+    "POST /projects/plan": _SERVER,
     "POST /projects/validate-path": _SERVER,
     "POST /validate-path": _SERVER,
     "POST /projects": _server("project added"),
