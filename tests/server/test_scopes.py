@@ -101,6 +101,7 @@ ROUTES: dict[str, Row] = {
     "GET /blame": Row((401, 404, 403, 403, 404, 404, 404), OF_SHOP + "&path=shop/pricing.py"),  # no repository
     "GET /name-at": Row(PROJECT, OF_SHOP + "&path=shop/pricing.py&name=discount&line=1"),
     "GET /commits": Row((401, 404, 403, 403, 404, 404, 404), OF_SHOP),  # no repository
+    "GET /glance": Row(PROJECT, OF_SHOP),
     "GET /modules": Row(PROJECT, OF_SHOP),
     "GET /map": Row(PROJECT, OF_SHOP),
     "GET /federated/symbols": Row(PROJECT, OF_SHOP),

@@ -517,6 +517,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/glance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a project at a glance: its own words, a reading tour, its largest files */
+        get: operations["glance_glance_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/commits": {
         parameters: {
             query?: never;
@@ -3433,6 +3450,52 @@ export interface components {
              * @example price_of
              */
             symbol: string;
+        };
+        /**
+         * GlanceOut
+         * @description A project at a glance, made of its index without a model.
+         */
+        GlanceOut: {
+            /**
+             * Project Id
+             * @description the project
+             * @example shop
+             */
+            project_id: string;
+            /**
+             * Purpose
+             * @description the first paragraph of its README; empty without one
+             * @example A shop that prices orders.
+             */
+            purpose: string;
+            /**
+             * Purpose Path
+             * @description that README
+             * @example README.md
+             */
+            purpose_path: string;
+            /**
+             * Steps
+             * @description a reading tour of at most 10 steps, from an entry point down
+             */
+            steps: components["schemas"]["TourStepOut"][];
+            /**
+             * Files
+             * @description up to 400 files, the largest first
+             */
+            files: components["schemas"]["SizedFileOut"][];
+            /**
+             * N Files Left Out
+             * @description smaller files, which are not listed
+             * @example 0
+             */
+            n_files_left_out: number;
+            /**
+             * N Bytes Left Out
+             * @description their size
+             * @example 0
+             */
+            n_bytes_left_out: number;
         };
         /**
          * HealthOut
@@ -6930,6 +6993,30 @@ export interface components {
             signals: components["schemas"]["SignalOut"][];
         };
         /**
+         * SizedFileOut
+         * @description A file by its size.
+         */
+        SizedFileOut: {
+            /**
+             * Path
+             * @description the file
+             * @example shop/cart.py
+             */
+            path: string;
+            /**
+             * Size
+             * @description in bytes
+             * @example 1200
+             */
+            size: number;
+            /**
+             * Changed At
+             * @description its time stamp, in seconds since 1970; 0 where there is none
+             * @example 1790000000
+             */
+            changed_at: number;
+        };
+        /**
          * SourceOut
          * @description A numbered excerpt, a source of an answer.
          */
@@ -7691,6 +7778,49 @@ export interface components {
              * @example 1
              */
             depth: number;
+        };
+        /**
+         * TourStepOut
+         * @description A place to read.
+         */
+        TourStepOut: {
+            /**
+             * Path
+             * @description the file
+             * @example shop/cart.py
+             */
+            path: string;
+            /**
+             * Start Line
+             * @description first line to read
+             * @example 4
+             */
+            start_line: number;
+            /**
+             * End Line
+             * @description last line to read
+             * @example 40
+             */
+            end_line: number;
+            /**
+             * Symbol
+             * @description the definition there; empty: the beginning of the file
+             * @example Cart
+             */
+            symbol: string;
+            /**
+             * Reason
+             * @description `entry`: programs start there by its name; `imported`: a file of an earlier step imports it; `central`: other files use it most
+             * @example imported
+             * @enum {string}
+             */
+            reason: "entry" | "imported" | "central";
+            /**
+             * Source
+             * @description the file of an earlier step that imports it, else empty
+             * @example main.py
+             */
+            source: string;
         };
         /**
          * TreeEntryOut
@@ -9461,6 +9591,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModulesOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    glance_glance_get: {
+        parameters: {
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GlanceOut"];
                 };
             };
             /** @description What is wrong */

@@ -100,6 +100,7 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     "GET /blame": _maintainer(),  # it shows messages of commits
     "GET /commits": _maintainer(),  # it shows them, too
     "GET /name-at": _READER,
+    "GET /glance": _READER,
     "GET /modules": _READER,
     "GET /map": _READER,
     "GET /federated/symbols": _READER,
