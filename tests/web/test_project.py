@@ -71,7 +71,7 @@ def test_it_is_reached_from_the_projects_and_from_the_search(page: Page, ready: 
         expect(page).to_have_title("depot · Overview · Codefathom")
     page.reload()
     expect(page.get_by_role("region", name="Languages")).to_contain_text("python")
-    expect(page.get_by_role("link", name="main.py")).to_be_visible()
+    expect(page.locator(".project-entries").get_by_role("link", name="main.py")).to_be_visible()
     types = page.get_by_role("region", name="Main types")
     types.get_by_role("link", name="Cart").click()
     expect(page).to_have_url(re.compile("file=shop%2Fcart.py&lines=4"))
@@ -145,7 +145,7 @@ def test_it_says_what_it_is_for_and_where_to_read_it(page: Page, ready: ServedPa
 def test_files_are_boxes_by_size_that_open_them(page: Page, ready: ServedPage) -> None:
     page.goto(f"{ready.url}/project/depot")
     region = page.get_by_role("region", name="Files by size and age")
-    picture = region.get_by_role("img", name="Map of 8 files by size.")
+    picture = region.get_by_role("img", name="8 files as boxes.")
     expect(picture.locator("g.is-week")).to_have_count(8)
     picture.locator("g.is-week", has_text="report.py").first.click()
     expect(page).to_have_url(re.compile("file=shop%2Freport.py"))

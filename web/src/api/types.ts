@@ -7810,7 +7810,7 @@ export interface components {
             symbol: string;
             /**
              * Reason
-             * @description `entry`: programs start there by its name; `imported`: a file of an earlier step imports it; `central`: other files use it most
+             * @description `entry`: programs start there by its name; `imported`: a file of an earlier step imports it; `central`: none of them does, and other files use it most
              * @example imported
              * @enum {string}
              */

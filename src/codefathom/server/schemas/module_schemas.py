@@ -54,7 +54,7 @@ class TourStepOut(Out):
     reason: Literal["entry", "imported", "central"] = Field(
         examples=["imported"],
         description="`entry`: programs start there by its name; `imported`: a file of an earlier step imports it; "
-        "`central`: other files use it most",
+        "`central`: none of them does, and other files use it most",
     )
     source: Sound = Field(examples=["main.py"], description="the file of an earlier step that imports it, else empty")
 
