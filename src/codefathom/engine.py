@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from codefathom.index.word_search import UnindexedFiles
     from codefathom.project.browsing import Files
     from codefathom.providers.base import ChatModel
+    from codefathom.search.graph.glance import Glance
     from codefathom.search.graph.impact import Impact
     from codefathom.search.graph.module_map import ModuleMap
     from codefathom.search.graph.project_map import ProjectMap
@@ -325,6 +326,14 @@ class Engine(Upkeep, SavedIndex):
         check_texts(folder)
         with reading(self.current.believed(), whole=True) as opened:
             return module_map(opened.catalog, folder)
+
+    def glance(self) -> Glance:
+        """Return what the first page of a project shows: its own words, a reading tour, sizes and ages of its files."""
+        from codefathom.search.graph.glance import glance
+
+        with reading(self.current.believed(), whole=True) as opened:
+            files = opened.place.revision
+            return glance(opened.catalog, has_times=files is None or files.has_times)
 
     def recent_commits(self, limit: int) -> tuple[CommitMark, ...]:
         """Return the latest commits that changed the project.

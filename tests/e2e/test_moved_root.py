@@ -82,6 +82,7 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "generation": lambda engine, _: engine.generation,
     "history": lambda engine, _: engine.history(PLACE),
     "impact": lambda engine, _: engine.impact("HEAD"),
+    "glance": lambda engine, _: engine.glance(),
     "import_index": lambda engine, _: engine.import_index(iter(["{}"]), "index-json"),
     "import_scip": lambda engine, out: engine.import_scip([written(out)]),
     "import_snapshot": lambda engine, out: engine.import_snapshot(str(out / "snapshot")),

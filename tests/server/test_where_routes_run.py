@@ -63,6 +63,7 @@ TABLE = {
     "GET /projects": "own",
     "POST /projects": "own",
     "GET /projects/indexed": "own",
+    "POST /projects/plan": "search",
     "POST /projects/validate-path": "own",
     "POST /validate-path": "own",
     "GET /projects/{project_id}": "own",
@@ -96,6 +97,7 @@ TABLE = {
     "GET /blame": "search",
     "GET /name-at": "search",
     "GET /commits": "search",
+    "GET /glance": "search",
     "GET /modules": "search",
     "GET /map": "search",
     "GET /federated/symbols": "search",
@@ -131,9 +133,11 @@ TABLE = {
     "POST /mcp": "search",  # each call of a tool but `ask`; see test_mcp_calls.py
     "DELETE /mcp": "own",
 }
+HERE = "the folder of the shop"
 # What is asked of each of these: the query of a GET, the body of a POST.
 ASKED: dict[str, dict[str, object]] = {
     "GET /projects/{project_id}/status": {},
+    "POST /projects/plan": {"path": HERE},
     "POST /projects/{project_id}/impact": {"diff": "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"},
     "POST /search": {"query": "where are orders priced"},
     "POST /federated/search": {"query": "how are orders shipped"},
@@ -147,6 +151,7 @@ ASKED: dict[str, dict[str, object]] = {
     "GET /blame": {"path": "shop/pricing.py"},
     "GET /name-at": {"path": "shop/pricing.py", "name": "discount", "line": 1},
     "GET /commits": {},
+    "GET /glance": {},
     "GET /modules": {},
     "GET /map": {},
     "GET /federated/symbols": {"query": "price"},
@@ -183,11 +188,11 @@ def test_every_route_that_searches_is_tried() -> None:
 
 
 @contextmanager
-def leaving(address: str, route: str, conversation_id: str = "") -> Iterator[None]:
+def leaving(address: str, route: str, conversation_id: str = "", here: str = "") -> Iterator[None]:
     """Send a request, and close its connection after the block without an answer."""
     method, _, path = route.partition(" ")
     path = path.replace("{project_id}", "shop").replace("{conversation_id}", conversation_id)
-    asked = {**ASKED, **ANSWERED}[route]
+    asked = {name: here if value == HERE else value for name, value in {**ASKED, **ANSWERED}[route].items()}
     with socket.create_connection((urlsplit(address).hostname, urlsplit(address).port)) as connection:
         if method == "GET":
             request = httpx.Request("GET", f"{address}{path}?{urlencode(asked)}")
@@ -231,7 +236,7 @@ def test_the_work_of_a_client_that_leaves_ends_and_health_answers_meanwhile(conf
         processes = stopped(pool, len(ASKED))
         with ExitStack() as clients:
             for route in ASKED:
-                clients.enter_context(leaving(address, route, conversation_id))
+                clients.enter_context(leaving(address, route, conversation_id, str(shop)))
             assert comes(lambda: not pool._idle), "each works in a process of its own"
             assert client.get("/health").json()["status"] == "ok"
         assert comes(lambda: not pool._all), "all have ended"

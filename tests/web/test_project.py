@@ -71,7 +71,7 @@ def test_it_is_reached_from_the_projects_and_from_the_search(page: Page, ready: 
         expect(page).to_have_title("depot · Overview · Codefathom")
     page.reload()
     expect(page.get_by_role("region", name="Languages")).to_contain_text("python")
-    expect(page.get_by_role("link", name="main.py")).to_be_visible()
+    expect(page.locator(".project-entries").get_by_role("link", name="main.py")).to_be_visible()
     types = page.get_by_role("region", name="Main types")
     types.get_by_role("link", name="Cart").click()
     expect(page).to_have_url(re.compile("file=shop%2Fcart.py&lines=4"))
@@ -129,6 +129,31 @@ def test_a_wide_project_is_cut_and_a_folder_that_is_gone_named(page: Page, serve
     expect(page.get_by_role("alert")).to_contain_text("no code is indexed below 'gone'")
     page.goto(f"{served.url}/project/nowhere")
     expect(page.get_by_role("main")).to_contain_text("There is no such project")
+
+
+def test_it_says_what_it_is_for_and_where_to_read_it(page: Page, ready: ServedPage) -> None:
+    page.goto(f"{ready.url}/project/depot")
+    expect(page.locator("blockquote")).to_contain_text("A Cart is checked out.")
+    expect(page.locator("blockquote")).to_contain_text("The project's own words, from README.md")
+    steps = page.get_by_role("region", name="Reading tour").get_by_role("listitem")
+    expect(steps.nth(0)).to_contain_text("a program starts here, by its name")
+    expect(steps.nth(1)).to_contain_text("imported by main.py")
+    steps.nth(1).get_by_role("link").click()
+    expect(page).to_have_url(re.compile(r"file=shop%2Fcart\.py&lines=\d"))
+
+
+def test_files_are_boxes_by_size_that_open_them(page: Page, ready: ServedPage) -> None:
+    page.goto(f"{ready.url}/project/depot")
+    region = page.get_by_role("region", name="Files by size and age")
+    picture = region.get_by_role("img", name="8 files as boxes.")
+    expect(picture.locator("g.is-week")).to_have_count(8)
+    picture.locator("g.is-week", has_text="report.py").first.click()
+    expect(page).to_have_url(re.compile("file=shop%2Freport.py"))
+    page.go_back()
+    region.get_by_text("All files of this map").click()
+    expect(region.get_by_role("row")).to_have_count(9)
+    loaded = [path.name for name in ("search", "projects", "chat", "project") for path in initial_files(name)]
+    assert not [name for name in loaded if name.startswith("treemap-")]
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")

@@ -157,6 +157,29 @@ def test_folders_are_offered_while_a_path_is_typed(page: Page, served: ServedPag
     expect(dialog.get_by_text("Will be the project shop-web")).to_be_visible()
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_the_plan_is_shown_before_anything_starts(page: Page, served: ServedPage) -> None:
+    git(served.shop, "init", "--initial-branch=trunk")
+    (served.shop / "node_modules").mkdir()
+    page.goto(f"{served.url}/projects?add")
+    dialog = page.get_by_role("dialog", name="Add a project")
+    dialog.get_by_label("Folder on the server").fill(str(served.shop))
+    plan = dialog.get_by_role("region", name="Plan")
+    facts = served.client.post("/projects/plan", json={"path": str(served.shop)}).json()
+    expect(plan.get_by_role("definition").nth(0)).to_have_text("trunk")
+    expect(plan.get_by_role("definition").nth(1)).to_have_text(
+        re.compile(f"^{facts['n_files']}, together .*(kB|bytes)$")
+    )
+    expect(plan.get_by_role("definition").nth(2)).to_contain_text("python 6, ")
+    expect(plan.get_by_role("definition").nth(3)).to_have_text(re.compile(r"^about \d.* sec"))
+    expect(plan.get_by_role("listitem").filter(has_text="node_modules/")).to_have_count(1)
+    dialog.get_by_text("Which files").click()
+    dialog.get_by_label("Only files that end with").press_sequentially(".py,")
+    expect(plan.get_by_role("definition").nth(2)).to_have_text("python 6")
+    assert served.client.get("/projects").json()["projects"] == []
+    assert not (served.shop / ".fathom").exists()
+
+
 def test_what_is_chosen_while_adding_is_set_for_the_project(page: Page, served: ServedPage) -> None:
     page.goto(f"{served.url}/projects?add")
     dialog = page.get_by_role("dialog", name="Add a project")
@@ -198,10 +221,15 @@ def test_a_repository_is_added_by_its_address(
         path.fill("git clone https://example.com/team/orders.git")
         expect(dialog.get_by_text("The server clones this repository")).to_be_visible()
         expect(dialog.get_by_label("Name")).to_have_attribute("placeholder", "orders")
+        plan = dialog.get_by_role("region", name="Plan")
+        expect(plan).to_contain_text("Until then the server does not contact this address.")
         add.click()
         expect(page.get_by_role("alert").get_by_text(re.compile("https"))).to_be_visible()
         assert served.client.get("/projects").json()["projects"] == []
         path.fill(repository.as_uri())
+        plan.get_by_role("button", name="Ask for its branch").click()
+        expect(plan.get_by_role("definition")).to_have_text("main")
+        expect(plan).to_contain_text("are known when the server has its copy")
         dialog.get_by_label("Branch, tag or commit").fill("main")
         add.click()
         expect(dialog).to_be_hidden()

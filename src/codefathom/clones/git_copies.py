@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
+from typing import IO
 from urllib.parse import urlsplit
 
 from codefathom.clones.git_address import checked_url
@@ -25,6 +26,7 @@ from codefathom.types import Progress
 
 _MOST_PACKS = 50  # each fetch brings one
 _MOST_CONFIG_BYTES = 100_000
+_MOST_ANSWER_BYTES = 2_000  # the name of a branch, and of HEAD
 _MOST_MESSAGES = 100  # lines; the reason of a failure is in the last ones
 _LOOK_S = 0.25  # how often size and time are looked at
 _PROGRESS = re.compile(r"(?:remote: )?([A-Z][a-z]+ [a-z ]+): +\d+% \((\d{1,18})/(\d{1,18})\)")
@@ -120,6 +122,22 @@ def bring_bare(origin: GitOrigin, place: str, most_file_bytes: int) -> Iterator[
             folder.remove(new)
 
 
+def default_branch(origin: GitOrigin, folder: str) -> str:
+    """Return the branch that a copy of a repository would have, "" where it names none; `folder` takes the answer.
+
+    The repository is asked for this name alone. Raises as `bring`.
+    """
+    url = checked_url(origin.url, origin.schemes)
+    place = os.path.join(folder, "answer")
+    with open(place, "wb+") as output:
+        for _ in _git(origin, folder, "ls-remote", "--symref", "--", url, "HEAD", output=output):
+            pass
+        output.seek(0)
+        words = output.read(_MOST_ANSWER_BYTES).decode("utf-8", "replace")
+    named = re.match(r"ref: refs/heads/(\S{1,255})\tHEAD\n", words)
+    return named[1] if named and named[1].isprintable() else ""
+
+
 def address_of(place: str) -> str:
     """Return the address from which a bare copy was brought; "" for a folder that is none."""
     try:  # as git has written it; a process for each of many thousand copies would take minutes
@@ -212,7 +230,9 @@ _SETTINGS = {
 }
 
 
-def _git(origin: GitOrigin, folder: str, *words: str) -> Iterator[Progress]:
+def _git(
+    origin: GitOrigin, folder: str, *words: str, output: IO[bytes] | int = subprocess.DEVNULL
+) -> Iterator[Progress]:
     """Run git and yield its progress; `folder` is what may not become too large. Raises SourceError."""
     program = find_program("git")
     if program is None:
@@ -223,7 +243,7 @@ def _git(origin: GitOrigin, folder: str, *words: str) -> Iterator[Progress]:
             [program, *settings, *words],
             has_input=False,
             env=_environment(origin),
-            stdout=subprocess.DEVNULL,
+            stdout=output,
             stderr=subprocess.PIPE,
         )
     except OSError as error:

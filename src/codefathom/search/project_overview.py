@@ -21,7 +21,7 @@ def overview(catalog: SearchCatalog, keys: Collection[int] | None) -> Pool:
     """Return the chunks that tell what a project is for, the most telling first, inside `keys`; None: everywhere."""
     documents = [document for document in catalog.documents() if not _is_aside(document.path)]
     chosen = chain(
-        _first_chunks(_readmes(documents), catalog, _N_README),
+        _first_chunks(readmes(documents), catalog, _N_README),
         _first_chunks(_named(documents, describes_package)[:_N_PACKAGE], catalog, 1),
         _first_chunks(_named(documents, starts_program)[:_N_ENTRY], catalog, 1),
         _first_chunks(islice(_modules(documents), _N_MODULES), catalog, 1),
@@ -46,7 +46,7 @@ def _is_aside(path: str) -> bool:
     return place_of(path).is_aside or path.startswith(("doc/", "docs/"))
 
 
-def _readmes(documents: Sequence[StoredDocument]) -> list[str]:
+def readmes(documents: Sequence[StoredDocument]) -> list[str]:
     """Return the README nearest to the root."""
     named = [document.path for document in documents if _name(document.path).lower().startswith("readme")]
     return sorted(named, key=lambda path: (path.count("/"), not _name(path).lower().startswith("readme."), path))[:1]

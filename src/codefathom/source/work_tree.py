@@ -85,6 +85,15 @@ def commit_of(root: str) -> str:
     return head if _COMMIT.fullmatch(head) else ""
 
 
+def branch_of(root: str) -> str:
+    """Return the branch that is checked out around a folder, as `.git/HEAD` says; "" where there is none."""
+    top = work_tree(root)
+    head = "" if top is None else read_text(os.path.join(own_git_directory(top), "HEAD")).strip()
+    name = head.removeprefix("ref: refs/heads/")
+    return name if name != head and name.isprintable() and len(name) <= _LONGEST_BRANCH else ""
+
+
+_LONGEST_BRANCH = 255
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 

@@ -141,6 +141,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say what a first run would read and take, before a project is added */
+        post: operations["plan_projects_plan_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project_id}": {
         parameters: {
             query?: never;
@@ -492,6 +509,23 @@ export interface paths {
         };
         /** List folders of code, and how many imports lead from one to another */
         get: operations["modules_modules_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/glance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a project at a glance: its own words, a reading tour, its largest files */
+        get: operations["glance_glance_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3418,6 +3452,52 @@ export interface components {
             symbol: string;
         };
         /**
+         * GlanceOut
+         * @description A project at a glance, made of its index without a model.
+         */
+        GlanceOut: {
+            /**
+             * Project Id
+             * @description the project
+             * @example shop
+             */
+            project_id: string;
+            /**
+             * Purpose
+             * @description the first paragraph of its README; empty without one
+             * @example A shop that prices orders.
+             */
+            purpose: string;
+            /**
+             * Purpose Path
+             * @description that README
+             * @example README.md
+             */
+            purpose_path: string;
+            /**
+             * Steps
+             * @description a reading tour of at most 10 steps, from an entry point down
+             */
+            steps: components["schemas"]["TourStepOut"][];
+            /**
+             * Files
+             * @description up to 400 files, the largest first
+             */
+            files: components["schemas"]["SizedFileOut"][];
+            /**
+             * N Files Left Out
+             * @description smaller files, which are not listed
+             * @example 0
+             */
+            n_files_left_out: number;
+            /**
+             * N Bytes Left Out
+             * @description their size
+             * @example 0
+             */
+            n_bytes_left_out: number;
+        };
+        /**
          * HealthOut
          * @description The state of the server, with the problems it has.
          */
@@ -4171,6 +4251,46 @@ export interface components {
              * @example 4000000
              */
             n_bytes: number;
+        };
+        /**
+         * LeftOutFilesOut
+         * @description Files and folders that would be left out for one reason.
+         */
+        LeftOutFilesOut: {
+            /**
+             * Reason
+             * @description why they are left out
+             * @example larger than 32 MB
+             */
+            reason: string;
+            /**
+             * Reason Parts
+             * @description the same as kinds and values, for a page in another language
+             * @default []
+             * @example [
+             *       {
+             *         "kind": "defines",
+             *         "values": {
+             *           "name": "price_of"
+             *         }
+             *       }
+             *     ]
+             */
+            reason_parts: components["schemas"]["NoteOut"][];
+            /**
+             * N
+             * @description number of these files and folders
+             * @example 3
+             */
+            n: number;
+            /**
+             * Examples
+             * @description the first ones
+             * @example [
+             *       "data/prices.csv"
+             *     ]
+             */
+            examples: string[];
         };
         /**
          * MadeTokenOut
@@ -6180,6 +6300,144 @@ export interface components {
             p99_ms: number;
         };
         /**
+         * RunPlanIn
+         * @description A project that may be added: either a path or a url.
+         */
+        RunPlanIn: {
+            /**
+             * Path
+             * @description a folder on the server
+             * @default
+             * @example ~/code/shop
+             */
+            path: string;
+            /**
+             * Url
+             * @description the address of a git repository, without a login
+             * @default
+             * @example
+             */
+            url: string;
+            /**
+             * Revision
+             * @description branch, tag or commit of its git repository
+             * @default
+             * @example
+             */
+            revision: string;
+            /**
+             * Settings
+             * @description settings of the project
+             * @default {}
+             * @example {
+             *       "source.ignore": [
+             *         "fixtures/"
+             *       ]
+             *     }
+             */
+            settings: {
+                [key: string]: boolean | number | string | string[];
+            };
+        };
+        /**
+         * RunPlanOut
+         * @description What a first run would read, and what it would take; names and sizes were looked at, and no file was read.
+         */
+        RunPlanOut: {
+            /**
+             * Branch
+             * @description the branch that is checked out, or the default one; empty where none is known
+             * @example main
+             */
+            branch: string;
+            /**
+             * Is Known
+             * @description False for a repository elsewhere: its files are known when the copy is made
+             * @example true
+             */
+            is_known: boolean;
+            /**
+             * N Files
+             * @description files that would be read
+             * @default 0
+             * @example 120
+             */
+            n_files: number;
+            /**
+             * N Bytes
+             * @description their size
+             * @default 0
+             * @example 1200000
+             */
+            n_bytes: number;
+            /**
+             * Languages
+             * @description number of files by language
+             * @default {}
+             * @example {
+             *       "markdown": 20,
+             *       "python": 100
+             *     }
+             */
+            languages: {
+                [key: string]: number;
+            };
+            /**
+             * Left Out
+             * @description by reason, those of most files first
+             * @default []
+             */
+            left_out: components["schemas"]["LeftOutFilesOut"][];
+            /**
+             * N Reasons Left Out
+             * @description further reasons, which are not listed
+             * @default 0
+             * @example 0
+             */
+            n_reasons_left_out: number;
+            /**
+             * Seconds
+             * @description expected time until all can be searched
+             * @default 0
+             * @example 2.7
+             */
+            seconds: number;
+            /**
+             * Index Bytes
+             * @description expected size of the index
+             * @default 0
+             * @example 6000000
+             */
+            index_bytes: number;
+            /**
+             * Embedding Model
+             * @description a slow embedding model that is asked for vectors after that
+             * @default
+             * @example
+             */
+            embedding_model: string;
+            /**
+             * Embedding Tokens
+             * @description that it reads
+             * @default 0
+             * @example 0
+             */
+            embedding_tokens: number;
+            /**
+             * Model Tokens
+             * @description tokens that a language model would be sent at most, to parse or describe
+             * @default 0
+             * @example 0
+             */
+            model_tokens: number;
+            /**
+             * Cost
+             * @description of all that remote models are sent; null where it is not known
+             * @example null
+             */
+            cost?: number | null;
+        };
+        /**
          * SearchIn
          * @description A search; without a project, in all projects.
          */
@@ -6733,6 +6991,30 @@ export interface components {
              * @description the signals of the ranking
              */
             signals: components["schemas"]["SignalOut"][];
+        };
+        /**
+         * SizedFileOut
+         * @description A file by its size.
+         */
+        SizedFileOut: {
+            /**
+             * Path
+             * @description the file
+             * @example shop/cart.py
+             */
+            path: string;
+            /**
+             * Size
+             * @description in bytes
+             * @example 1200
+             */
+            size: number;
+            /**
+             * Changed At
+             * @description its time stamp, in seconds since 1970; 0 where there is none
+             * @example 1790000000
+             */
+            changed_at: number;
         };
         /**
          * SourceOut
@@ -7498,6 +7780,49 @@ export interface components {
             depth: number;
         };
         /**
+         * TourStepOut
+         * @description A place to read.
+         */
+        TourStepOut: {
+            /**
+             * Path
+             * @description the file
+             * @example shop/cart.py
+             */
+            path: string;
+            /**
+             * Start Line
+             * @description first line to read
+             * @example 4
+             */
+            start_line: number;
+            /**
+             * End Line
+             * @description last line to read
+             * @example 40
+             */
+            end_line: number;
+            /**
+             * Symbol
+             * @description the definition there; empty: the beginning of the file
+             * @example Cart
+             */
+            symbol: string;
+            /**
+             * Reason
+             * @description `entry`: programs start there by its name; `imported`: a file of an earlier step imports it; `central`: none of them does, and other files use it most
+             * @example imported
+             * @enum {string}
+             */
+            reason: "entry" | "imported" | "central";
+            /**
+             * Source
+             * @description the file of an earlier step that imports it, else empty
+             * @example main.py
+             */
+            source: string;
+        };
+        /**
          * TreeEntryOut
          * @description A file or folder in a folder.
          */
@@ -8180,6 +8505,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PathOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    plan_projects_plan_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunPlanIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunPlanOut"];
                 };
             };
             /** @description What is wrong */
@@ -9224,6 +9591,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModulesOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    glance_glance_get: {
+        parameters: {
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GlanceOut"];
                 };
             };
             /** @description What is wrong */

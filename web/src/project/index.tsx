@@ -8,6 +8,7 @@ import { Loading, Message, Trouble } from "../parts";
 import { useMay } from "../session";
 import { useTitle } from "../title";
 import { Commits } from "./commits";
+import { GlanceParts } from "./glance";
 import { Languages } from "./languages";
 import { MainTypes } from "./main-types";
 import { projectText } from "./text";
@@ -50,6 +51,7 @@ function Overview({ project }: { readonly project: Project }) {
           <SearchOutlined aria-hidden /> {t("search")}
         </Link>
       </header>
+      <GlanceParts projectId={project.id} />
       <Suspense fallback={<Loading />}>
         <Modules projectId={project.id} />
       </Suspense>

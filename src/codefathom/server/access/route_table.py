@@ -100,6 +100,7 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     "GET /blame": _maintainer(),  # it shows messages of commits
     "GET /commits": _maintainer(),  # it shows them, too
     "GET /name-at": _READER,
+    "GET /glance": _READER,
     "GET /modules": _READER,
     "GET /map": _READER,
     "GET /federated/symbols": _READER,
@@ -140,6 +141,7 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     "DELETE /tokens/{token_id}": _server("token revoked"),
     "GET /audit": _SERVER,
     "GET /ratings": _SERVER,
+    "POST /projects/plan": _SERVER,
     "POST /projects/validate-path": _SERVER,
     "POST /validate-path": _SERVER,
     "POST /projects": _server("project added"),

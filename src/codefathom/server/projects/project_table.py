@@ -232,6 +232,23 @@ class Projects:
         name = f"{name} at {revision}" if revision else name
         return ProjectPlace(root, name, _summary(here).held is not None, taken, revision)
 
+    def settings_of_new(self, root: str, settings: Mapping[str, object]) -> Settings:
+        """Return the settings that a project would have, which is added with these. Raises RequestError."""
+        return self._settings(root, self._checked(root, settings))
+
+    def origin_of_new(self, url: str, branch: str = "") -> GitOrigin:
+        """Return the repository that a project would be a copy of. Raises UsageError and ForbiddenError."""
+        checked_url(url, self._config().git_schemes)
+        checked_name(branch)
+        if (folder := folder_of(url)) is not None:
+            self._allowed(folder, url)
+        return self._origin(url, branch)
+
+    def _origin(self, url: str, branch: str) -> GitOrigin:
+        config = self._config()
+        limits = config.clone_max_bytes, config.clone_max_files, config.clone_timeout_s
+        return GitOrigin(url, branch, config.git_schemes, *limits)
+
     def folders_like(self, typed: str) -> list[str]:
         """Return the folders that go on as a path does that somebody types; outside the allowed roots, only these."""
         head, sign, _ = typed.rpartition("/")
@@ -327,11 +344,8 @@ class Projects:
         self, url: str, branch: str = "", name: str = "", settings: Mapping[str, object] | None = None
     ) -> ServedProject:
         """Add a repository by its address; a job brings it here. Raises UsageError, RequestError and ConflictError."""
-        checked_url(url, self._config().git_schemes)
-        checked_name(branch)
+        self.origin_of_new(url, branch)
         checked = self._checked(self._config().data_dir, settings or {})
-        if (folder := folder_of(url)) is not None:
-            self._allowed(folder, url)
         with self._database.transaction():
             if taken := next((project.id for project in self.listed() if project.url == url), ""):
                 raise ConflictError(f"{url!r} is already the project {taken!r}", hint=f"use {taken!r}")
@@ -359,16 +373,8 @@ class Projects:
                 job.root, job.full, settings, model_hosts=hosts, retry=job.retry, only=job.only, move_to=job.move_to
             )
             return replace(order, revision=project.revision)
-        config = self._config()
-        origin = GitOrigin(
-            project.url,
-            project.branch,
-            config.git_schemes,
-            config.clone_max_bytes,
-            config.clone_max_files,
-            config.clone_timeout_s,
-        )
-        return Order(job.root, job.full, project.overrides, origin, config.model_hosts, move_to=job.move_to)
+        origin, hosts = self._origin(project.url, project.branch), self._config().model_hosts
+        return Order(job.root, job.full, project.overrides, origin, hosts, move_to=job.move_to)
 
     def find_or_add(self, path: str, revision: str = "") -> ServedProject:
         """Return the project that a path lies in, which is added where it is not there yet. Raises as `place`."""
@@ -553,7 +559,7 @@ def _free_id(name: str, taken: set[str]) -> str:
     return chosen
 
 
-_RESERVED = {"indexed", "validate-path"}  # routes below /projects
+_RESERVED = {"indexed", "plan", "validate-path"}  # routes below /projects
 
 
 def _project(row: tuple[Any, ...]) -> ServedProject:

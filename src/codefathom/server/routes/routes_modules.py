@@ -1,4 +1,4 @@
-"""/modules and /commits: what a project is made of, and what happened in it last."""
+"""/modules, /glance and /commits: what a project is made of, and what happened in it last."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from fastapi import APIRouter, Query
 from codefathom.server.requests.asker_elsewhere import asker_for
 from codefathom.server.requests.turns import in_turn
 from codefathom.server.routes.routes_files import FolderPathIn, ProjectId, only_project, path_inside
-from codefathom.server.schemas.module_schemas import CommitsOut, ModuleLinkOut, ModuleOut, ModulesOut
+from codefathom.server.schemas.module_schemas import (
+    CommitsOut,
+    GlanceOut,
+    ModuleLinkOut,
+    ModuleOut,
+    ModulesOut,
+    SizedFileOut,
+    TourStepOut,
+)
 from codefathom.server.schemas.search_schemas import CommitOut
 from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_end import SearchLease
@@ -36,6 +44,23 @@ def router(state: ServerState) -> APIRouter:
                     "project_id": name,
                     "modules": [ModuleOut.model_validate(item._asdict()) for item in map_of_code.modules],
                     "links": [ModuleLinkOut.model_validate(link._asdict()) for link in map_of_code.links],
+                }
+            )
+
+        return await in_turn(state, *client, look)
+
+    @routes.get("/glance", summary="Show a project at a glance: its own words, a reading tour, its largest files")
+    async def glance(client: ClientHere, project_id: ProjectId = "") -> GlanceOut:
+        def look(lease: SearchLease) -> GlanceOut:
+            name = project_id or only_project(state, client.caller)
+            with asker_for(state, name, client.caller, lease) as asker:
+                found = asker.look(Look("glance"))
+            return GlanceOut.model_validate(
+                {
+                    **found._asdict(),
+                    "project_id": name,
+                    "steps": [TourStepOut.model_validate(step._asdict()) for step in found.steps],
+                    "files": [SizedFileOut.model_validate(file._asdict()) for file in found.files],
                 }
             )
 

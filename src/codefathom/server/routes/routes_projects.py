@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import asdict, replace
 from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Path, Request
 
+from codefathom.askers.held_folder import HeldFolder
 from codefathom.errors import FathomError, UsageError, without_login
 from codefathom.facts.reasons import FIRST_RUN_UNFINISHED, Note, notes_of
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.projects.project_settings import shown
 from codefathom.server.projects.project_table import ServedProject
+from codefathom.server.requests.asker_elsewhere import left_s
+from codefathom.server.requests.turns import in_turn
 from codefathom.server.schemas.project_schemas import (
+    LeftOutFilesOut,
     PathIn,
     PathOut,
     ProjectChangeIn,
     ProjectIn,
     ProjectOut,
     ProjectsOut,
+    RunPlanIn,
+    RunPlanOut,
 )
-from codefathom.server.state import CallerHere, ServerState, note_for_audit
+from codefathom.server.searches.run_plan import LeftOutFiles, RunPlan, RunPlanTask
+from codefathom.server.searches.search_end import SearchLease
+from codefathom.server.state import CallerHere, ClientHere, ServerState, note_for_audit
 from codefathom.shapes import notes_shape
+from codefathom.types import Forecast
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
 
@@ -55,6 +65,12 @@ def _add_lists(routes: APIRouter, state: ServerState) -> None:
             return PathOut(ok=False, problem=str(error), hint=error.hint, folders=folders)
         return PathOut(ok=True, folders=folders, **place._asdict())
 
+    @routes.post("/projects/plan", summary="Say what a first run would read and take, before a project is added")
+    async def plan(body: RunPlanIn, client: ClientHere) -> RunPlanOut:
+        if bool(body.path) == bool(body.url):
+            raise _either()
+        return await in_turn(state, *client, lambda lease: _plan(state, body, lease))
+
     @routes.post(
         "/projects",
         status_code=201,
@@ -62,7 +78,7 @@ def _add_lists(routes: APIRouter, state: ServerState) -> None:
     )
     def add(body: ProjectIn, request: Request) -> ProjectOut:
         if bool(body.path) == bool(body.url):
-            raise UsageError("a project needs either a path or a url", hint="give exactly one of the two")
+            raise _either()
         if body.revision and body.branch not in {"", body.revision}:
             raise UsageError("revision and branch name the same thing", hint="give exactly one of the two")
         revision = body.revision or body.branch
@@ -72,6 +88,39 @@ def _add_lists(routes: APIRouter, state: ServerState) -> None:
         project = state.projects.add_clone(body.url, revision, body.name, body.settings)
         state.jobs.submit(project.id, project.root, settings=project.settings)
         return project_out(state, project)
+
+
+def _either() -> UsageError:
+    return UsageError("a project needs either a path or a url", hint="give exactly one of the two")
+
+
+def _plan(state: ServerState, body: RunPlanIn, lease: SearchLease) -> RunPlanOut:
+    projects = state.projects
+    with closing(HeldFolder()) as folder:
+        if body.url:
+            origin = projects.origin_of_new(body.url, body.revision)
+            task = RunPlanTask(projects.settings_outside(), folder.path, origin=origin)
+        else:
+            place = projects.place(body.path, body.revision)
+            settings = projects.settings_of_new(place.root, body.settings)
+            task = RunPlanTask(settings, folder.path, place.root, place.revision)
+        found: RunPlan = state.search_pool.result(replace(task, limit_s=left_s(state, lease.until)), lease.end)
+    forecast = found.forecast or Forecast(0.0, 0)
+    return RunPlanOut.model_validate(
+        {
+            **found._asdict(),
+            "branch": body.revision or found.branch,
+            "is_known": found.forecast is not None,
+            "left_out": list(map(_left_out, found.left_out)),
+            **asdict(forecast),
+        }
+    )
+
+
+def _left_out(item: LeftOutFiles) -> LeftOutFilesOut:
+    return LeftOutFilesOut.model_validate(
+        {**item._asdict(), "reason": str(item.why), "reason_parts": notes_shape(notes_of(item.why))}
+    )
 
 
 def _add_single(routes: APIRouter, state: ServerState) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from codefathom.server.schemas.search_schemas import CommitOut, Out, Sound
@@ -40,6 +42,45 @@ class ModulesOut(Out):
         examples=[["shop/__main__.py"]], description="files by whose names programs start, the first ones"
     )
     n_entry_points: int = Field(examples=[1], description="number of all of them")
+
+
+class TourStepOut(Out):
+    """A place to read."""
+
+    path: Sound = Field(examples=["shop/cart.py"], description="the file")
+    start_line: int = Field(examples=[4], description="first line to read")
+    end_line: int = Field(examples=[40], description="last line to read")
+    symbol: Sound = Field(examples=["Cart"], description="the definition there; empty: the beginning of the file")
+    reason: Literal["entry", "imported", "central"] = Field(
+        examples=["imported"],
+        description="`entry`: programs start there by its name; `imported`: a file of an earlier step imports it; "
+        "`central`: none of them does, and other files use it most",
+    )
+    source: Sound = Field(examples=["main.py"], description="the file of an earlier step that imports it, else empty")
+
+
+class SizedFileOut(Out):
+    """A file by its size."""
+
+    path: Sound = Field(examples=["shop/cart.py"], description="the file")
+    size: int = Field(examples=[1_200], description="in bytes")
+    changed_at: float = Field(
+        examples=[1_790_000_000.0], description="its time stamp, in seconds since 1970; 0 where there is none"
+    )
+
+
+class GlanceOut(Out):
+    """A project at a glance, made of its index without a model."""
+
+    project_id: str = Field(examples=["shop"], description="the project")
+    purpose: Sound = Field(
+        examples=["A shop that prices orders."], description="the first paragraph of its README; empty without one"
+    )
+    purpose_path: Sound = Field(examples=["README.md"], description="that README")
+    steps: list[TourStepOut] = Field(description="a reading tour of at most 10 steps, from an entry point down")
+    files: list[SizedFileOut] = Field(description="up to 400 files, the largest first")
+    n_files_left_out: int = Field(examples=[0], description="smaller files, which are not listed")
+    n_bytes_left_out: int = Field(examples=[0], description="their size")
 
 
 class CommitsOut(Out):

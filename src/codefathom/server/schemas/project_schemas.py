@@ -138,6 +138,60 @@ class PathOut(Out):
     )
 
 
+class RunPlanIn(In):
+    """A project that may be added: either a path or a url."""
+
+    path: str = Field(default="", max_length=4_096, examples=["~/code/shop"], description="a folder on the server")
+    url: str = Field(
+        default="", max_length=2_000, examples=[""], description="the address of a git repository, without a login"
+    )
+    revision: str = Field(
+        default="", max_length=1_000, examples=[""], description="branch, tag or commit of its git repository"
+    )
+    settings: dict[str, SettingValue] = Field(
+        default={}, max_length=200, examples=[{"source.ignore": ["fixtures/"]}], description="settings of the project"
+    )
+
+
+class LeftOutFilesOut(Out):
+    """Files and folders that would be left out for one reason."""
+
+    reason: Sound = Field(examples=["larger than 32 MB"], description="why they are left out")
+    reason_parts: Parts
+    n: int = Field(examples=[3], description="number of these files and folders")
+    examples: list[Sound] = Field(examples=[["data/prices.csv"]], description="the first ones")
+
+
+class RunPlanOut(Out):
+    """What a first run would read, and what it would take; names and sizes were looked at, and no file was read."""
+
+    branch: Sound = Field(
+        examples=["main"], description="the branch that is checked out, or the default one; empty where none is known"
+    )
+    is_known: bool = Field(
+        examples=[True], description="False for a repository elsewhere: its files are known when the copy is made"
+    )
+    n_files: int = Field(default=0, examples=[120], description="files that would be read")
+    n_bytes: int = Field(default=0, examples=[1_200_000], description="their size")
+    languages: dict[str, int] = Field(
+        default={}, examples=[{"python": 100, "markdown": 20}], description="number of files by language"
+    )
+    left_out: list[LeftOutFilesOut] = Field(default=[], description="by reason, those of most files first")
+    n_reasons_left_out: int = Field(default=0, examples=[0], description="further reasons, which are not listed")
+    seconds: float = Field(default=0.0, examples=[2.7], description="expected time until all can be searched")
+    index_bytes: int = Field(default=0, examples=[6_000_000], description="expected size of the index")
+    embedding_model: Sound = Field(
+        default="", examples=[""], description="a slow embedding model that is asked for vectors after that"
+    )
+    embedding_tokens: int = Field(default=0, examples=[0], description="that it reads")
+    model_tokens: int = Field(
+        default=0, examples=[0], description="tokens that a language model would be sent at most, to parse or describe"
+    )
+    cost: float | None = Field(
+        default=None, examples=[None], description="of all that remote models are sent; null where it is not known"
+    )
+
+
 class WatchOut(Out):
     """The watching of a project: whether its index follows its files by itself, and how."""
 

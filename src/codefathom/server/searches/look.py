@@ -12,12 +12,24 @@ from codefathom.facts.reasons import Note
 from codefathom.project.browsing import TreeEntry
 from codefathom.question.asker import result_of
 from codefathom.question.question import Question
+from codefathom.search.graph.glance import Glance
 from codefathom.search.graph.module_map import ModuleMap
 from codefathom.types import BlamedLines, Check, CommitMark, FoundSymbol, IndexedFile, NamedPlace, Status
 
 ALL_PARTS = 1_000_000  # of a map; more have no room in the largest answer
 LookKind = Literal[
-    "files", "entries", "folders", "outline", "name", "blame", "commits", "module_map", "modules", "status", "checks"
+    "files",
+    "entries",
+    "folders",
+    "outline",
+    "name",
+    "blame",
+    "commits",
+    "glance",
+    "module_map",
+    "modules",
+    "status",
+    "checks",
 ]
 
 
@@ -85,6 +97,10 @@ def _commits(engine: Engine, look: Look) -> tuple[CommitMark, ...]:
     return engine.recent_commits(look.limit)
 
 
+def _glance(engine: Engine, _: Look) -> Glance:
+    return engine.glance()
+
+
 def _module_map(engine: Engine, look: Look) -> ModuleMap:
     return engine.module_map(look.path)
 
@@ -112,6 +128,7 @@ _LOOKS: Mapping[LookKind, Callable[[Engine, Look], Any]] = {
     "name": _name,
     "blame": _blame,
     "commits": _commits,
+    "glance": _glance,
     "module_map": _module_map,
     "modules": _modules,
     "status": _status,

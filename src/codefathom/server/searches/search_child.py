@@ -29,6 +29,7 @@ from codefathom.question.question import Question
 from codefathom.server.projects.packed_settings import PackedSettings
 from codefathom.server.searches.look import Look, seen
 from codefathom.server.searches.loose_index import LooseIndexTask, index_loose, place_of
+from codefathom.server.searches.run_plan import RunPlanTask, run_plan
 from codefathom.source.revisions.revision import Revision
 from codefathom.telemetry import Past, recording
 
@@ -51,7 +52,7 @@ class SearchTask(QuickPickle):
 
 
 _MANY_OBJECTS = 10_000  # new ones, between two looks for circles: a search makes thousands, and few circles
-Task: TypeAlias = SearchTask | LooseIndexTask
+Task: TypeAlias = SearchTask | LooseIndexTask | RunPlanTask
 
 
 class AnswerPiece(NamedTuple):
@@ -123,6 +124,9 @@ def answer(task: Task, opened: RecentEngines) -> Iterator[AnswerPiece | AnswerEn
 def _events(task: Task, opened: RecentEngines) -> Iterator[Any]:
     if isinstance(task, LooseIndexTask):
         yield index_loose(task)
+        return
+    if isinstance(task, RunPlanTask):
+        yield run_plan(task)
         return
     with opened.lease(task) as leased:
         changed = None if task.changed is None else _never_refreshed(task.changed)

@@ -18,6 +18,7 @@ from codefathom.server.http.problem_json import SLOW_SEARCH, LeftError, WorkerDi
 from codefathom.server.http.time_spent import slow_error, spending_on
 from codefathom.server.projects.packed_settings import sendable
 from codefathom.server.searches.loose_index import LooseIndexTask
+from codefathom.server.searches.run_plan import RunPlanTask
 from codefathom.server.searches.search_child import AnswerEnd, AnswerPiece, Broken, SearchTask, Task
 from codefathom.server.searches.search_end import SearchEnd
 from codefathom.system.children import start_python
@@ -181,6 +182,8 @@ def _shutting_down() -> IndexingError:
 
 def _named(task: Task) -> str:
     """Return the subject of a task, for the log. What a client asks may be secret, and is left out."""
+    if isinstance(task, RunPlanTask):
+        return f"the plan of {task.root!r}" if task.root else "a repository elsewhere"
     if isinstance(task, LooseIndexTask) or task.loose:
         return "files of no project"
     return f"{task.question.kind!r} in {task.root!r}"

@@ -1,0 +1,138 @@
+"""A project at a glance, without a model: its own words on what it is for, a tour from its entry on, sizes and ages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from codefathom.facts.languages import CODE
+from codefathom.facts.paths import starts_program
+from codefathom.search.graph.main_types import stands_aside
+from codefathom.search.graph.project_map import MapSymbol, usual_parts
+from codefathom.search.graph.reference_graph import ReferenceGraph
+from codefathom.search.project_overview import readmes
+from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.stores.catalog.records import StoredDocument
+from codefathom.text.kept_names import is_kept_text
+
+MOST_STEPS = 10
+MOST_SIZED_FILES = 400  # more can no longer be told apart in a picture
+_MOST_STEP_LINES = 60
+_MOST_PURPOSE_CHARS = 500
+StepReason: TypeAlias = Literal["entry", "imported", "central"]
+_IMPORTED: StepReason = "imported"
+
+
+class TourStep(NamedTuple):
+    """A place to read, and how one comes there."""
+
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str  # qualified name of the definition in these lines; "" for the beginning of the file
+    reason: StepReason
+    source: str  # path of an earlier step that imports it, else ""
+
+
+class SizedFile(NamedTuple):
+    """A file with its size and the time of its last change."""
+
+    path: str
+    size: int  # bytes
+    changed_at: float  # seconds since 1970, as its time stamp says; 0 where there is none
+
+
+class Glance(NamedTuple):
+    """What the first page of a project shows of it."""
+
+    purpose: str  # the first paragraph of its README, "" where there is none
+    purpose_path: str
+    steps: tuple[TourStep, ...]
+    files: tuple[SizedFile, ...]  # the largest first
+    n_files_left_out: int
+    n_bytes_left_out: int
+
+
+def glance(catalog: SearchCatalog, *, has_times: bool = True) -> Glance:
+    """Return a project at a glance; `has_times` is False where time stamps of files do not tell when they changed."""
+    documents = [item for item in catalog.documents() if not is_kept_text(item.path)]
+    path, text = _readme(catalog, documents)
+    sized = sorted(documents, key=lambda item: (-item.size, item.path))
+    return Glance(
+        first_paragraph(text),
+        path,
+        tuple(_tour(catalog, documents)),
+        tuple(
+            SizedFile(item.path, item.size, item.mtime_ns / 1e9 if has_times else 0.0)
+            for item in sized[:MOST_SIZED_FILES]
+        ),
+        len(sized[MOST_SIZED_FILES:]),
+        sum(item.size for item in sized[MOST_SIZED_FILES:]),
+    )
+
+
+def _readme(catalog: SearchCatalog, documents: Sequence[StoredDocument]) -> tuple[str, str]:
+    for found in catalog.texts(readmes(documents)):
+        return found.path, found.text
+    return "", ""
+
+
+def first_paragraph(text: str) -> str:
+    """Return the first paragraph of prose of a README, as plain words; "" where there is none."""
+    for block in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n")[:20_000]):
+        lines = [line.strip() for line in block.strip().split("\n")]
+        if len(lines) > 1 and re.fullmatch(r"([=\-~^#*+])\1{2,}", lines[1]):  # a heading and its underline
+            lines = lines[2:]
+        lines = [line for line in lines if line and not re.match(r"(#|!\[|\[!|<|\.\. |:|```|---|===|\|)", line)]
+        words = " ".join(lines)
+        words = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", words)
+        words = re.sub(r"`([^`<]+?) *<[^>]*>`_+|[`*]{1,3}", lambda found: found[1] or "", words).strip()
+        if len(words.split()) > 2 or (words and words[-1] in ".。"):
+            return words if len(words) <= _MOST_PURPOSE_CHARS else words[: _MOST_PURPOSE_CHARS - 1].rstrip() + "…"
+    return ""
+
+
+def _tour(catalog: SearchCatalog, documents: Sequence[StoredDocument]) -> Iterator[TourStep]:
+    """Yield places to read: an entry, then again and again the most central file that one read before imports."""
+    code = {item.path: item for item in documents if item.language in CODE and not stands_aside(item.path)}
+    parts = usual_parts(catalog).parts
+    ranks = {part.path: part.rank for part in parts if part.path in code}
+    best: dict[str, MapSymbol] = {}
+    for part in parts:
+        if part.symbol is not None:
+            best.setdefault(part.path, part.symbol)
+    links = ReferenceGraph(catalog).links
+    central = sorted(code, key=lambda path: (ranks.get(path, len(code)), path))
+    entries = [path for path in central if starts_program(path.rpartition("/")[2])]
+    entries.sort(key=lambda path: (path.count("/"), ranks.get(path, len(code)), path))
+    starts: list[tuple[str, StepReason]] = [
+        *((path, "entry") for path in entries),
+        *((path, "central") for path in central),
+    ]
+    open_paths: dict[str, str] = {}
+    read: dict[str, None] = {}
+    while len(read) < min(MOST_STEPS, len(code)):
+        source, reason = "", _IMPORTED
+        if open_paths:
+            path = min(open_paths, key=lambda path: (ranks.get(path, len(code)), path))
+            source = open_paths.pop(path)
+        else:
+            path, reason = next(start for start in starts if start[0] not in read)
+        read[path] = None
+        for targets in links.targets(path).values():
+            for target in targets:
+                if target in code and target not in read:
+                    open_paths.setdefault(target, path)
+        yield _step(catalog, code[path], best, reason, source)
+
+
+def _step(
+    catalog: SearchCatalog, document: StoredDocument, best: Mapping[str, MapSymbol], reason: StepReason, source: str
+) -> TourStep:
+    start, end, name = 1, document.n_lines, ""
+    if (chosen := best.get(document.path)) is not None:
+        for symbol in catalog.symbols_of(document.path):
+            if symbol.name_line == chosen.line and symbol.qualified_name == chosen.name:
+                start, end, name = symbol.start_line, symbol.end_line, symbol.qualified_name
+    return TourStep(document.path, start, max(start, min(end, start + _MOST_STEP_LINES - 1)), name, reason, source)

@@ -1,0 +1,58 @@
+import { lazy, Suspense } from "react";
+import { get, type Schemas, useLoad } from "../api/client";
+import { useTexts } from "../i18n";
+import { Boundary, Loading, Trouble } from "../parts";
+import { CitationLink } from "../viewer/citation-link";
+import { glanceText } from "./glance-text";
+
+const Treemap = lazy(() => import("./treemap"));
+
+type Glance = Schemas["GlanceOut"];
+
+/** What a project is for in its own words, where to read it, and its files by size and age. */
+export function GlanceParts({ projectId }: { readonly projectId: string }) {
+  const t = useTexts(glanceText);
+  const glance = useLoad((signal) => get<Glance>("/glance", { project_id: projectId }, signal), [projectId]);
+  if (glance.problem) return <Trouble problem={glance.problem} onRetry={glance.reload} />;
+  if (!glance.value) return <Loading />;
+  const { purpose, purpose_path, steps, files } = glance.value;
+  return (
+    <>
+      {purpose && (
+        <blockquote className="project-purpose" cite={purpose_path}>
+          <p>{purpose}</p>
+          <footer className="soft">
+            {t("purpose.from")} <CitationLink projectId={projectId} path={purpose_path} />
+          </footer>
+        </blockquote>
+      )}
+      {steps.length > 0 && <Tour projectId={projectId} steps={steps} />}
+      {files.length > 0 && (
+        <Boundary>
+          <Suspense fallback={<section className="panel treemap-panel" />}>
+            <Treemap projectId={projectId} glance={glance.value} />
+          </Suspense>
+        </Boundary>
+      )}
+    </>
+  );
+}
+
+function Tour({ projectId, steps }: { readonly projectId: string; readonly steps: Glance["steps"] }) {
+  const t = useTexts(glanceText);
+  return (
+    <section className="panel" aria-labelledby="project-tour">
+      <h2 id="project-tour">{t("tour")}</h2>
+      <p className="soft">{t("tour.hint")}</p>
+      <ol className="project-tour">
+        {steps.map(({ path, start_line, end_line, symbol, reason, source }) => (
+          <li key={path}>
+            <CitationLink projectId={projectId} path={path} startLine={start_line} endLine={end_line} />{" "}
+            {symbol && <code>{symbol}</code>}
+            <span className="soft">{t(`tour.${reason}`, { source })}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
