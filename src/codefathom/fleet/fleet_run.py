@@ -14,7 +14,7 @@ from codefathom.fleet.manifest import Manifest, Repository, Shard, locked
 from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
 from codefathom.fleet.shard_catalogs import KEPT, SIGHT
 from codefathom.fleet.shard_parts import wrong_content, wrong_size
-from codefathom.fleet.shards import SHARDS, ShardOrder, build, folder_name, forget
+from codefathom.fleet.shards import SHARDS, MadeShard, ShardMaker, ShardOrder, folder_name, forget
 from codefathom.fleet.sources import (
     RemotePlaces,
     RepositoryPlace,
@@ -73,8 +73,16 @@ class _Changes:
 class FleetRun:
     """One run; it needs the writer lock of the fleet."""
 
-    def __init__(self, manifest: Manifest, place: Location, remote: RemoteSources, on_progress: OnProgress) -> None:
+    def __init__(
+        self,
+        manifest: Manifest,
+        place: Location,
+        remote: RemoteSources,
+        maker: ShardMaker,
+        on_progress: OnProgress,
+    ) -> None:
         self._manifest, self._place, self._remote, self._on_progress = manifest, place, remote, on_progress
+        self._maker = maker
         self._rules: ScanRules = scan_rules(place.settings, place.variables)._replace(follow_symlinks=False)
         self._changes = _Changes()
 
@@ -117,7 +125,9 @@ class FleetRun:
         changes.slots |= self._sharing(changes.contents)
         before = {shard.slot: shard for shard in manifest.shards()}
         self._find_damage(before.values(), full=full)
-        n_made = sum(self._remake(slot, before.get(slot)) for slot in sorted(changes.slots))
+        orders = (self._order(slot, before.get(slot)) for slot in sorted(changes.slots))
+        n_made = sum(map(self._take_in, self._maker.make(filter(None, orders))))
+        changes.notes += self._maker.notes
         generation = manifest.generation
         if changes.names or n_made or is_reclassed or not generation:
             generation += 1
@@ -299,21 +309,26 @@ class FleetRun:
                 self._changes.damaged[shard.slot] = Failure(shard.folder, problem)
                 self._changes.slots.add(shard.slot)
 
-    def _remake(self, slot: int, before: Shard | None) -> bool:
-        """Put a new version of a shard in force; return False where the one before holds the same."""
-        manifest = self._manifest
-        files = manifest.homes(slot)
-        trees = {item.name: tree_of(item.place, item.state) for item in manifest.repositories() if item.slot == slot}
+    def _order(self, slot: int, before: Shard | None) -> ShardOrder | None:
+        """Return what a shard has to hold now; None where the version in force holds the same."""
+        files = self._manifest.homes(slot)
+        listed = (item for item in self._manifest.repositories() if item.slot == slot)
+        trees = {item.name: tree_of(item.place, item.state) for item in listed}
         damaged = self._changes.damaged.get(slot)
         order = ShardOrder(slot, files, trees, None if damaged else before, damaged.path if damaged else "")
         if before is not None and before.folder == folder_name(order, self._place):
-            return False  # what is in force is never opened for writing
-        built = build(order, self._place, self._on_progress) if files else None
-        if built is None:
+            return None  # what is in force is never opened for writing
+        return order
+
+    def _take_in(self, made: MadeShard) -> bool:
+        """Put a new version of a shard in force; return False where there was none, and is none now."""
+        manifest, slot = self._manifest, made.order.slot
+        if made.built is None:
+            was_there = any(shard.slot == slot for shard in manifest.shards())
             manifest.remove_shard(slot)
-            return before is not None
-        manifest.put_shard(built.shard, built.names, built.paths)
-        manifest.put_parts(slot, built.parts)
+            return was_there
+        manifest.put_shard(made.built.shard, made.built.names, made.built.paths)
+        manifest.put_parts(slot, made.built.parts)
         return True
 
     def _join_words(self, generation: int) -> None:

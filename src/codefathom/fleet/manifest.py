@@ -26,6 +26,7 @@ from codefathom.text.file_stems import by_stem
 
 FORMAT = "1"
 _WAIT_S = 30.0
+_STORE_KEY = "store_key"
 # files: content is the hash that git gives the bytes; home is 1 where the shard of its repository has them, else
 # another repository, that came before, has the same bytes. `stem` is that of `text.file_stems`, of homes only.
 _SCHEMA = """
@@ -217,6 +218,13 @@ class Manifest:
     def put_meta(self, values: Mapping[str, str]) -> None:
         """Store values, inside a transaction."""
         self.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+
+    def store_key(self) -> bytes:
+        """Return the key that signs the records of shards elsewhere; it is made when it is first needed."""
+        if not self.meta(_STORE_KEY):
+            with self.transaction():
+                self.put_meta({_STORE_KEY: os.urandom(32).hex()})
+        return bytes.fromhex(self.meta(_STORE_KEY))
 
     @property
     def generation(self) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copyreg
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, MappingView, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from codefathom.errors import FathomError
@@ -118,4 +121,20 @@ def plain(value: Any) -> Any:
 
 def packed(value: object) -> bytes:
     """Return a value as it is sent."""
-    return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    stream = BytesIO()
+    pickler = pickle.Pickler(stream, protocol=pickle.HIGHEST_PROTOCOL)
+    pickler.dispatch_table = _REDUCED
+    pickler.dump(value)
+    return stream.getvalue()
+
+
+def _frozen(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(values)
+
+
+def _reduced(mapping: MappingProxyType[Any, Any]) -> tuple[Callable[[dict[Any, Any]], Any], tuple[dict[Any, Any]]]:
+    return _frozen, (dict(mapping),)
+
+
+# Settings have some of these.
+_REDUCED: dict[type, Callable[[Any], Any]] = {**copyreg.dispatch_table, MappingProxyType: _reduced}
