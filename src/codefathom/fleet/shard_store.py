@@ -11,6 +11,7 @@ import json
 import os
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from hashlib import blake2b
 from typing import BinaryIO, NamedTuple, Protocol
 
@@ -32,6 +33,7 @@ class StoreAddress(NamedTuple):
 
     address: str  # a folder, or the URL of a bucket
     key: bytes
+    most_bytes: int = 100_000_000_000  # of the shards that a machine keeps on its own disk
 
     @property
     def is_folder(self) -> bool:
@@ -55,6 +57,10 @@ class ShardStore(Protocol):
 
         Raises DamagedError where a file is missing or differs, IndexingError.
         """
+        ...
+
+    def names(self) -> set[str]:
+        """Return the names of all shards that have a record. Raises IndexingError."""
         ...
 
     def remove(self, name: str) -> None:
@@ -96,16 +102,24 @@ def _signature(content: bytes, key: bytes) -> bytes:
 
 def copy_whole(source: Folder, target: Folder, name: str, parts: Collection[ShardPart]) -> None:
     """Copy a shard below a folder, where it has its name once it is whole. Raises DamagedError, IndexingError."""
-    own = f"{name}.{os.urandom(4).hex()}{NEW}"
     try:
-        try:
-            copy_parts(source, target.below(own), name, parts)
-            target.remove(name)
-            target.rename(own, name)
-        finally:
-            target.remove(own)
+        with new_shard(target, name) as folder:
+            copy_parts(source, folder, name, parts)
     except OSError as error:
         raise writing_error("cannot copy a shard", target, error) from error
+
+
+@contextmanager
+def new_shard(target: Folder, name: str) -> Iterator[Folder]:
+    """Yield a folder that takes the name of a shard once the block has ended well. Raises OSError."""
+    own = f"{name}.{os.urandom(4).hex()}{NEW}"
+    target.below(own).make()
+    try:
+        yield target.below(own)
+        target.remove(name)
+        target.rename(own, name)
+    finally:
+        target.remove(own)
 
 
 def copy_parts(source: Folder, target: Folder, name: str, parts: Collection[ShardPart]) -> None:

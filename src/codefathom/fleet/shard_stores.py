@@ -1,4 +1,4 @@
-"""The stores of shards: a folder that all machines see."""
+"""The stores of shards: a folder that all machines see, or a bucket."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import os
 from collections.abc import Collection
 from contextlib import suppress
 
-from codefathom.errors import IndexingError
+from codefathom.errors import IndexingError, SettingsError
+from codefathom.fleet.object_store import ObjectStore
 from codefathom.fleet.shard_parts import RECORD, ShardPart, wrong_size
 from codefathom.fleet.shard_store import (
     MOST_RECORD_BYTES,
@@ -23,11 +24,19 @@ from codefathom.stores.folder import Folder
 from codefathom.stores.write_errors import writing_error
 
 _ATTEMPTS = 3
+_BUCKETS = ("s3://", "gs://", "az://")
 
 
 def open_store(address: StoreAddress) -> ShardStore:
-    """Return the store at an address."""
-    return FolderStore(Folder(address.address), address.key)
+    """Return the store at an address. Raises SettingsError."""
+    if address.is_folder and (not address.address or os.path.isabs(address.address)):
+        return FolderStore(Folder(address.address), address.key)
+    if address.address.startswith(_BUCKETS):
+        return ObjectStore(address.address, address.key)
+    raise SettingsError(
+        f"search.fleet_store cannot be {address.address!r}",
+        hint="give the whole path of a folder, or an address such as s3://BUCKET/FOLDER",
+    )
 
 
 class FolderStore:
@@ -69,6 +78,14 @@ class FolderStore:
     def bring(self, name: str, parts: Collection[ShardPart], target: Folder) -> None:
         """See `ShardStore`."""
         copy_whole(self._folder.below(name), target, name, parts)
+
+    def names(self) -> set[str]:
+        """See `ShardStore`."""
+        return {
+            name
+            for name in self._folder.names()
+            if not name.endswith(NEW) and self._folder.below(name).file(RECORD).kind() == "file"
+        }
 
     def remove(self, name: str) -> None:
         """See `ShardStore`."""
