@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.contracts.s3_server import S3Server, s3_server
 
 from codefathom.errors import DamagedError, IndexingError, SettingsError
 from codefathom.fleet.manifest import Shard
@@ -35,12 +35,9 @@ class Opened(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def s3_endpoint() -> Iterator[str]:
-    server = pytest.importorskip("moto.server").ThreadedMotoServer(ip_address="127.0.0.1", port=0)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+def bucket_server() -> Iterator[S3Server]:
+    with s3_server() as server:
+        yield server
 
 
 @pytest.fixture(params=["folder", "s3"])
@@ -53,26 +50,14 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
             (folder / name).write_bytes(content)
 
         return Opened(str(folder), put, lambda name: (folder / name).unlink())
-    if importlib.util.find_spec("obstore") is None:
-        pytest.skip("obstore is not installed: pip install 'codefathom[s3]'")
-    endpoint = request.getfixturevalue("s3_endpoint")
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": endpoint,
-        "AWS_ALLOW_HTTP": "true",
-    }.items():
+    server = request.getfixturevalue("bucket_server")
+    for name, value in server.variables.items():
         monkeypatch.setenv(name, value)
-    import boto3
-
-    client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
-    bucket = f"shards-{os.urandom(4).hex()}"
-    client.create_bucket(Bucket=bucket)
+    bucket = server.new_bucket()
     return Opened(
         f"s3://{bucket}/fleets/one",
-        lambda name, content: client.put_object(Bucket=bucket, Key=f"fleets/one/{name}", Body=content),
-        lambda name: client.delete_object(Bucket=bucket, Key=f"fleets/one/{name}"),
+        lambda name, content: server.put(bucket, f"fleets/one/{name}", content),
+        lambda name: server.delete(bucket, f"fleets/one/{name}"),
     )
 
 

@@ -219,6 +219,11 @@ class Manifest:
         """Store values, inside a transaction."""
         self.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
 
+    @property
+    def has_store_key(self) -> bool:
+        """True once shards were kept for other machines."""
+        return bool(self.meta(_STORE_KEY))
+
     def store_key(self) -> bytes:
         """Return the key that signs the records of shards elsewhere; it is made when it is first needed."""
         if not self.meta(_STORE_KEY):
@@ -396,6 +401,10 @@ class Manifest:
     def put_parts(self, slot: int, parts: Collection[ShardPart]) -> None:
         """Store the files of a version of a shard, inside a transaction."""
         self.write("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", ((slot, *part) for part in parts))
+
+    def built_paths(self, slot: int) -> list[str]:
+        """Return the paths of the files of a shard."""
+        return [row[0] for row in self.read("SELECT path FROM stems WHERE slot = ? ORDER BY path", (slot,))]
 
     def put_shard(self, shard: Shard, names: bytes, paths: Collection[str]) -> None:
         """Put a version of a shard in force, inside a transaction."""

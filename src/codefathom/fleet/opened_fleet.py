@@ -18,7 +18,7 @@ from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, SHARD_MIXED, Note
 from codefathom.fleet.cluster.cluster_shards import ClusterCatalogs, ClusterVectors
 from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.cluster.shard_calls import VectorsPart
-from codefathom.fleet.fleet_place import name_of_fleet
+from codefathom.fleet.fleet_place import name_of_fleet, store_to_read
 from codefathom.fleet.fleet_run import WORDS
 from codefathom.fleet.inspected_fleet import fleet_checks, fleet_status
 from codefathom.fleet.manifest import Manifest
@@ -144,7 +144,8 @@ def _shards_of(manifest: Manifest, place: Location) -> ShardCatalogs:
             f"a cluster reads the fleet {name_of_fleet(place)!r}, and only those who may read all of it can ask it",
             hint=f"start the server without --cluster, or let the operator of the fleet remove its file {READERS}",
         )
-    return ClusterCatalogs(manifest, RayCluster.connect(search.fleet_cluster), search.fleet_timeout_s)
+    store = store_to_read(search.fleet_store, manifest)
+    return ClusterCatalogs(manifest, RayCluster.connect(search.fleet_cluster), search.fleet_timeout_s, store)
 
 
 class FleetIndex(CurrentIndex):

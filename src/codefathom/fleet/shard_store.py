@@ -158,6 +158,12 @@ def damaged(name: str, problem: Note) -> DamagedError:
     )
 
 
+def problem_of(error: DamagedError) -> Note:
+    """Return what is wrong with a shard, without its name."""
+    problem = error.told.values.get("error") if isinstance(error.told, Note) else None
+    return problem if isinstance(problem, Note) else verbatim(str(error))
+
+
 def _pieces(stream: BinaryIO) -> Iterator[bytes]:
     while piece := stream.read(_PIECE):
         yield piece

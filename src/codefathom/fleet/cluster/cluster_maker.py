@@ -148,6 +148,8 @@ class ClusterMaker:
             )
             return self._built_here(order)
         name = outcome.shard.folder
+        if self._place.settings.search.fleet_store and wrong_size(self._shards.below(name), outcome.parts):
+            self._store.bring(name, outcome.parts, self._shards)
         if wrong_size(self._shards.below(name), outcome.parts):
             raise IndexingError(
                 f"a machine of the cluster made the shard {name}, and it is not in {self._shards.path!r} here",

@@ -15,9 +15,10 @@ from codefathom.fleet.shard_stores import open_store
 from codefathom.fleet.shards import SHARDS
 from codefathom.project.location import user_cache_dir
 from codefathom.stores.folder import Folder
-from codefathom.stores.lock import UseLock, unused, used_at
+from codefathom.stores.lock import UseLock, WriterLock, held_lock, unused, used_at
 
 _CACHE, _USES = "fleet-shards", "uses"
+_WAIT_S = 600.0
 
 
 class ShardCache:
@@ -39,9 +40,11 @@ class ShardCache:
             use = UseLock(self._uses.below(name))
             use.acquire()
             try:
-                if wrong_size(self._shards.below(name), parts):
-                    self._shards.make()
-                    self._store.bring(name, parts, self._shards)
+                # Another process of this machine may be bringing it now.
+                with held_lock(WriterLock(self._uses.below(name)), wait_s=_WAIT_S):
+                    if wrong_size(self._shards.below(name), parts):
+                        self._shards.make()
+                        self._store.bring(name, parts, self._shards)
             except BaseException:
                 use.release()
                 raise

@@ -14,6 +14,7 @@ from codefathom.errors import FathomError
 from codefathom.facts.reasons import Note
 from codefathom.fleet.manifest import Repository, Shard
 from codefathom.fleet.shard_parts import ShardPart
+from codefathom.fleet.shard_store import StoreAddress
 
 
 class VectorsPart(NamedTuple):
@@ -41,6 +42,7 @@ class ShardReply:
     value: Any = None
     error: FathomError | None = None
     problem: Note | None = None  # why the shard cannot be asked at all
+    away: Note | None = None  # why it cannot be asked now
 
 
 class ShardList(NamedTuple):
@@ -51,11 +53,12 @@ class ShardList(NamedTuple):
     generation: int
     listed: tuple[Shard, ...]
     files: Mapping[int, Sequence[ShardPart]]  # by slot
+    store: StoreAddress | None = None  # where they are found; None: in the folder of the fleet, which all machines see
 
     @property
     def key(self) -> tuple[str, str, int]:
         """What tells this list from others."""
-        return self.root, self.identity, self.generation
+        return f"{self.root} {self.store.address if self.store else ''}", self.identity, self.generation
 
     def folder_of(self, slot: int) -> str:
         """Return the name of the folder of a shard, which says what it holds."""
