@@ -40,7 +40,7 @@ class ObjectStore:
         self._obstore, self._url, self._key = obstore, url, key
         self._missing = obstore.exceptions.NotFoundError, FileNotFoundError
         self._failed = obstore.exceptions.BaseError
-        with self._asked("open"):
+        with self._store_errors("open"):
             self._store = obstore.store.from_url(
                 url,
                 retry_config={"max_retries": 5, "retry_timeout": timedelta(seconds=_TRIED_S)},
@@ -49,7 +49,7 @@ class ObjectStore:
     def names(self) -> set[str]:
         """See `ShardStore`."""
         ending = f"/{RECORD}"
-        with self._asked("list"):
+        with self._store_errors("list"):
             pages = self._obstore.list(self._store)
             return {
                 meta["path"].removesuffix(ending) for page in pages for meta in page if meta["path"].endswith(ending)
@@ -57,7 +57,7 @@ class ObjectStore:
 
     def find(self, name: str) -> BuiltShard | None:
         """See `ShardStore`."""
-        with self._asked("read"):
+        with self._store_errors("read"):
             try:
                 reply = self._obstore.get(self._store, f"{name}/{RECORD}")
             except self._missing:
@@ -71,7 +71,7 @@ class ObjectStore:
         name = built.shard.folder
         if earlier := self.find(name):
             return earlier
-        with self._asked("write"):
+        with self._store_errors("write"):
             for part in built.parts:
                 with part_file(source, part.name).open() as stream:
                     self._obstore.put(self._store, f"{name}/{part.name}", stream)
@@ -81,7 +81,7 @@ class ObjectStore:
     def bring(self, name: str, parts: Collection[ShardPart], target: Folder) -> None:
         """See `ShardStore`."""
         try:
-            with self._asked("read"), new_shard(target, name) as folder:
+            with self._store_errors("read"), new_shard(target, name) as folder:
                 for part in parts:
                     write_part(folder, name, part, self._pieces(name, part))
         except OSError as error:
@@ -96,14 +96,14 @@ class ObjectStore:
 
     def remove(self, name: str) -> None:
         """See `ShardStore`."""
-        with self._asked("write"):
+        with self._store_errors("write"):
             pages = list(self._obstore.list(self._store, prefix=name))
             paths = [meta["path"] for page in pages for meta in page]
             for path in sorted(paths, key=lambda path: not path.endswith(RECORD)):  # without a record there is no shard
                 self._obstore.delete(self._store, path)
 
     @contextmanager
-    def _asked(self, action: str) -> Iterator[Any]:
+    def _store_errors(self, action: str) -> Iterator[Any]:
         try:
             yield
         except self._failed as error:
