@@ -201,6 +201,7 @@ $(INSTALLED): pyproject.toml
 # 285 MB. PyPI has no wheel of Ray for each Python; without it its tests are skipped.
 $(WITH_RAY): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --only-binary ray -e ".[cluster]" || echo "Ray cannot be installed for this Python"
+	$(BIN)/python -m pip install --quiet -e ".[s3]" "moto[s3,server]>=5.2" || echo "the tests of buckets are skipped"
 	touch $@
 
 $(PAGE): web/node_modules/.package-lock.json $(PAGE_SOURCES)

@@ -132,8 +132,8 @@ OF_THE_SERVER = {"anyio", "fastapi", "h11", "mcp", "mcp_types", "opentelemetry",
 # What the extra `lsp` brings.
 OF_EDITORS = {"lsprotocol", "pygls"}
 
-# What the extra `cluster` brings.
-OF_CLUSTERS = {"ray"}
+# What the extras `cluster` and `s3` bring.
+OF_CLUSTERS = {"ray", "obstore"}
 
 
 @cache
@@ -327,7 +327,7 @@ def test_libraries_are_imported_by_their_own_adapter_only() -> None:
     of_editors = {name: uses.pop(name, set()) for name in OF_EDITORS}
     assert {path for paths in of_editors.values() for path in paths if not path.startswith("lsp/")} == set()
     of_clusters = {name: uses.pop(name, set()) for name in OF_CLUSTERS}
-    assert set().union(*of_clusters.values()) == {"fleet/cluster/ray_cluster.py"}
+    assert set().union(*of_clusters.values()) == {"fleet/cluster/ray_cluster.py", "fleet/object_store.py"}
     assert uses == LIBRARIES
 
 

@@ -90,7 +90,8 @@ class Engine(Upkeep, SavedIndex):
         kind: type[CurrentIndex] = CurrentIndex
         if os.path.exists(os.path.join(place.root, _MANIFEST)):
             from codefathom.fleet.fleet_list import FleetList
-            from codefathom.fleet.opened_fleet import FleetIndex, place_of_fleet
+            from codefathom.fleet.fleet_place import place_of_fleet
+            from codefathom.fleet.opened_fleet import FleetIndex
 
             if (fleet := FleetList(place.state_dir).of_root(place.root)) is not None:
                 kind, place = FleetIndex, place_of_fleet(place, fleet.name)

@@ -425,7 +425,7 @@ def die(kind):
         return result
     setattr(fleet_run.FleetRun, kind, step)
 
-for kind in ("_take", "_assign", "_remake", "_join_words"):
+for kind in ("_take", "_assign", "_take_in", "_join_words"):
     die(kind)
 fleet_run.MOST_BYTES = 1
 Fleet.open("team").index()

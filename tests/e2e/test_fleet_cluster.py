@@ -5,7 +5,6 @@ Three nodes of real Ray on this machine. `make test-cluster` kills more often: `
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
@@ -15,29 +14,24 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, NamedTuple
 
 import pytest
+from tests.e2e.ray_nodes import PACKAGE, Nodes, needs_ray, other_code, three_nodes
 from tests.waiting import LONG_S, Started, comes, join
 
 from codefathom import Engine, __version__
 from codefathom.cli import main
 from codefathom.fleet import fleet_run
-from codefathom.fleet.cluster import cluster_machines, ray_cluster
+from codefathom.fleet.cluster import cluster_machines
 from codefathom.fleet.cluster.cluster_machines import ClusterMachines
 from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.cluster.shard_calls import ShardState
 from codefathom.fleet.fleet import Fleet
 from codefathom.types import SearchResult
 
-needs_ray = pytest.mark.skipif(
-    importlib.util.find_spec("ray") is None,
-    reason="Ray is not installed: pip install 'codefathom[cluster]' (PyPI has no wheel of it for each Python)",
-)
-PACKAGE = Path(fleet_run.__file__).parents[1]
 ROOMS = ("search", "stores", "question", "text")
 QUESTIONS = (
     "where is the confidence of a search calculated",
@@ -53,14 +47,6 @@ QUESTIONS = (
     "a knitting pattern for woollen socks",
 )
 MODES = ("lexical", "vector", "symbol", "regex")
-
-
-class Nodes(NamedTuple):
-    """Nodes of Ray on this machine."""
-
-    address: str
-    add: Callable[..., Any]
-    remove: Callable[..., None]
 
 
 class Served(NamedTuple):
@@ -81,27 +67,8 @@ class Served(NamedTuple):
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Nodes]:
-    """Start three nodes."""
-    from ray.cluster_utils import Cluster
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("RAY_enable_metrics_collection", "0")
-        patch.setenv("RAY_worker_niceness", "0")  # else actors get no processor time beside other tests
-        os.makedirs("/tmp/ray", exist_ok=True)  # else Ray fails where it has never run
-        # Not 127.0.0.1, for which Ray takes the address by which others reach this machine.
-        node = {"num_cpus": 1, "object_store_memory": 80_000_000}
-        head = {**node, "include_dashboard": False, "node_ip_address": "127.0.0.2"}
-        nodes = Cluster(initialize_head=True, head_node_args=head)
-        for number in (3, 4):
-            nodes.add_node(wait=False, **node, node_ip_address=f"127.0.0.{number}")
-        nodes.wait_for_nodes()
-        yield Nodes(nodes.address, partial(nodes.add_node, **node), nodes.remove_node)
-        import ray
-
-        ray.shutdown()
-        ray_cluster._connected.cache_clear()
-        nodes.shutdown()
+    with three_nodes() as nodes:
+        yield nodes
 
 
 @pytest.fixture(scope="module")
@@ -265,14 +232,6 @@ def test_a_look_does_not_wait_for_a_machine_whose_actor_has_died(served: Served)
     looking.start()
     join(looking)
     assert len(states) == len(ROOMS)
-
-
-def other_code(folder: Path) -> Path:
-    """Copy the program into a folder, and change one of its files."""
-    shutil.copytree(PACKAGE, folder / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__", "static"))
-    with (folder / PACKAGE.name / "versions.py").open("a") as file:
-        file.write("# another version\n")
-    return folder
 
 
 def search_in_a_process(served: Served, question: str, **environ: str) -> subprocess.CompletedProcess[str]:

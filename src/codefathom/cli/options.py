@@ -983,6 +983,7 @@ COMMANDS = (
                 "index: list the files of all repositories again, also where nothing has changed, and make "
                 "damaged shards again",
             ),
+            _CLUSTER._replace(help="index: the machines of this Ray cluster make the shards; see docs/scale.md"),
         ),
         FleetOptions,
         (

@@ -347,6 +347,14 @@ class SearchSettings(NamedTuple):
             remote=True,
         ),
     ] = ""
+    fleet_store: Annotated[
+        str,
+        SettingRule(
+            "Where the machines of a cluster find the shards of fleets: a folder that all of them see, or "
+            "s3://BUCKET/FOLDER; each keeps copies on its own disk. Empty: the folder of the fleet, which all see.",
+            remote=True,
+        ),
+    ] = ""
     refresh: Annotated[
         str,
         SettingRule(

@@ -372,6 +372,7 @@ SHARD_NOT_ASKED = _kind("shard_not_asked", "shard {shard} ({repositories}): {rea
 AND_MORE = _kind("and_more", "and {count} more")
 SHARD_LATE = _kind("shard_late", "the time for the question was over (search.fleet_timeout_s)")
 SHARD_AWAY = _kind("shard_away", "no machine of the cluster answers for it (search.fleet_cluster)")
+SHARD_STORE_AWAY = _kind("shard_store_away", "a machine of the cluster cannot read it: {error}")
 SHARD_MIXED = _kind(
     "shard_mixed", "it holds repositories of other readers, too, until `fathom fleet index NAME` makes it again"
 )

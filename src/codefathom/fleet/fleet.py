@@ -9,15 +9,18 @@ from typing import NamedTuple, Self
 
 from codefathom.config.settings import Settings
 from codefathom.errors import UsageError
+from codefathom.fleet.cluster.cluster_maker import ClusterMaker
+from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.fleet_clones import CLONES
 from codefathom.fleet.fleet_list import FleetList, NamedFleet
+from codefathom.fleet.fleet_place import place_of_fleet, store_to_write
 from codefathom.fleet.fleet_run import FleetReport, FleetRun
 from codefathom.fleet.manifest import Manifest, Repository, Shard
-from codefathom.fleet.opened_fleet import place_of_fleet
 from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
 from codefathom.fleet.remote_sources import RemoteSources
 from codefathom.fleet.shard_parts import wrong_content
-from codefathom.fleet.shards import SHARDS, forget
+from codefathom.fleet.shard_stores import open_store
+from codefathom.fleet.shards import SHARDS, LocalMaker, ShardMaker, forget
 from codefathom.fleet.sources import checked_source
 from codefathom.project.location import Location, locate
 from codefathom.project.repository_sight import ReaderRule
@@ -111,7 +114,18 @@ class Fleet:
         Raises LockedError when another process does that, UsageError for a name that no repository has, FathomError.
         """
         place = self._place
-        return FleetRun(self._manifest, place, RemoteSources(place), on_progress).run(full=full, only=only)
+        store = open_store(store_to_write(place, self._manifest)) if place.settings.search.fleet_store else None
+        maker = self._maker(place, on_progress)
+        run = FleetRun(self._manifest, place, RemoteSources(place), maker, on_progress, store=store)
+        return run.run(full=full, only=only)
+
+    def _maker(self, place: Location, on_progress: Callable[[Progress], None]) -> ShardMaker:
+        cluster = place.settings.search.fleet_cluster
+        if not cluster:
+            return LocalMaker(place, on_progress)
+        Folder(self.root).below(SHARDS).make()
+        store = store_to_write(place, self._manifest)
+        return ClusterMaker(place, self._manifest, store, RayCluster.connect(cluster), on_progress)
 
     def status(self) -> FleetStatus:
         """Return the contents of the fleet."""

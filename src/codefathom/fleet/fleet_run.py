@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
-from codefathom.errors import FathomError, IndexingError, SourceError, UsageError
+from codefathom.errors import DamagedError, FathomError, IndexingError, SourceError, UsageError
 from codefathom.fleet.fleet_clones import CloneOutcome
 from codefathom.fleet.manifest import Manifest, Repository, Shard, locked
 from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
 from codefathom.fleet.shard_catalogs import KEPT, SIGHT
 from codefathom.fleet.shard_parts import wrong_content, wrong_size
-from codefathom.fleet.shards import SHARDS, ShardOrder, build, folder_name, forget
+from codefathom.fleet.shard_store import ShardStore
+from codefathom.fleet.shards import SHARDS, BuiltShard, MadeShard, ShardMaker, ShardOrder, folder_name, forget
 from codefathom.fleet.sources import (
     RemotePlaces,
     RepositoryPlace,
@@ -42,6 +43,7 @@ WORDS = "words"
 MOST_BYTES = 50_000_000  # of the files of a shard, about 1.5 million lines; a larger repository is alone
 _BEFORE = "before"  # key of the shards that were in force before the last switch
 _LAST_SLOT = "last_slot"  # key of the highest number that a shard has had
+_CHECKED = "store-check"  # folder of a shard that is compared
 _AT_ONCE = 5_000  # values in one statement
 OnProgress = Callable[[Progress], None]
 
@@ -73,8 +75,19 @@ class _Changes:
 class FleetRun:
     """One run; it needs the writer lock of the fleet."""
 
-    def __init__(self, manifest: Manifest, place: Location, remote: RemoteSources, on_progress: OnProgress) -> None:
+    def __init__(
+        self,
+        manifest: Manifest,
+        place: Location,
+        remote: RemoteSources,
+        maker: ShardMaker,
+        on_progress: OnProgress,
+        *,
+        store: ShardStore | None = None,
+    ) -> None:
+        """With a store, the shards are put there, too."""
         self._manifest, self._place, self._remote, self._on_progress = manifest, place, remote, on_progress
+        self._maker, self._store = maker, store
         self._rules: ScanRules = scan_rules(place.settings, place.variables)._replace(follow_symlinks=False)
         self._changes = _Changes()
 
@@ -117,7 +130,11 @@ class FleetRun:
         changes.slots |= self._sharing(changes.contents)
         before = {shard.slot: shard for shard in manifest.shards()}
         self._find_damage(before.values(), full=full)
-        n_made = sum(self._remake(slot, before.get(slot)) for slot in sorted(changes.slots))
+        orders = (self._order(slot, before.get(slot)) for slot in sorted(changes.slots))
+        n_made = sum(map(self._take_in, self._maker.make(filter(None, orders))))
+        changes.notes += self._maker.notes
+        if self._store is not None:
+            self._publish(self._store, full=full)  # before the switch: whoever reads the new state finds its shards
         generation = manifest.generation
         if changes.names or n_made or is_reclassed or not generation:
             generation += 1
@@ -299,22 +316,46 @@ class FleetRun:
                 self._changes.damaged[shard.slot] = Failure(shard.folder, problem)
                 self._changes.slots.add(shard.slot)
 
-    def _remake(self, slot: int, before: Shard | None) -> bool:
-        """Put a new version of a shard in force; return False where the one before holds the same."""
-        manifest = self._manifest
-        files = manifest.homes(slot)
-        trees = {item.name: tree_of(item.place, item.state) for item in manifest.repositories() if item.slot == slot}
+    def _order(self, slot: int, before: Shard | None) -> ShardOrder | None:
+        """Return what a shard has to hold now; None where the version in force holds the same."""
+        files = self._manifest.homes(slot)
+        listed = (item for item in self._manifest.repositories() if item.slot == slot)
+        trees = {item.name: tree_of(item.place, item.state) for item in listed}
         damaged = self._changes.damaged.get(slot)
         order = ShardOrder(slot, files, trees, None if damaged else before, damaged.path if damaged else "")
         if before is not None and before.folder == folder_name(order, self._place):
-            return False  # what is in force is never opened for writing
-        built = build(order, self._place, self._on_progress) if files else None
-        if built is None:
+            return None  # what is in force is never opened for writing
+        return order
+
+    def _take_in(self, made: MadeShard) -> bool:
+        """Put a new version of a shard in force; return False where there was none, and is none now."""
+        manifest, slot = self._manifest, made.order.slot
+        if made.built is None:
+            was_there = any(shard.slot == slot for shard in manifest.shards())
             manifest.remove_shard(slot)
-            return before is not None
-        manifest.put_shard(built.shard, built.names, built.paths)
-        manifest.put_parts(slot, built.parts)
+            return was_there
+        manifest.put_shard(made.built.shard, made.built.names, made.built.paths)
+        manifest.put_parts(slot, made.built.parts)
         return True
+
+    def _publish(self, store: ShardStore, *, full: bool) -> None:
+        """Put the shards into the store that it has not; with `full` all of each is compared, and put again."""
+        manifest, root = self._manifest, Folder(self._place.root)
+        there, parts = store.names(), manifest.parts()
+        for shard in manifest.shards():
+            own = parts.get(shard.slot, [])
+            if full and shard.folder in there:
+                try:
+                    store.bring(shard.folder, own, root.below(_CHECKED))
+                except DamagedError as error:
+                    self._changes.notes.append(f"{error}: it is put into the store again")
+                    store.remove(shard.folder)
+                    there.discard(shard.folder)
+                finally:
+                    root.remove(_CHECKED)
+            if shard.folder not in there:
+                built = BuiltShard(shard, manifest.names_of(shard.slot), manifest.built_paths(shard.slot), own)
+                store.put(built, root.below(SHARDS).below(shard.folder))
 
     def _join_words(self, generation: int) -> None:
         """Make the one view of the words of all shards, beside that of the fleet as it is until the switch."""
@@ -347,6 +388,9 @@ class FleetRun:
             for name in root.names():
                 if name.startswith(KEPT + SIGHT):  # of generations before this one
                     root.remove(name)
+        if self._store is not None:
+            for name in self._store.names() - in_force:
+                self._store.remove(name)
         unused: Sequence[str] = [name for name in root.below(SHARDS).names() if name not in in_force]
         for name in unused:
             with suppress(OSError, IndexingError):

@@ -26,6 +26,7 @@ from codefathom.text.file_stems import by_stem
 
 FORMAT = "1"
 _WAIT_S = 30.0
+_STORE_KEY = "store_key"
 # files: content is the hash that git gives the bytes; home is 1 where the shard of its repository has them, else
 # another repository, that came before, has the same bytes. `stem` is that of `text.file_stems`, of homes only.
 _SCHEMA = """
@@ -219,6 +220,18 @@ class Manifest:
         self.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
 
     @property
+    def has_store_key(self) -> bool:
+        """True once shards were kept for other machines."""
+        return bool(self.meta(_STORE_KEY))
+
+    def store_key(self) -> bytes:
+        """Return the key that signs the records of shards elsewhere; it is made when it is first needed."""
+        if not self.meta(_STORE_KEY):
+            with self.transaction():
+                self.put_meta({_STORE_KEY: os.urandom(32).hex()})
+        return bytes.fromhex(self.meta(_STORE_KEY))
+
+    @property
     def generation(self) -> int:
         """Number of switches; 0 before the first run."""
         return int(self.meta("generation"))
@@ -388,6 +401,10 @@ class Manifest:
     def put_parts(self, slot: int, parts: Collection[ShardPart]) -> None:
         """Store the files of a version of a shard, inside a transaction."""
         self.write("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", ((slot, *part) for part in parts))
+
+    def built_paths(self, slot: int) -> list[str]:
+        """Return the paths of the files of a shard."""
+        return [row[0] for row in self.read("SELECT path FROM stems WHERE slot = ? ORDER BY path", (slot,))]
 
     def put_shard(self, shard: Shard, names: bytes, paths: Collection[str]) -> None:
         """Put a version of a shard in force, inside a transaction."""

@@ -18,6 +18,7 @@ from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, SHARD_MIXED, Note
 from codefathom.fleet.cluster.cluster_shards import ClusterCatalogs, ClusterVectors
 from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.cluster.shard_calls import VectorsPart
+from codefathom.fleet.fleet_place import name_of_fleet, store_to_read
 from codefathom.fleet.fleet_run import WORDS
 from codefathom.fleet.inspected_fleet import fleet_checks, fleet_status
 from codefathom.fleet.manifest import Manifest
@@ -46,18 +47,6 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _MOST_OTHERS = 3  # places of a content that a hit names
-
-
-def place_of_fleet(place: Location, name: str) -> Location:
-    """Return the place of a fleet in its folder: its index lies there, and its vectors are never elsewhere."""
-    settings = place.settings._replace(store=place.settings.store._replace(vectors="flat"))
-    files = FleetFiles(name, ShardTree({}))
-    return replace(place, index_dir=place.root, settings=settings, revision=files, is_kept=True)
-
-
-def name_of_fleet(place: Location) -> str:
-    """Return the name of the fleet in a place of `place_of_fleet`."""
-    return place.name if place.revision is None else place.revision.name
 
 
 class OpenedFleet(OpenedProject):
@@ -155,7 +144,8 @@ def _shards_of(manifest: Manifest, place: Location) -> ShardCatalogs:
             f"a cluster reads the fleet {name_of_fleet(place)!r}, and only those who may read all of it can ask it",
             hint=f"start the server without --cluster, or let the operator of the fleet remove its file {READERS}",
         )
-    return ClusterCatalogs(manifest, RayCluster.connect(search.fleet_cluster), search.fleet_timeout_s)
+    store = store_to_read(search.fleet_store, manifest)
+    return ClusterCatalogs(manifest, RayCluster.connect(search.fleet_cluster), search.fleet_timeout_s, store)
 
 
 class FleetIndex(CurrentIndex):

@@ -17,8 +17,9 @@ from codefathom.stores.folder import File, Folder
 
 _END = 16_384  # bytes at each end of a file; a smaller file is compared whole
 _PIECE = 1 << 20
-# What comes and goes while a shard is read.
-_NOT_KEPT = (".lock", "-wal", "-shm", ".gitignore", ".managed.json", ".damaged")
+RECORD = "shard.signed"  # see `shard_store`
+# What comes and goes while a shard is read, and the record of its files.
+_NOT_KEPT = (".lock", "-wal", "-shm", ".gitignore", ".managed.json", ".damaged", RECORD)
 
 
 class ShardPart(NamedTuple):
@@ -32,7 +33,7 @@ class ShardPart(NamedTuple):
 
 def parts_of(folder: Folder) -> list[ShardPart]:
     """Return the files of a shard that has just been made. Raises OSError."""
-    return [_part(name, _file(folder, name)) for name in sorted(_names(folder, ""))]
+    return [_part(name, part_file(folder, name)) for name in sorted(_names(folder, ""))]
 
 
 def digest_of(parts: Collection[ShardPart]) -> str:
@@ -49,7 +50,7 @@ def wrong_ends(folder: Folder, part: ShardPart) -> Note | None:
     """Return the difference at the ends of one file, which is not read whole."""
     if note := _wrong_size(folder, part):
         return note
-    return _wrong(part, lambda: _ends(_file(folder, part.name), part.size) == part.ends)
+    return _wrong(part, lambda: _ends(part_file(folder, part.name), part.size) == part.ends)
 
 
 def wrong_content(folder: Folder, parts: Collection[ShardPart]) -> Note | None:
@@ -60,7 +61,7 @@ def wrong_content(folder: Folder, parts: Collection[ShardPart]) -> Note | None:
 
 
 def _wrong_whole(folder: Folder, part: ShardPart) -> Note | None:
-    return _wrong_size(folder, part) or _wrong(part, lambda: _digest(_file(folder, part.name)) == part.digest)
+    return _wrong_size(folder, part) or _wrong(part, lambda: _digest(part_file(folder, part.name)) == part.digest)
 
 
 def _names(folder: Folder, above: str) -> Iterator[str]:
@@ -72,7 +73,8 @@ def _names(folder: Folder, above: str) -> Iterator[str]:
             yield above + name
 
 
-def _file(folder: Folder, name: str) -> File:
+def part_file(folder: Folder, name: str) -> File:
+    """Return a file of a shard, whose name may lead through folders."""
     *folders, own = name.split("/")
     for each in folders:
         folder = folder.below(each)
@@ -87,7 +89,7 @@ def _part(name: str, file: File) -> ShardPart:
 
 def _wrong_size(folder: Folder, part: ShardPart) -> Note | None:
     try:
-        status = _file(folder, part.name).status()
+        status = part_file(folder, part.name).status()
     except (OSError, IndexingError):
         status = None
     if status is None:

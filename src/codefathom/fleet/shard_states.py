@@ -9,6 +9,7 @@ from typing import NamedTuple
 from codefathom.errors import FathomError
 from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.cluster.shard_calls import ShardList, ShardState
+from codefathom.fleet.fleet_place import store_to_read
 from codefathom.fleet.manifest import Manifest, Shard
 from codefathom.fleet.shard_parts import wrong_size
 from codefathom.fleet.shards import SHARDS
@@ -29,12 +30,14 @@ class FleetState(NamedTuple):
     problem: str = ""
 
 
-def fleet_state(root: str, cluster: str, limit_s: float) -> FleetState:
+def fleet_state(root: str, cluster: str, limit_s: float, store: str = "") -> FleetState:
     """Ask each holder of each shard of the fleet in a folder; without a cluster, this machine is the one holder."""
     try:
         with closing(Manifest(root)) as manifest:
             listed, parts = manifest.shards(), manifest.parts()
-            shards = ShardList(root, manifest.identity, manifest.generation, tuple(listed), parts)
+            shards = ShardList(
+                root, manifest.identity, manifest.generation, tuple(listed), parts, store_to_read(store, manifest)
+            )
     except FathomError as error:
         return FleetState(problem=str(error))
     if not cluster:

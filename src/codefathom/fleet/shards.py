@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from codefathom.errors import IndexingError, NoFilesError
 from codefathom.fleet.manifest import ListedFile, Shard
@@ -48,6 +48,40 @@ class BuiltShard(NamedTuple):
     parts: Sequence[ShardPart]
 
 
+class MadeShard(NamedTuple):
+    """An order, and the version that was made for it; None where there is no text in it."""
+
+    order: ShardOrder
+    built: BuiltShard | None
+
+
+class ShardMaker(Protocol):
+    """Whoever makes the shards of a run."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the user should know of how they were made."""
+        ...
+
+    def make(self, orders: Iterable[ShardOrder]) -> Iterator[MadeShard]:
+        """Yield the version for each order, in any order. Raises FathomError for the first one that fails."""
+        ...
+
+
+class LocalMaker:
+    """Makes shards in this process, one after the other."""
+
+    def __init__(self, place: Location, on_progress: Callable[[Progress], None]) -> None:
+        self._place, self._on_progress = place, on_progress
+
+    notes: Sequence[str] = ()
+
+    def make(self, orders: Iterable[ShardOrder]) -> Iterator[MadeShard]:
+        """See `ShardMaker`."""
+        for order in orders:
+            yield MadeShard(order, build(order, self._place, self._on_progress) if order.files else None)
+
+
 def build(order: ShardOrder, place: Location, on_progress: Callable[[Progress], None]) -> BuiltShard | None:
     """Make the version of a shard, or complete one that a killed run has begun; None without any text in it.
 
@@ -56,7 +90,7 @@ def build(order: ShardOrder, place: Location, on_progress: Callable[[Progress], 
     folder = folder_name(order, place)
     shards = Folder(place.root).below(SHARDS)
     shards.make()
-    own = _place_of(place, folder, order)
+    own = _place_of(place, shards.below(folder), order)
     if order.before is not None and order.before.folder != folder and not shards.below(folder).file(CATALOGUE).kind():
         _copy(order.before, own, place)
     index = CurrentIndex(own, on_progress, lambda _: None, wrap_model=lambda model: model, first_index_wait_s=None)
@@ -87,13 +121,13 @@ def build(order: ShardOrder, place: Location, on_progress: Callable[[Progress], 
     return BuiltShard(shard, names.content, [document.path for document in documents], parts)
 
 
-def _place_of(place: Location, folder: str, order: ShardOrder) -> Location:
+def _place_of(place: Location, folder: Folder, order: ShardOrder) -> Location:
     tree = ShardTree(order.trees, [item.file for item in order.files])
     index = place.settings.index._replace(siblings=False, purposes=False)
     settings = place.settings._replace(index=index)
     return replace(
         place,
-        index_dir=os.path.join(place.root, SHARDS, folder),
+        index_dir=folder.path,
         settings=settings,
         revision=FleetFiles(f"shard {order.slot}", tree),
         is_kept=True,

@@ -85,6 +85,7 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   and_more: "以及另外 {count} 个",
   shard_late: "该问题的时间已用完（search.fleet_timeout_s）",
   shard_away: "集群中没有机器为它作答（search.fleet_cluster）",
+  shard_store_away: "集群中的一台机器无法读取它：{error}",
   shard_mixed: "其中还有其他读者的仓库，直到 `fathom fleet index NAME` 重新生成它",
   shard_file_missing: "其文件 {path} 缺失",
   shard_file_size: "其文件 {path} 有 {size} 字节，而写入的是 {expected} 字节",

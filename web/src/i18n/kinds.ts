@@ -123,6 +123,7 @@ export const ENGLISH = {
   and_more: "and {count} more",
   shard_late: "the time for the question was over (search.fleet_timeout_s)",
   shard_away: "no machine of the cluster answers for it (search.fleet_cluster)",
+  shard_store_away: "a machine of the cluster cannot read it: {error}",
   shard_mixed: "it holds repositories of other readers, too, until `fathom fleet index NAME` makes it again",
   shard_file_missing: "its file {path} is missing",
   shard_file_size: "its file {path} has {size} bytes, and {expected} were written",

@@ -61,6 +61,11 @@ class ClusterMachines:
             hint="install the same version, with the same code, on all machines; Ray need not be started again",
         )
 
+    def others(self) -> tuple[str, ...]:
+        """Return the machines that are there and cannot be asked now. Raises SettingsError where none can."""
+        usable = self.usable()
+        return tuple(node["NodeID"] for node in self._ray.nodes() if node["Alive"] and node["NodeID"] not in usable)
+
     def holders(self, folder: str) -> list[str]:
         """Return the two machines that hold a shard: where one comes or goes, the fewest shards move."""
         return sorted(self.usable(), key=lambda node: blake2b(f"{folder} {node}".encode()).digest())[:2]

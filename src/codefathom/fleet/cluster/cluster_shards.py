@@ -15,6 +15,7 @@ from codefathom.fleet.cluster.shard_calls import ShardCall, ShardList, ShardRepl
 from codefathom.fleet.manifest import Manifest
 from codefathom.fleet.reach import current_reach
 from codefathom.fleet.shard_catalogs import ShardCatalogs
+from codefathom.fleet.shard_store import StoreAddress
 from codefathom.fleet.shard_vectors import ShardVectors, open_vectors
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.records import CheckedText
@@ -40,12 +41,14 @@ class ShardCluster(Protocol):
 class ClusterCatalogs(ShardCatalogs):
     """The catalogue of a fleet whose shards are read on other machines. Safe to use from several threads."""
 
-    def __init__(self, manifest: Manifest, cluster: ShardCluster, limit_s: float) -> None:
+    def __init__(
+        self, manifest: Manifest, cluster: ShardCluster, limit_s: float, store: StoreAddress | None = None
+    ) -> None:
         """`limit_s` is the time for what has no end of its own, such as a list of symbols."""
         super().__init__(manifest)
         self._cluster, self._limit_s = cluster, limit_s
         shards = tuple(self.shards.values())
-        self._list = ShardList(manifest.root, self.identity, self.generation, shards, self._parts)
+        self._list = ShardList(manifest.root, self.identity, self.generation, shards, self._parts, store)
         self._meta: dict[tuple[str, str], str] = {}
 
     def catalog(self, slot: int) -> Catalog:
@@ -67,6 +70,8 @@ class ClusterCatalogs(ShardCatalogs):
             reply = replies.get(slot)
             if reply is None:
                 problem = Note(SHARD_AWAY if self._cluster.is_away(self._list, slot) else SHARD_LATE)
+            elif reply.away is not None:
+                problem = reply.away
             elif reply.problem is not None:
                 problem = reply.problem
                 self.broken[slot] = problem

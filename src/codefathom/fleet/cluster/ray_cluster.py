@@ -20,6 +20,7 @@ from typing import Any
 from codefathom.errors import SettingsError
 from codefathom.fleet.cluster.cluster_machines import NAMESPACE, ClusterMachines
 from codefathom.fleet.cluster.code_word import code_word
+from codefathom.fleet.cluster.ray_tasks import RayTasks, Run
 from codefathom.fleet.cluster.shard_calls import (
     LOOKS,
     ListNeeded,
@@ -87,6 +88,19 @@ class RayCluster:
                 if reply.error is None:
                     answers[call.slot].append(reply.value)
         return {slot: _state_of(len(nodes), answers[slot]) for slot, nodes in holders.items()}
+
+    def meet(self, limit_s: float) -> None:
+        """Have each machine say which code it runs: one with other code is not used then. Raises SettingsError."""
+        nobody = ShardList("", "", 0, (), {})
+        for _ in self._exchange(
+            nobody, [_Bundle((node,), (), is_alone=True) for node in self.machines.usable()], limit_s
+        ):
+            pass
+        self.machines.usable()
+
+    def tasks(self, most_deaths: int) -> RayTasks:
+        """Return what starts tasks, each again as often as its process may die."""
+        return RayTasks(self._ray, self.machines, _on_its_machine, most_deaths)
 
     def _exchange(
         self, shards: ShardList, bundles: list[_Bundle], limit_s: float
@@ -164,6 +178,13 @@ class RayCluster:
             return
         bundle.nodes += self.machines.in_order(shards.folder_of(bundle.calls[0].slot))
         bundle.not_before = time.monotonic() + _PAUSE_S
+
+
+def _on_its_machine(run: Run, word: str, message: bytes) -> tuple[str, bytes]:
+    """Return the machine of Ray on which a task runs, and what it gives."""
+    import ray
+
+    return ray.get_runtime_context().get_node_id(), run(word, message)
 
 
 def _state_of(n_holders: int, answers: Sequence[LookCount]) -> ShardState:

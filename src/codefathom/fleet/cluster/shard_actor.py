@@ -12,8 +12,10 @@ from contextlib import closing
 from threading import Lock
 from typing import Any, cast
 
-from codefathom.errors import FathomError
+from codefathom.errors import DamagedError, FathomError
+from codefathom.facts.reasons import SHARD_STORE_AWAY, Note, verbatim
 from codefathom.fleet.cluster.code_word import code_word
+from codefathom.fleet.cluster.shard_cache import ShardCache
 from codefathom.fleet.cluster.shard_calls import (
     LOOKS,
     ListNeeded,
@@ -27,6 +29,7 @@ from codefathom.fleet.cluster.shard_calls import (
 )
 from codefathom.fleet.manifest import Manifest
 from codefathom.fleet.shard_catalogs import ShardCatalogs
+from codefathom.fleet.shard_store import problem_of
 from codefathom.fleet.shard_vectors import open_vectors
 from codefathom.stores.vectors.flat_vectors import FlatVectorStore
 
@@ -80,7 +83,12 @@ class _OpenFleet:
     """The shards of one generation that were asked so far."""
 
     def __init__(self, shards: ShardList) -> None:
-        self._catalogs = ShardCatalogs(cast(Manifest, shards))  # the list has all of it that opening shards needs
+        self._cache = None if shards.store is None else ShardCache(shards.store, shards.identity)
+        self._files = shards.files
+        own = shards if self._cache is None else shards._replace(root=self._cache.root)
+        self._catalogs = ShardCatalogs(cast(Manifest, own))  # the list has all of it that opening shards needs
+        if self._cache is not None:
+            self._catalogs.broken.clear()  # those that are not here are brought
         self._vectors: dict[tuple[int, str], FlatVectorStore] = {}
         self._counts: dict[int, LookCount] = {}
         self._lock = Lock()
@@ -96,6 +104,13 @@ class _OpenFleet:
         return reply
 
     def _reply(self, call: ShardCall) -> ShardReply:
+        try:
+            if self._cache is not None:
+                self._cache.bring(self._catalogs.shards[call.slot].folder, self._files.get(call.slot, ()))
+        except DamagedError as error:
+            return ShardReply(error=error, problem=problem_of(error))
+        except FathomError as error:
+            return ShardReply(away=Note(SHARD_STORE_AWAY, {"error": verbatim(str(error))}))
         try:
             return ShardReply(self._value(call))
         except FathomError as error:
@@ -124,3 +139,5 @@ class _OpenFleet:
         with closing(self._catalogs):
             for store in self._vectors.values():
                 store.close()
+            if self._cache is not None:
+                self._cache.close()

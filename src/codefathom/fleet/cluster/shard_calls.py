@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import copyreg
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, MappingView, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from codefathom.errors import FathomError
 from codefathom.facts.reasons import Note
 from codefathom.fleet.manifest import Repository, Shard
 from codefathom.fleet.shard_parts import ShardPart
+from codefathom.fleet.shard_store import StoreAddress
 
 
 class VectorsPart(NamedTuple):
@@ -38,6 +42,7 @@ class ShardReply:
     value: Any = None
     error: FathomError | None = None
     problem: Note | None = None  # why the shard cannot be asked at all
+    away: Note | None = None  # why it cannot be asked now
 
 
 class ShardList(NamedTuple):
@@ -48,11 +53,12 @@ class ShardList(NamedTuple):
     generation: int
     listed: tuple[Shard, ...]
     files: Mapping[int, Sequence[ShardPart]]  # by slot
+    store: StoreAddress | None = None  # where they are found; None: in the folder of the fleet, which all machines see
 
     @property
     def key(self) -> tuple[str, str, int]:
         """What tells this list from others."""
-        return self.root, self.identity, self.generation
+        return f"{self.root} {self.store.address if self.store else ''}", self.identity, self.generation
 
     def folder_of(self, slot: int) -> str:
         """Return the name of the folder of a shard, which says what it holds."""
@@ -118,4 +124,20 @@ def plain(value: Any) -> Any:
 
 def packed(value: object) -> bytes:
     """Return a value as it is sent."""
-    return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    stream = BytesIO()
+    pickler = pickle.Pickler(stream, protocol=pickle.HIGHEST_PROTOCOL)
+    pickler.dispatch_table = _REDUCED
+    pickler.dump(value)
+    return stream.getvalue()
+
+
+def _frozen(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(values)
+
+
+def _reduced(mapping: MappingProxyType[Any, Any]) -> tuple[Callable[[dict[Any, Any]], Any], tuple[dict[Any, Any]]]:
+    return _frozen, (dict(mapping),)
+
+
+# Settings have some of these.
+_REDUCED: dict[type, Callable[[Any], Any]] = {**copyreg.dispatch_table, MappingProxyType: _reduced}

@@ -94,11 +94,11 @@ def fleets_of(projects: Projects) -> Mapping[str, FleetState]:
     for project in projects.listed():
         if projects.is_fleet(project):
             try:
-                cluster = projects.settings_of(project).search.fleet_cluster
+                search = projects.settings_of(project).search
             except FathomError as error:
                 states[project.id] = FleetState(problem=str(error))
             else:
-                states[project.id] = fleet_state(project.root, cluster, _SHARDS_S)
+                states[project.id] = fleet_state(project.root, search.fleet_cluster, _SHARDS_S, search.fleet_store)
     return states
 
 

@@ -243,8 +243,8 @@ class LexicalView:
         for file in state.files:
             if file.name != _META:
                 target.file(file.name).take(source.file(file.name))
-        for name in (_META, _MANAGED):
-            target.file(name).replace([source.file(name).read(_MAX_MANAGED)])
+        target.file(_META).replace([source.file(_META).read(_MAX_MANAGED)])
+        _manage(target, state.files)
         self._write_state(state)
 
     def join(self, others: Sequence[tuple[Folder, str]], generation: int) -> None:
@@ -268,7 +268,7 @@ class LexicalView:
             taken += _taken(source, target, state.files, number)
         meta |= {"segments": segments, "opstamp": 0}
         target.file(_META).replace([json.dumps(meta).encode()])
-        target.file(_MANAGED).replace([json.dumps([*(file.name for file in taken), _META]).encode()])
+        _manage(target, taken)
         # The other files are checked where they come from.
         lists = [file for file in taken if file.name.startswith(TERMS)]
         self._write_state(_State(generation, "1", 0, 0, 0, (*lists, _look(target, _META))))
@@ -459,6 +459,12 @@ class LexicalView:
             self._state_file.replace([b"%s\n%d" % (text, crc32(text))])
         except OSError as error:
             raise self._failure(error) from error
+
+
+def _manage(folder: Folder, files: Iterable[_File]) -> None:
+    """Write the list of the files that tantivy may remove when nothing names them any more."""
+    names = [file.name for file in files if file.name != _META]
+    folder.file(_MANAGED).replace([json.dumps([*names, _META]).encode()])
 
 
 def _taken(source: Folder, target: Folder, files: Sequence[_File], number: int) -> list[_File]:
