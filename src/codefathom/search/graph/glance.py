@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple, TypeAlias
 from codefathom.facts.languages import CODE
 from codefathom.facts.paths import starts_program
 from codefathom.search.graph.main_types import stands_aside
-from codefathom.search.graph.project_map import MapSymbol, usual_parts
+from codefathom.search.graph.project_map import MapSymbol
 from codefathom.search.graph.reference_graph import ReferenceGraph
+from codefathom.search.graph.usual_map import usual_parts
 from codefathom.search.project_overview import readmes
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import StoredDocument
