@@ -74,8 +74,8 @@ def glance(catalog: SearchCatalog, *, has_times: bool = True) -> Glance:
 
 
 def _readme(catalog: SearchCatalog, documents: Sequence[StoredDocument]) -> tuple[str, str]:
-    for found in catalog.texts(readmes(documents)):
-        return found.path, found.text
+    for document in catalog.texts(readmes(documents)):
+        return document.path, document.text
     return "", ""
 
 
@@ -88,7 +88,7 @@ def first_paragraph(text: str) -> str:
         lines = [line for line in lines if line and not re.match(r"(#|!\[|\[!|<|\.\. |:|```|---|===|\|)", line)]
         words = " ".join(lines)
         words = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", words)
-        words = re.sub(r"`([^`<]+?) *<[^>]*>`_+|[`*]{1,3}", lambda found: found[1] or "", words).strip()
+        words = re.sub(r"`([^`<]+?) *<[^>]*>`_+|[`*]{1,3}", lambda match: match[1] or "", words).strip()
         if len(words.split()) > 2 or (words and words[-1] in ".。"):
             return words if len(words) <= _MOST_PURPOSE_CHARS else words[: _MOST_PURPOSE_CHARS - 1].rstrip() + "…"
     return ""

@@ -54,13 +54,13 @@ def router(state: ServerState) -> APIRouter:
         def look(lease: SearchLease) -> GlanceOut:
             name = project_id or only_project(state, client.caller)
             with asker_for(state, name, client.caller, lease) as asker:
-                found = asker.look(Look("glance"))
+                first_look = asker.look(Look("glance"))
             return GlanceOut.model_validate(
                 {
-                    **found._asdict(),
+                    **first_look._asdict(),
                     "project_id": name,
-                    "steps": [TourStepOut.model_validate(step._asdict()) for step in found.steps],
-                    "files": [SizedFileOut.model_validate(file._asdict()) for file in found.files],
+                    "steps": [TourStepOut.model_validate(step._asdict()) for step in first_look.steps],
+                    "files": [SizedFileOut.model_validate(file._asdict()) for file in first_look.files],
                 }
             )
 

@@ -104,14 +104,14 @@ def _plan(state: ServerState, body: RunPlanIn, lease: SearchLease) -> RunPlanOut
             place = projects.place(body.path, body.revision)
             settings = projects.settings_of_new(place.root, body.settings)
             task = RunPlanTask(settings, folder.path, place.root, place.revision)
-        found: RunPlan = state.search_pool.result(replace(task, limit_s=left_s(state, lease.until)), lease.end)
-    forecast = found.forecast or Forecast(0.0, 0)
+        plan: RunPlan = state.search_pool.result(replace(task, limit_s=left_s(state, lease.until)), lease.end)
+    forecast = plan.forecast or Forecast(0.0, 0)
     return RunPlanOut.model_validate(
         {
-            **found._asdict(),
-            "branch": body.revision or found.branch,
-            "is_known": found.forecast is not None,
-            "left_out": list(map(_left_out, found.left_out)),
+            **plan._asdict(),
+            "branch": body.revision or plan.branch,
+            "is_known": plan.forecast is not None,
+            "left_out": list(map(_left_out, plan.left_out)),
             **asdict(forecast),
         }
     )
