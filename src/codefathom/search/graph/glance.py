@@ -86,7 +86,7 @@ def first_paragraph(text: str) -> str:
         if len(lines) > 1 and re.fullmatch(r"([=\-~^#*+])\1{2,}", lines[1]):  # a heading and its underline
             lines = lines[2:]
         lines = [line for line in lines if line and not re.match(r"(#|!\[|\[!|<|\.\. |:|```|---|===|\|)", line)]
-        words = " ".join(lines)
+        words = " ".join(lines)[: 4 * _MOST_PURPOSE_CHARS]  # more would not be shown, and may be made to be slow
         words = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", words)
         words = re.sub(r"`([^`<]+?) *<[^>]*>`_+|[`*]{1,3}", lambda match: match[1] or "", words).strip()
         if len(words.split()) > 2 or (words and words[-1] in ".。"):
