@@ -76,3 +76,24 @@ def add_file(folder: Path, word: str, monkeypatch: pytest.MonkeyPatch) -> Steps:
     with counting(monkeypatch) as steps, Engine.open(folder) as engine:
         assert engine.index().added == (path,)
     return steps
+
+
+def test_one_named_file_is_one_look_at_each_file_and_lists_no_folder(
+    projects: TwoProjects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in projects:
+        name_file(folder, "third", monkeypatch)
+    few, many = (name_file(folder, "fourth", monkeypatch) for folder in projects)
+    n_files = MANY - FEW
+    assert many.functions["stat"] - few.functions["stat"] == n_files + n_files // 10
+    assert many.functions["scandir"] == few.functions["scandir"]
+    assert many.n_steps - few.n_steps <= 12 * n_files
+
+
+def name_file(folder: Path, word: str, monkeypatch: pytest.MonkeyPatch) -> Steps:
+    path = f"part1/{word}.txt"
+    (folder / path).write_text(f"the {word} text\n")
+    grow_older(folder)
+    with counting(monkeypatch) as steps, Engine.open(folder) as engine:
+        assert engine.update([path]).added == (path,)
+    return steps

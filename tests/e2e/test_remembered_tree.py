@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 from collections.abc import Callable
 from contextlib import closing
@@ -360,3 +361,41 @@ def test_generated_files_come_and_go_with_their_setting(root: Path, is_first: bo
             assert not engine.current.refresh()
             paths = {document.path for document in engine.opened.catalog.documents()}
         assert paths == {"a.py", "one/b.py"} | ({"large.min.js"} if is_taken else set())
+
+
+@pytest.mark.parametrize("seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 20))])
+def test_what_was_not_named_is_found_by_the_next_look(root: Path, seed: int) -> None:
+    """Files are named after some changes, in part; whatever was left is pending, and a run takes it in."""
+    chance = random.Random(seed)
+    places = [f"{folder}{name}.py" for folder in ("", "one/", "two/deep/") for name in "abcd"]
+    index(root)
+    for step in range(6):
+        for path in chance.sample(places, 3):
+            change_somehow(root / path, f"value = {seed}{step}\n" if chance.random() < 0.7 else None)
+        if chance.random() < 0.5:
+            grow_older(root)
+        with opened(root) as engine:
+            engine.update(chance.sample(places, 2))
+        with opened(root) as engine:
+            assert engine.status().pending == n_other_than_indexed(root)
+    index(root)
+    assert n_other_than_indexed(root) == 0
+
+
+def change_somehow(file: Path, text: str | None) -> None:
+    if text is None:
+        file.unlink(missing_ok=True)
+    else:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+def n_other_than_indexed(root: Path) -> int:
+    """Return the number of files whose text is not the one in the index, without any stamp."""
+    files = {
+        path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*.py") if not path.is_symlink()
+    }
+    with opened(root, search__refresh="never") as engine:
+        catalog = engine.opened.catalog
+        texts = {path: catalog.text(path) for path in catalog.paths()}
+    return sum(files.get(path) != texts.get(path) for path in files.keys() | texts.keys())

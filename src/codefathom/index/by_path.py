@@ -14,7 +14,8 @@ from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.index.indexing import Stages, prepared_jobs, store, store_large
 from codefathom.index.kept_texts import text_changes
-from codefathom.index.plan import FileJob, IndexPlan, note_of_grammars, plan, with_found_encoding
+from codefathom.index.plan import FileJob, IndexPlan, note_of_grammars, with_found_encoding
+from codefathom.index.plan_again import plan_again, remember_written
 from codefathom.index.prepare import Outcome, PreparedFile, prepare, with_masks
 from codefathom.index.reparse import ModelReparse
 from codefathom.index.tally import Tally
@@ -67,14 +68,16 @@ def take_in(stages: Stages, paths: Sequence[str], texts: Mapping[str, str | None
     UsageError, with nothing done, where the texts are too many or too large together.
     """
     tally = Tally(time.perf_counter())
-    todo = plan(stages.catalog, stages.recipe)
-    files = {file.path for file in todo.scan.files}
-    kept = {path for path in todo.entries if is_kept_text(path)}
-    chosen = {path for path in {*files, *todo.entries} if _is_below(path, paths)} - texts.keys()
-    changes = text_changes(texts, todo.entries, stages.recipe, time.time_ns())
+    todo = plan_again(stages.catalog, stages.recipe, stages.memory)
+    files = {file.path for file in todo.scan.files if _is_below(file.path, paths)}
+    kept = set(stages.catalog.kept_texts())
+    # A plan that begins with the tree of before has the entries of what differs.
+    entries = {**todo.entries, **stages.catalog.entries_at([*files, *kept, *texts])}
+    chosen = {path for path in {*files, *entries} if _is_below(path, paths)} - texts.keys()
+    changes = text_changes(texts, entries, stages.recipe, time.time_ns())
     gone = chosen - files - kept
     work = _NamedWork(
-        todo.entries,
+        entries,
         [job for job in (*todo.jobs, *todo.unfinished) if job.file.path in chosen],
         changes.prepared,
         sorted((*gone, *changes.removed)),
@@ -84,6 +87,7 @@ def take_in(stages: Stages, paths: Sequence[str], texts: Mapping[str, str | None
     _keep_lists(stages, work.jobs, tally)
     stages.views.commit()
     stages.catalog.soundness.settle()
+    _remember(stages, todo, work, tally)
     failed = [Skipped(item.path, item.why) for item in tally.rejected]
     failed += [Skipped(item.path, item.why) for item in tally.failures]
     done = {*tally.added, *tally.changed, *(item.path for item in failed)}
@@ -93,9 +97,18 @@ def take_in(stages: Stages, paths: Sequence[str], texts: Mapping[str, str | None
         added=tuple(sorted(tally.added)),
         changed=tuple(sorted(tally.changed)),
         removed=tuple(work.gone),
-        unchanged=tuple(sorted({*((chosen - gone) & todo.entries.keys()), *changes.unchanged} - done)),
+        unchanged=tuple(sorted({*((chosen - gone) & entries.keys()), *changes.unchanged} - done)),
         refused=(*failed, *changes.refused, *_refused(stages, todo, unknown)),
     )
+
+
+def _remember(stages: Stages, todo: IndexPlan, work: _NamedWork, tally: Tally) -> None:
+    """Keep the tree of the plan for the next look, which finds what was not taken in now."""
+    is_as_told = not tally.missing_grammars and stages.model_parser is None
+    if is_as_told and set(todo.removed) <= set(work.gone):
+        done = tally.seen - {item.path for item in tally.failures}
+        others = {job.file.path for job in todo.jobs} - done | todo.unrecorded.keys()
+        remember_written(stages.memory, stages.catalog, stages.recipe, todo, others)
 
 
 def _is_below(path: str, places: Iterable[str]) -> bool:

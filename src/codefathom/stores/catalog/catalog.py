@@ -66,6 +66,7 @@ from codefathom.stores.kept_file import KeptFile
 from codefathom.stores.lock import writer_lock
 from codefathom.text.expressions import USUAL_LIMIT_S, deadline
 from codefathom.text.file_stems import PathsByStem
+from codefathom.text.kept_names import KEPT_TEXTS
 from codefathom.types import (
     CALLABLE_KINDS,
     VALUE_KINDS,
@@ -199,6 +200,13 @@ class Catalog:
             rows = self._read(f"SELECT {_ENTRY} FROM documents WHERE path IN ({_marks(part)})", part)
             entries.update((row[1], Entry._make(row)) for row in rows)
         return entries
+
+    def kept_texts(self) -> list[str]:
+        """Return the paths of the texts that are on no disk."""
+        first, behind = KEPT_TEXTS, f"{KEPT_TEXTS[:-1]}0"  # "0" is the character after the slash
+        return [
+            row[0] for row in self._read("SELECT path FROM documents WHERE path >= ? AND path < ?", (first, behind))
+        ]
 
     # ---- write
 

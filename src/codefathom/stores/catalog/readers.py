@@ -349,6 +349,10 @@ class IndexState(Protocol):
         """Return the stored facts about the documents of these paths that are there, by path."""
         ...
 
+    def kept_texts(self) -> list[str]:
+        """Return the paths of the texts that are on no disk."""
+        ...
+
     def rejected(self) -> list[RejectedFile]:
         """Return the files that were opened and left out because of their content."""
         ...
