@@ -210,7 +210,7 @@ def test_it_counts_among_the_answers_of_the_server_and_not_among_its_searches(co
         state.answers._most_at_once = 0
         busy = post(server, call("ask", question=QUESTION)).json()["result"]
     assert busy["isError"]
-    assert "try again in a moment" in busy["content"][0]["text"]
+    assert "try again in 1 s" in busy["content"][0]["text"]
 
 
 @pytest.mark.long  # it waits for a limit that must not be reached before the model is asked, on a busy machine either

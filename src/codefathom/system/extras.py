@@ -43,6 +43,7 @@ EXTRAS = {
     "oidc": Extra("people sign in with OpenID Connect (`server.oidc_issuer`)", ("cryptography", "jwt")),
     "lsp": Extra("answers for editors (`fathom lsp`)", ("lsprotocol", "pygls")),
     "cluster": Extra("shards of fleets on the machines of a Ray cluster (`--cluster`)", ("ray",)),
+    "s3": Extra("shards of fleets in a bucket of S3 (`search.fleet_store`)", ("obstore",)),
     "telemetry": Extra("spans of the server for OpenTelemetry", ("opentelemetry",)),
 }
 

@@ -105,8 +105,8 @@ class SearchQueue:
     def _make_room(self, client: str) -> None:
         """Refuse the last search of the client of whom most wait; raise the error where that is not another client."""
         n_own = len(self._waiting.get(client, ()))
-        crowd = max(self._waiting, key=lambda one: len(self._waiting[one]))
-        if len(self._waiting[crowd]) <= n_own + 1:
+        crowd = max(self._waiting, key=lambda one: len(self._waiting[one]), default=client)
+        if len(self._waiting.get(crowd, ())) <= n_own + 1:
             raise self._full(TooManyError if n_own else BusyError)
         last = self._waiting[crowd].pop()  # at least one is left: it had two more than a client that has none
         self._n_waiting -= 1
