@@ -23,6 +23,7 @@ MARK = "zebra_of_somebody_else"
 BODIES: dict[str, Any] = {
     "ProjectIn": {"path": "SHOP"},
     "PathIn": {"path": "SHOP"},
+    "RunPlanIn": {"path": "SHOP"},
     "TokenIn": {"name": "no name", "role": "reader"},  # a token would end the access of everybody without one
     "ProjectChangeIn": {"settings": {"search.limit": 5}},
     "StoreActionIn": {},
@@ -59,6 +60,7 @@ ASKING = {
     "GET /file",
     "GET /blame",
     "GET /commits",
+    "GET /glance",
     "GET /modules",
     "GET /file-tree",
     "GET /symbols",
