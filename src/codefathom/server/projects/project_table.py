@@ -344,8 +344,8 @@ class Projects:
         self, url: str, branch: str = "", name: str = "", settings: Mapping[str, object] | None = None
     ) -> ServedProject:
         """Add a repository by its address; a job brings it here. Raises UsageError, RequestError and ConflictError."""
-        self.origin_of_new(url, branch)
         checked = self._checked(self._config().data_dir, settings or {})
+        self.origin_of_new(url, branch)
         with self._database.transaction():
             if taken := next((project.id for project in self.listed() if project.url == url), ""):
                 raise ConflictError(f"{url!r} is already the project {taken!r}", hint=f"use {taken!r}")
