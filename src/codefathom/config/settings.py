@@ -1057,7 +1057,8 @@ class ServerSettings(NamedTuple):
     waiting_searches: Annotated[
         int,
         SettingRule(
-            "Maximum number of searches that wait for their turn. Above it, the client of whom most wait is refused.",
+            "Maximum number of searches that wait for their turn. Above it, the client that has most of them is "
+            "refused.",
             low=1,
             remote=True,
         ),

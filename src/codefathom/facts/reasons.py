@@ -280,8 +280,8 @@ MAP_RANKED = _kind(
 )
 MAP_FOLLOWED = _kind(
     "map_followed",
-    "Files that changed after all files were ranked ({count}) are shown as they are now, each in its place of then, "
-    "and new files last.",
+    "Files that changed after all files were ranked ({count}) are shown as they are now; they keep their earlier "
+    "places, and new files stand last.",
 )
 
 # ---- what to try where nothing was found

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from codefathom.errors import UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
-from codefathom.index.indexing import Stages, prepared_jobs, store, store_large
+from codefathom.index.indexing import Stages, prepared_jobs, store, store_large, without_result
 from codefathom.index.kept_texts import text_changes
 from codefathom.index.plan import FileJob, IndexPlan, note_of_grammars, with_found_encoding
 from codefathom.index.plan_again import plan_again, remember_written
@@ -106,8 +106,7 @@ def _remember(stages: Stages, todo: IndexPlan, work: _NamedWork, tally: Tally) -
     """Keep the tree of the plan for the next look, which finds what was not taken in now."""
     is_as_told = not tally.missing_grammars and stages.model_parser is None
     if is_as_told and set(todo.removed) <= set(work.gone):
-        done = tally.seen - {item.path for item in tally.failures}
-        others = {job.file.path for job in todo.jobs} - done | todo.unrecorded.keys()
+        others = without_result(todo, tally) | todo.unrecorded.keys()
         remember_written(stages.memory, stages.catalog, stages.recipe, todo, others)
 
 

@@ -145,11 +145,11 @@ def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generato
     _finish(stages, todo, tally, looked_at_ns)
     _forget_values(stages, kept_before)
     if not (tally.paused or tally.unfinished or tally.missing_grammars):
-        remember_written(stages.memory, stages.catalog, stages.recipe, todo, _failed(todo, tally))
+        remember_written(stages.memory, stages.catalog, stages.recipe, todo, without_result(todo, tally))
     yield _report(stages, todo, tally)
 
 
-def _failed(todo: IndexPlan, tally: Tally) -> set[str]:
+def without_result(todo: IndexPlan, tally: Tally) -> set[str]:
     """Return the paths of files without a result: the next run tries them again."""
     failed = {failure.path for failure in tally.failures}  # also of those that were read again for their encoding
     return failed.union(job.file.path for job in todo.jobs if job.file.path not in tally.seen)

@@ -70,7 +70,7 @@ export const ENGLISH = {
   maybe_edges_left_out: "maybe some more edges are left out",
   common_names: "names that many definitions share are not followed: {names}",
   map_ranked: "Files are ranked by imports and by uses of names, matched by name where at most {count} files define it; dynamic uses are missing.",
-  map_followed: "Files that changed after all files were ranked ({count}) are shown as they are now, each in its place of then, and new files last.",
+  map_followed: "Files that changed after all files were ranked ({count}) are shown as they are now; they keep their earlier places, and new files stand last.",
   filter_empty: "no indexed lines pass the filter; widen it or leave it out",
   list_ends: "the list ends before the offset {offset}: it has {count} places",
   scores_below: "every hit scores below the limit; lower --min-score, or min_score over HTTP and in tools",

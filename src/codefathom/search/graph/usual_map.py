@@ -41,7 +41,7 @@ class _Ranked(NamedTuple):
 
     generation: int
     parts: MapParts  # the first `MOST_KEPT`
-    n_symbols: Mapping[str, int]  # by path of each file
+    n_symbols: bytes  # JSON of their number by the path of each file: read when a map follows changes
     saved_at: int  # the generation in which it was written last
 
 
@@ -69,7 +69,7 @@ def _usual(catalog: SearchCatalog, before: _Usual | None) -> _Usual:
             file.save(_packed(ranked))
         return _Usual(ranked, now)
     parts, symbols = first_map_parts(catalog, MapRequest(), MOST_KEPT)
-    ranked = _Ranked(generation, parts, {path: len(own) for path, own in symbols.items()}, generation)
+    ranked = _Ranked(generation, parts, _as_json({path: len(own) for path, own in symbols.items()}), generation)
     file.save(_packed(ranked))
     return _Usual(ranked, parts)
 
@@ -77,19 +77,22 @@ def _usual(catalog: SearchCatalog, before: _Usual | None) -> _Usual:
 def _followed(catalog: SearchCatalog, ranked: _Ranked) -> MapParts | None:
     """Return the map as it is after some changes; None where it is to be made anew."""
     languages = catalog.languages()
+    if len(languages) < FOLLOWS_FROM:
+        return None
     changed = set(catalog.paths_since(ranked.generation))
-    gone = ranked.n_symbols.keys() - languages.keys()
+    n_symbols_then: dict[str, int] = json.loads(ranked.n_symbols)
+    gone = n_symbols_then.keys() - languages.keys()
     n_changed = len(changed) + len(gone)
-    if len(languages) < FOLLOWS_FROM or n_changed * _MOST_CHANGED > len(languages):
+    if n_changed * _MOST_CHANGED > len(languages):
         return None
     own = {path: definitions_in(catalog, path) for path in changed}
     parts = list(_parts_now(ranked.parts.parts, own, gone))
-    new = sorted(changed - ranked.n_symbols.keys())
-    for rank, path in enumerate(new, start=len(ranked.n_symbols) + 1):
+    new = sorted(changed - n_symbols_then.keys())
+    for rank, path in enumerate(new, start=len(n_symbols_then) + 1):
         parts.append(MapPart(path, languages[path], rank, None))
         parts += (MapPart(path, languages[path], rank, map_symbol(symbol)) for symbol in own[path])
     parts = parts[:MOST_KEPT]
-    n_symbols = sum(len(own[path]) if path in own else ranked.n_symbols.get(path, 0) for path in languages)
+    n_symbols = sum(len(own[path]) if path in own else n_symbols_then.get(path, 0) for path in languages)
     n_files = sum(part.symbol is None for part in parts)
     return MapParts(
         tuple(parts),
@@ -105,13 +108,12 @@ def _parts_now(
     """Yield the parts in their order; those of changed files, of which `own` has the definitions, as they are now."""
     waiting = {path: {symbol.qualified_name: symbol for symbol in symbols} for path, symbols in own.items()}
     last: dict[str, int] = {}  # of each changed file, the place of its last part
+    shown = defaultdict[str, set[str]](set)
     for place, part in enumerate(parts):
         if part.path in waiting:
             last[part.path] = place
-    shown = defaultdict[str, set[str]](set)
-    for part in parts:
-        if part.path in waiting and part.symbol is not None:
-            shown[part.path].add(part.symbol.name)
+            if part.symbol is not None:
+                shown[part.path].add(part.symbol.name)
     for place, part in enumerate(parts):
         if part.path in gone:
             continue
@@ -131,8 +133,12 @@ def _packed(ranked: _Ranked) -> list[bytes]:
     parts = ranked.parts
     rows = [(part.path, part.language, part.rank, part.symbol and astuple(part.symbol)) for part in parts.parts]
     head = [ranked.generation, ranked.saved_at, parts.n_files, parts.n_behind, rows]
-    packed = [json.dumps(item, separators=(",", ":")).encode() for item in (head, ranked.n_symbols)]
-    return [_LENGTH.pack(len(packed[0])), *packed]
+    packed = _as_json(head)
+    return [_LENGTH.pack(len(packed)), packed, ranked.n_symbols]
+
+
+def _as_json(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
 def _loaded(file: KeptFile) -> _Ranked | None:
@@ -145,4 +151,4 @@ def _loaded(file: KeptFile) -> _Ranked | None:
     generation, saved_at, n_files, n_behind, rows = json.loads(data[start : start + length])
     parts = (MapPart(path, language, rank, symbol and MapSymbol(*symbol)) for path, language, rank, symbol in rows)
     map_of_then = MapParts(tuple(parts), n_files, n_behind=tuple(n_behind))
-    return _Ranked(generation, map_of_then, json.loads(data[start + length :]), saved_at)
+    return _Ranked(generation, map_of_then, data[start + length :], saved_at)
