@@ -376,6 +376,7 @@ def test_the_command_asks_a_fleet_like_a_project(shop: Path, capsys: pytest.Capt
     assert (code, out.startswith("removed the fleet shop")) == (0, True)
     assert FleetList().listed() == ()
     assert run("fleet", "status", "shop")[0] == 2
+    assert run("fleet", "add", "shop", str(shop / "clones"))[0] == 0  # where its settings have stayed
 
 
 def test_programs_ask_it_together_with_projects(shop: Path) -> None:

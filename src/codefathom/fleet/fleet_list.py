@@ -16,6 +16,8 @@ MANIFEST = "fleet.db"
 _NAME = re.compile(r"\w[\w.-]{0,59}")
 _MAX_BYTES = 20_000
 _ENDING = ".json"
+# What stays in the folder of a fleet that was removed: what its user has written there, and the lock of the removal.
+_LEFT_BEHIND = frozenset({"fathom.toml", "readers.toml", "write.lock"})
 
 
 class NamedFleet(NamedTuple):
@@ -53,8 +55,8 @@ class FleetList:
         )
 
     def make(self, name: str, place: str = "") -> NamedFleet:
-        """Return the fleet of a name, which is made if there is none: in a folder `place` that is empty or not there,
-        by default one of the user's state folder.
+        """Return the fleet of a name, which is made if there is none: in a folder `place` that is not there, or has no
+        more than a removed fleet has left, by default one of the user's state folder.
 
         Raises UsageError for what cannot be a name or a place, UnwritableError.
         """
@@ -69,7 +71,7 @@ class FleetList:
             if before.root != root:
                 raise UsageError(f"the fleet {name!r} lies in {before.root!r}", hint="give another name, or no --at")
             return before
-        if os.path.isdir(root) and os.listdir(root):
+        if os.path.isdir(root) and not _LEFT_BEHIND.issuperset(os.listdir(root)):
             raise UsageError(
                 f"the fleet cannot be in {root!r}: other files are there",
                 hint="give an empty or a new folder with --at",
