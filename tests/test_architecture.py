@@ -69,6 +69,7 @@ OF_VALUES = {
         "base64",
         "array",
         "bisect",
+        "heapq",
         "codecs",
         "collections",
         "contextlib",

@@ -36,7 +36,15 @@ from codefathom.facts.reasons import Note
 from codefathom.project.answer_setup import HITS_PER_FILE, for_prompt, question_of, request_of, size_of
 from codefathom.project.asking import fitted_map
 from codefathom.question.asker import result_of
-from codefathom.question.extents import MOST_HITS, USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKENS, check_page, limit_of
+from codefathom.question.extents import (
+    MOST_HITS,
+    USUAL_DEPTH,
+    USUAL_LIMIT,
+    USUAL_MAP_TOKENS,
+    check_page,
+    limit_of,
+    most_parts,
+)
 from codefathom.question.question import Kind, Question
 from codefathom.question.question_options import EdgeOptions
 from codefathom.question.question_options import question_of as question_with
@@ -332,10 +340,14 @@ class JoinedProjects:
         )
 
     def map_parts(
-        self, query: str = "", *, files: Sequence[str] = (), folders: Sequence[str] = ()
+        self, query: str = "", *, files: Sequence[str] = (), folders: Sequence[str] = (), limit: int | None = None
     ) -> tuple[MapParts, Mapping[str, FathomError]]:
-        """Return the parts of one map of all projects, and the errors of those that have failed; see `map`."""
-        return self._map_parts(Question(query, "map", files=tuple(files), folders=tuple(folders)))
+        """Return the parts of one map of all projects, and the errors of those that have failed; see `map`.
+
+        `limit` is the number of the first parts that are wanted.
+        """
+        question = Question(query, "map", files=tuple(files), folders=tuple(folders), limit=limit, as_parts=True)
+        return self._map_parts(question)
 
     def context(
         self,
@@ -428,7 +440,9 @@ class JoinedProjects:
         owners = self._owners(question.files)
         in_work = {name: relative_to(self._projects[name].root, own) for name, own in owners.items()}
         projects, waiting = without_first_runs(self._projects)
-        own = replace(question, as_parts=True)
+        # The first parts of all are among the first ones of each.
+        limit = question.limit if question.as_parts else most_parts(question)
+        own = replace(question, as_parts=True, limit=limit, offset=0)
         wishes = {name: (project, replace(own, files=in_work.get(name, ()))) for name, project in projects.items()}
         contents, failed = self._answered(*_each_answered(wishes), waiting)
         for name in in_work:

@@ -19,7 +19,7 @@ from codefathom.project.asking import fitted_map
 from codefathom.project.location import source_folder
 from codefathom.providers.base import ChatModel
 from codefathom.question.asker import result_of
-from codefathom.question.extents import MOST_ITEMS, limit_of
+from codefathom.question.extents import MOST_ITEMS, limit_of, most_parts
 from codefathom.question.question import Kind, Question
 from codefathom.search.graph.project_map import MapParts
 from codefathom.stores.conditions import combine
@@ -177,7 +177,9 @@ class KeptProject:
         kept = tuple(_common(folders, self._relative())) if folders else self._relative()
         if not kept:
             raise UsageError(f"none of the searched paths is inside {', '.join(folders)}", hint=_NOT_ASKED)
-        own = replace(question, folders=kept, where=self.condition(question.where), as_parts=True)
+        limit = question.limit if question.as_parts else most_parts(question)
+        where = self.condition(question.where)
+        own = replace(question, folders=kept, where=where, as_parts=True, limit=limit, offset=0)
         parts: MapParts = result_of(self.asker, own)
         yield parts if question.as_parts else fitted_map(parts, question, self.settings.context.tokenizer_path)
 

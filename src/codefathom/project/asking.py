@@ -28,6 +28,7 @@ from codefathom.question.extents import (
     check_page,
     check_texts,
     limit_of,
+    most_parts,
 )
 from codefathom.question.question import Kind, Question
 from codefathom.search.filter.filter_options import IMPORT, kind_named
@@ -213,6 +214,7 @@ def symbols(index: CurrentIndex, question: Question) -> SomeSymbols:
 
 def map_parts(index: CurrentIndex, question: Question) -> MapParts:
     """Return the parts of a map, the most central first; hits of the question fulfil its filter."""
+    from codefathom.search.graph.near_map import map_for
     from codefathom.search.graph.project_map import MOST_KEPT, MapRequest, map_parts
     from codefathom.search.graph.usual_map import usual_parts
     from codefathom.search.question.tasks import task_of
@@ -225,10 +227,13 @@ def map_parts(index: CurrentIndex, question: Question) -> MapParts:
     hits = result.hits if result and not result.unanswerable else ()
     with reading(index.believed(), whole=True) as opened:
         request = MapRequest(hits, question.files, question.folders)
-        # Each part has a token at least.
-        most = question.limit if question.as_parts else question.max_tokens or USUAL_MAP_TOKENS
-        is_usual = not any(request) and most is not None and question.offset + most <= MOST_KEPT
-        parts = usual_parts(opened.catalog) if is_usual else map_parts(opened.catalog, request)
+        most = question.limit if question.as_parts else most_parts(question)
+        if most is None:
+            parts = map_parts(opened.catalog, request)
+        elif not any(request) and most <= MOST_KEPT:
+            parts = usual_parts(opened.catalog)
+        else:
+            parts = map_for(opened.catalog, request, most)
     return parts._replace(verdict=of_several([result])) if result else parts
 
 

@@ -48,3 +48,8 @@ def check_texts(*texts: str) -> None:
             raise UsageError(
                 f"{text[:80]!r} cannot be written as UTF-8", hint="remove the unpaired surrogate characters"
             )
+
+
+def most_parts(question: Question) -> int:
+    """Return how many parts of a map a question can show, those before its offset among them: each has a token."""
+    return question.offset + (USUAL_MAP_TOKENS if question.max_tokens is None else question.max_tokens)

@@ -273,7 +273,7 @@ def test_a_map_shows_the_projects_in_turns() -> None:
     each = projects.map("q", files=["b/z.py"], folders=["src"], max_tokens=500, offset=0)
     assert [file.path for file in each.map.files] == ["a/x.py", "a/y.py", "b/z.py"]
     assert (each.map.n_files, each.map.query, list(each.failed)) == (20, "q", ["d"])
-    common = Question("q", "map", folders=("src",), max_tokens=500, as_parts=True)
+    common = Question("q", "map", folders=("src",), limit=500, max_tokens=500, as_parts=True)
     assert asked(projects) == {
         "a": [common],
         "b": [replace(common, files=("z.py",))],
@@ -349,7 +349,8 @@ def test_what_a_caller_leaves_out_is_the_usual() -> None:
     mapped = joined(a=parts_of("x.py"), b=parts_of("y.py"))
     assert mapped.map() == mapped.map("", files=(), folders=(), max_tokens=4_000, offset=0)
     assert mapped.map_parts() == mapped.map_parts("", files=(), folders=())
-    assert set(asked(mapped)["a"]) == {Question("", "map", max_tokens=n, as_parts=True) for n in (4_000, None)}
+    usual = Question("", "map", limit=4_000, max_tokens=4_000, as_parts=True)
+    assert set(asked(mapped)["a"]) == {usual, Question("", "map", as_parts=True)}
 
 
 def test_a_file_of_a_project_that_is_not_open_raises_its_error() -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappush, heappushpop
 from math import sqrt
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from codefathom.errors import UsageError
 from codefathom.facts.reasons import MAP_RANKED, PARTIAL, Note
@@ -27,8 +28,8 @@ from codefathom.types import VALUE_KINDS, Hit, Symbol
 
 _IMPORT_WEIGHT = 1.0
 _PRIVATE_WEIGHT = 0.2  # of a name that begins with "_": it is made for its own file
-_FOLLOWED_FROM_START = 0.5  # who has a question stays nearer to its hits than the reader of a whole project
-_QUESTION_SHARE = 0.9  # of the readers, where a question names files; the rest begins anywhere
+FOLLOWED_FROM_START = 0.5  # who has a question stays nearer to its hits than the reader of a whole project
+QUESTION_SHARE = 0.9  # of the readers, where a question names files; the rest begins anywhere
 _NEXT_SYMBOL = 0.7  # weight of each symbol of a file, relative to the one before: few files whole would tell less
 # Of a use where no import tells whose name it is. In many languages a folder is a package and needs no import; further
 # away such a use is seldom what its name says: `text.split(…)` is not the `split` of this project.
@@ -95,6 +96,14 @@ class MapRequest(NamedTuple):
     folders: tuple[str, ...] = ()  # that it is kept to; none: all
 
 
+class Definers(Protocol):
+    """The documents with a definition of a name, by family of languages and name, and whether that is outer."""
+
+    def get(self, key: tuple[str, str], default: Mapping[str, bool], /) -> Mapping[str, bool]:
+        """Return those of one name."""
+        ...
+
+
 class MapPart(NamedTuple):
     """A file, or a symbol of a file that is in the map already."""
 
@@ -130,39 +139,43 @@ class MapParts(NamedTuple):
         return self._replace(parts=self.parts[offset:], offset=offset)
 
 
+class RankedProject(NamedTuple):
+    """A map, and what it was made of."""
+
+    parts: MapParts
+    symbols: Mapping[str, Sequence[Symbol]]  # the definitions of all files by path
+    ranks: Ranks
+    main: Sequence[tuple[str, Symbol]]  # the main types with their files; none where a question is asked
+
+
 def map_parts(catalog: SearchCatalog, request: MapRequest) -> MapParts:
     """Return the parts of a map, for a reader who begins at the hits of a question, and at files in work.
 
     Without them all files that are no tests and no prose count alike. Raises UsageError for such a file, or a folder,
     that is not in the index.
     """
-    return first_map_parts(catalog, request, None)[0]
+    return ranked_project(catalog, request, None).parts
 
 
-def first_map_parts(
-    catalog: SearchCatalog, request: MapRequest, most: int | None
-) -> tuple[MapParts, Mapping[str, Sequence[Symbol]]]:
-    """Return the first parts of such a map, and the definitions of all files by path."""
+def ranked_project(catalog: SearchCatalog, request: MapRequest, most: int | None) -> RankedProject:
+    """Return the first parts of such a map, and what it was made of: all files of the project are looked at."""
     graph = ReferenceGraph(catalog)
     languages = graph.resolver.language_of
+    check_request(request, languages)
     symbols = {path: definitions_in(catalog, path) for path in languages}
-    _check(request, symbols)
-    preference = _preference(request)
-    followed = _FOLLOWED_FROM_START if preference else USUALLY_FOLLOWED
+    preference = preferred(request)
+    followed = FOLLOWED_FROM_START if preference else USUALLY_FOLLOWED
     aside = {path for path in symbols if stands_aside(path)}
     links = _links(graph, symbols, aside, only_imported=not preference)
     ranks = ranked(_start(symbols, aside, preference), links, followed)
-    order = sorted(_inside(symbols, request.folders), key=lambda path: (-ranks.files[path], path))
-    pieces = _pieces(order, symbols, ranks)
-    if not preference:
-        pieces = _with_main_types(pieces, main_types(catalog, order, symbols, links, aside))
-    shown = tuple(
-        MapPart(piece.path, languages[piece.path], piece.rank, map_symbol(piece.symbol) if piece.symbol else None)
-        for piece in pieces[:most]
-    )
+    order = ordered(inside(symbols, request.folders), ranks)
+    pieces = first_pieces(order, symbols.__getitem__, ranks)
+    main = [] if preference else main_types(catalog, order, symbols, links, aside)
+    pieces = with_main_types(pieces, main, order)
     behind = [] if most is None else pieces[most:]
     n_files = sum(piece.symbol is None for piece in behind)
-    return MapParts(shown, len(order), n_behind=(n_files, len(behind) - n_files)), symbols
+    parts = MapParts(shown(pieces[:most], languages), len(order), n_behind=(n_files, len(behind) - n_files))
+    return RankedProject(parts, symbols, ranks, main)
 
 
 def fitted(query: str, content: MapParts, max_tokens: int, count: Callable[[str], int]) -> ProjectMap:
@@ -229,18 +242,20 @@ def map_text(files: Iterable[MapFile]) -> str:
 # ---- what is asked for
 
 
-def _check(request: MapRequest, paths: Collection[str]) -> None:
+def check_request(request: MapRequest, paths: Collection[str]) -> None:
+    """Raise UsageError for a file or a folder of a request that is not in the index."""
     for path in request.files:
         if path not in paths:
             raise UsageError(f"{path!r} is not in the index", hint="`fathom files` lists the indexed files")
     for folder in request.folders:
-        if not any(True for _ in _inside(paths, (folder,))):
+        if not any(True for _ in inside(paths, (folder,))):
             raise UsageError(
                 f"there is no indexed file below {folder!r}", hint="`fathom files` lists the indexed files"
             )
 
 
-def _inside(paths: Iterable[str], folders: Collection[str]) -> Iterator[str]:
+def inside(paths: Iterable[str], folders: Collection[str]) -> Iterator[str]:
+    """Yield the paths that are at or below some folders; no folders: all."""
     starts = tuple("" if folder in ("", ".") else folder.rstrip("/") + "/" for folder in folders)
     return (path for path in paths if not folders or f"{path}/".startswith(starts))
 
@@ -258,7 +273,7 @@ def definitions_in(catalog: SearchCatalog, path: str) -> list[Symbol]:
     return list(reversed(chosen.values()))
 
 
-def _preference(request: MapRequest) -> dict[str, float]:
+def preferred(request: MapRequest) -> dict[str, float]:
     """Return weights of files: those of hits, the first most, and the same again for the files in work."""
     weights: dict[str, float] = defaultdict(float)
     for rank, hit in enumerate(request.hits, start=1):
@@ -275,9 +290,9 @@ def _start(paths: Iterable[str], aside: Collection[str], preference: Mapping[str
     if not total:
         return usual
     everything = sum(usual.values())
-    anywhere = (1 - _QUESTION_SHARE) / everything
+    anywhere = (1 - QUESTION_SHARE) / everything
     return {
-        path: weight * anywhere + _QUESTION_SHARE * preference.get(path, 0.0) / total for path, weight in usual.items()
+        path: weight * anywhere + QUESTION_SHARE * preference.get(path, 0.0) / total for path, weight in usual.items()
     }
 
 
@@ -293,9 +308,7 @@ def _links(
     return [
         link
         for path in symbols
-        for link in _links_of(
-            graph, path, defining, ASIDE_WEIGHT if path in aside else 1.0, only_imported=only_imported
-        )
+        for link in links_of(graph, path, defining, ASIDE_WEIGHT if path in aside else 1.0, only_imported=only_imported)
     ]
 
 
@@ -303,10 +316,10 @@ def _family_of(graph: ReferenceGraph, path: str) -> str:
     return family(graph.resolver.language_of[path])
 
 
-def _links_of(
+def links_of(
     graph: ReferenceGraph,
     path: str,
-    defining: Mapping[tuple[str, str], Mapping[str, bool]],
+    defining: Definers,
     weight: float,
     *,
     only_imported: bool,
@@ -363,7 +376,7 @@ def _folder(path: str) -> str:
 # ---- what is in the map
 
 
-class _Piece(NamedTuple):
+class MapPiece(NamedTuple):
     """A file, or a symbol of a file that is in the map already."""
 
     path: str
@@ -371,17 +384,48 @@ class _Piece(NamedTuple):
     symbol: Symbol | None
 
 
-def _pieces(order: Sequence[str], symbols: Mapping[str, Sequence[Symbol]], ranks: Ranks) -> list[_Piece]:
-    """Return files and their symbols, the most central first; a file stands before its symbols."""
+def ordered(paths: Iterable[str], ranks: Ranks) -> list[str]:
+    """Return paths, the most central first."""
+    return sorted(paths, key=lambda path: (-ranks.files.get(path, 0.0), path))
+
+
+def first_pieces(
+    order: Sequence[str], symbols_of: Callable[[str], Sequence[Symbol]], ranks: Ranks, most: int | None = None
+) -> list[MapPiece]:
+    """Return files and their symbols, the most central first, at least `most`; a file stands before its symbols.
+
+    No symbol has more weight than its file. So no further file is looked at when `most` stand before the next one.
+    """
     weighted: list[tuple[float, int, Symbol | None]] = []
+    heaviest: list[float] = []  # the `most` largest weights, as a heap
     for place, path in enumerate(order):
-        weight = ranks.files[path]
-        weighted.append((weight, place, None))
-        for symbol in _by_importance(path, symbols[path], ranks):
-            weight *= _NEXT_SYMBOL
-            weighted.append((weight, place, symbol))
+        weight = ranks.files.get(path, 0.0)
+        if most is not None and len(heaviest) >= most and heaviest[0] >= weight:
+            break
+        own = [(weight, place, None), *_weighted_symbols(path, place, symbols_of(path), ranks)]
+        weighted += own
+        if most is not None:
+            for item in own:
+                (heappush if len(heaviest) < most else heappushpop)(heaviest, item[0])
     weighted.sort(key=lambda item: (-item[0], item[1]))
-    return [_Piece(order[place], place + 1, chosen) for _, place, chosen in weighted]
+    return [MapPiece(order[place], place + 1, chosen) for _, place, chosen in weighted]
+
+
+def _weighted_symbols(
+    path: str, place: int, symbols: Sequence[Symbol], ranks: Ranks
+) -> Iterator[tuple[float, int, Symbol | None]]:
+    weight = ranks.files.get(path, 0.0)
+    for symbol in _by_importance(path, symbols, ranks):
+        weight *= _NEXT_SYMBOL
+        yield weight, place, symbol
+
+
+def shown(pieces: Iterable[MapPiece], languages: Mapping[str, str]) -> tuple[MapPart, ...]:
+    """Return the parts of a map that show some files and symbols."""
+    return tuple(
+        MapPart(piece.path, languages[piece.path], piece.rank, map_symbol(piece.symbol) if piece.symbol else None)
+        for piece in pieces
+    )
 
 
 def _by_importance(path: str, symbols: Sequence[Symbol], ranks: Ranks) -> list[Symbol]:
@@ -397,22 +441,24 @@ def _importance(path: str, symbol: Symbol, ranks: Ranks) -> tuple[float, bool, b
     return -used, not _is_outer(symbol), symbol.name.startswith("_"), symbol.name_line
 
 
-def _with_main_types(pieces: Sequence[_Piece], main: Sequence[tuple[str, Symbol]]) -> list[_Piece]:
+def with_main_types(
+    pieces: Sequence[MapPiece], main: Iterable[tuple[str, Symbol]], order: Sequence[str]
+) -> list[MapPiece]:
     """Return the pieces with main types moved to the front, `_MAIN_SHARE` lines of them for each other one."""
-    rank = {piece.path: piece.rank for piece in pieces}
+    rank = {path: place for place, path in enumerate(order, start=1)}
     waiting = iter(main)
-    ordered: dict[tuple[str, int], _Piece] = {}  # by path, and identity of the symbol
+    moved: dict[tuple[str, int], MapPiece] = {}  # by path, and identity of the symbol
     due = 0.0
     for piece in pieces:
-        if _placed(piece, ordered):
+        if _placed(piece, moved):
             due += _MAIN_SHARE
         while due >= 1 and (following := next(waiting, None)):
             path, symbol = following
-            due -= _placed(_Piece(path, rank[path], None), ordered) + _placed(_Piece(path, rank[path], symbol), ordered)
-    return list(ordered.values())
+            due -= _placed(MapPiece(path, rank[path], None), moved) + _placed(MapPiece(path, rank[path], symbol), moved)
+    return list(moved.values())
 
 
-def _placed(piece: _Piece, ordered: dict[tuple[str, int], _Piece]) -> bool:
+def _placed(piece: MapPiece, ordered: dict[tuple[str, int], MapPiece]) -> bool:
     """Put a piece behind the others; return False for one that is there already."""
     key = (piece.path, id(piece.symbol))
     is_new = key not in ordered

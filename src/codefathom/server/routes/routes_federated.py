@@ -155,7 +155,8 @@ def router(state: ServerState) -> APIRouter:
         places: PlacesIn, wish: MapQueryIn, max_tokens: Tokens = USUAL_MAP_TOKENS, offset: Offset = 0
     ) -> FederatedMapOut:
         def ask(projects: JoinedProjects) -> FederatedMapOut:
-            all_parts, errors = projects.map_parts(wish.query, files=wish.files, folders=wish.folders)
+            most = offset + max_tokens  # each part has at least one token
+            all_parts, errors = projects.map_parts(wish.query, files=wish.files, folders=wish.folders, limit=most)
             content = all_parts.behind(offset)
             count = counter(projects.settings.context.tokenizer_path)
             failed, where = _failures(errors), _where(places, projects)

@@ -614,12 +614,12 @@ class Catalog:
         """Return places where a name is defined, in any case: as written first, types and modules before members and
         values, then by path and line."""
         rows = self._read(
-            f"SELECT d.path, s.kind, s.name, s.name_line {FROM_SYMBOLS} WHERE s.name = ? "
+            f"SELECT d.path, s.kind, s.name, s.name_line, s.qualified_name = s.name {FROM_SYMBOLS} WHERE s.name = ? "
             f"ORDER BY s.name COLLATE BINARY <> ?, s.kind IN ({_MEMBERS_AND_VALUES}), d.path, s.start_line, s.id "
             "LIMIT ?",
             (name, name, limit),
         )
-        return [DefinitionPlace(*row) for row in rows]
+        return [DefinitionPlace(path, kind, own, line, bool(is_outer)) for path, kind, own, line, is_outer in rows]
 
     def symbols_of(self, path: str) -> list[Symbol]:
         """Return the symbols of a document, outer before inner."""

@@ -90,6 +90,7 @@ class DefinitionPlace(NamedTuple):
     kind: str  # one of SYMBOL_KINDS
     name: str  # as written there
     line: int  # on which the name stands
+    is_outer: bool = True  # it stands in no other definition
 
 
 class StoredDocument(NamedTuple):
