@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from codefathom.index.word_search import UnindexedFiles
     from codefathom.project.browsing import Files
     from codefathom.providers.base import ChatModel
-    from codefathom.search.graph.glance import Glance
+    from codefathom.search.graph.glance import Glance, TourStep
     from codefathom.search.graph.impact import Impact
     from codefathom.search.graph.module_map import ModuleMap
     from codefathom.search.graph.project_map import ProjectMap
@@ -329,12 +329,31 @@ class Engine(Upkeep, SavedIndex):
             return module_map(opened.catalog, folder)
 
     def glance(self) -> Glance:
-        """Return what the first page of a project shows: its own words, a reading tour, sizes and ages of its files."""
+        """Return what the first page of a project shows at once: its own words, sizes and ages of its files."""
         from codefathom.search.graph.glance import glance
 
         with reading(self.current.believed(), whole=True) as opened:
             files = opened.place.revision
             return glance(opened.catalog, has_times=files is None or files.has_times)
+
+    def tour(self) -> tuple[TourStep, ...]:
+        """Return places to read, one after the other: an entry, then the most central files that are imported there."""
+        from codefathom.search.graph.glance import tour
+
+        with reading(self.current.believed(), whole=True) as opened:
+            return tour(opened.catalog)
+
+    def rank_files(self) -> Iterator[int]:
+        """Make the map of a large project where it is due, so that nobody has to wait for it.
+
+        Yields the number of files before that begins, and nothing where there is nothing to do.
+        """
+        from codefathom.search.graph.usual_map import is_map_due, usual_parts
+
+        with reading(self.current.believed(), whole=True) as opened:
+            if is_map_due(opened.catalog):
+                yield len(opened.catalog.languages())
+                usual_parts(opened.catalog)
 
     def recent_commits(self, limit: int) -> tuple[CommitMark, ...]:
         """Return the latest commits that changed the project.

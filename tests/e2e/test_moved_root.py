@@ -83,6 +83,7 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "history": lambda engine, _: engine.history(PLACE),
     "impact": lambda engine, _: engine.impact("HEAD"),
     "glance": lambda engine, _: engine.glance(),
+    "tour": lambda engine, _: engine.tour(),
     "import_index": lambda engine, _: engine.import_index(iter(["{}"]), "index-json"),
     "import_scip": lambda engine, out: engine.import_scip([written(out)]),
     "import_snapshot": lambda engine, out: engine.import_snapshot(str(out / "snapshot")),

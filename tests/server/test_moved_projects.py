@@ -61,6 +61,7 @@ ASKING = {
     "GET /blame",
     "GET /commits",
     "GET /glance",
+    "GET /tour",
     "GET /modules",
     "GET /file-tree",
     "GET /symbols",

@@ -103,6 +103,7 @@ ROUTES: dict[str, Row] = {
     "GET /name-at": Row(PROJECT, OF_SHOP + "&path=shop/pricing.py&name=discount&line=1"),
     "GET /commits": Row(MAINTAINED, OF_SHOP),
     "GET /glance": Row(PROJECT, OF_SHOP),
+    "GET /tour": Row(PROJECT, OF_SHOP),
     "GET /modules": Row(PROJECT, OF_SHOP),
     "GET /map": Row(PROJECT, OF_SHOP),
     "GET /federated/symbols": Row(PROJECT, OF_SHOP),

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codefathom import Engine
+from codefathom.search.graph import usual_map
 from codefathom.server.jobs.job_child import messages
 from codefathom.server.jobs.job_messages import (
     FileError,
@@ -20,6 +22,7 @@ from codefathom.server.jobs.job_messages import (
     line_of,
     message_of,
 )
+from codefathom.stores import kept_file
 from codefathom.types import Progress
 
 REPORT = Report(2, 0, 0, 0, 0, {"binary": 1}, 2, 5, 3, {"function": 3}, 90, 0.1, 1, "index", "why")
@@ -84,3 +87,29 @@ def test_a_file_that_fails_is_told_at_once_and_only_once(tmp_path: Path) -> None
     assert isinstance(later[0], Step)
     assert (later[0].phase, later[-1].n_failed) == ("index", 1)
     assert [message for message in told if isinstance(message, FileError)] == [told[where]]
+
+
+def test_the_map_of_a_large_project_is_made_at_the_end_of_a_run(
+    tmp_path: Path, own_folders: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one takes longer than a request may, so that nobody would ever get it."""
+    monkeypatch.setattr(kept_file, "_LEAST", 1)
+    monkeypatch.setattr(usual_map, "FOLLOWS_FROM", 2)
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.py").write_text(f"def {name}(): ...\n")
+    (tmp_path / "fathom.toml").touch()
+
+    def phases() -> list[str]:
+        told = list(messages(Order(str(tmp_path))))
+        assert isinstance(told[-1], Report)
+        return [message.phase for message in told if isinstance(message, Step)]
+
+    assert phases()[-1] == "map"
+    (tmp_path / "d.py").write_text("def d(): ...\n")
+    monkeypatch.setattr(usual_map, "_MOST_CHANGED", 1)  # few have changed: the map follows them
+    assert "map" not in phases()
+    with Engine.open(tmp_path) as engine:
+        assert list(engine.rank_files()) == []
+        assert "d.py" in {file.path for file in engine.map().files}
+    monkeypatch.setattr(usual_map, "FOLLOWS_FROM", 10)
+    assert "map" not in phases()

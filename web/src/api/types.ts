@@ -524,8 +524,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show a project at a glance: its own words, a reading tour, its largest files */
+        /** Show a project at a glance: its own words, its largest files */
         get: operations["glance_glance_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tour": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List places to read in a project, one after the other */
+        get: operations["tour_tour_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3474,11 +3491,6 @@ export interface components {
              * @example README.md
              */
             purpose_path: string;
-            /**
-             * Steps
-             * @description a reading tour of at most 10 steps, from an entry point down
-             */
-            steps: components["schemas"]["TourStepOut"][];
             /**
              * Files
              * @description up to 400 files, the largest first
@@ -7158,7 +7170,7 @@ export interface components {
         StepOut: {
             /**
              * Phase
-             * @description queued, starting, clone, waiting (for another program that writes the index), scan, index, write, purposes, embed, paused; then the state in which it ended
+             * @description queued, starting, clone, waiting (for another program that writes the index), scan, index, write, purposes, embed, move, map (a large project, whose index can be searched by then), paused; then the state in which it ended
              * @example index
              */
             phase: string;
@@ -7178,7 +7190,7 @@ export interface components {
             current: number;
             /**
              * Total
-             * @description Number of files to index, or of chunks to embed; 0 while it is unknown
+             * @description Number of files to index or of the map, or of chunks to embed; 0 while it is unknown
              * @default 0
              * @example 480
              */
@@ -7778,6 +7790,23 @@ export interface components {
              * @example 1
              */
             depth: number;
+        };
+        /**
+         * TourOut
+         * @description Places to read in a project, made of its index without a model.
+         */
+        TourOut: {
+            /**
+             * Project Id
+             * @description the project
+             * @example shop
+             */
+            project_id: string;
+            /**
+             * Steps
+             * @description a reading tour of at most 10 steps, from an entry point down
+             */
+            steps: components["schemas"]["TourStepOut"][];
         };
         /**
          * TourStepOut
@@ -9632,6 +9661,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GlanceOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    tour_tour_get: {
+        parameters: {
+            query?: {
+                /** @description may be left out where there is only one project */
+                project_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TourOut"];
                 };
             };
             /** @description What is wrong */

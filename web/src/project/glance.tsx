@@ -9,13 +9,14 @@ const Treemap = lazy(() => import("./treemap"));
 
 type Glance = Schemas["GlanceOut"];
 
-/** What a project is for in its own words, where to read it, and its files by size and age. */
+/** What a project is for in its own words, where to read it, and its files by size and age. The tour comes when it is
+ * made: in a very large project it needs a map that may take a minute. */
 export function GlanceParts({ projectId }: { readonly projectId: string }) {
   const t = useTexts(glanceText);
   const glance = useLoad((signal) => get<Glance>("/glance", { project_id: projectId }, signal), [projectId]);
   if (glance.problem) return <Trouble problem={glance.problem} onRetry={glance.reload} />;
   if (!glance.value) return <Loading />;
-  const { purpose, purpose_path, steps, files } = glance.value;
+  const { purpose, purpose_path, files } = glance.value;
   return (
     <>
       {purpose && (
@@ -26,7 +27,7 @@ export function GlanceParts({ projectId }: { readonly projectId: string }) {
           </footer>
         </blockquote>
       )}
-      {steps.length > 0 && <Tour projectId={projectId} steps={steps} />}
+      <Tour projectId={projectId} />
       {files.length > 0 && (
         <Boundary>
           <Suspense fallback={<section className="panel treemap-panel" />}>
@@ -38,8 +39,13 @@ export function GlanceParts({ projectId }: { readonly projectId: string }) {
   );
 }
 
-function Tour({ projectId, steps }: { readonly projectId: string; readonly steps: Glance["steps"] }) {
+function Tour({ projectId }: { readonly projectId: string }) {
   const t = useTexts(glanceText);
+  const tour = useLoad((signal) => get<Schemas["TourOut"]>("/tour", { project_id: projectId }, signal), [projectId]);
+  if (tour.problem) return <Trouble problem={tour.problem} onRetry={tour.reload} />;
+  if (!tour.value) return <Loading />;
+  const { steps } = tour.value;
+  if (steps.length === 0) return null;
   return (
     <section className="panel" aria-labelledby="project-tour">
       <h2 id="project-tour">{t("tour")}</h2>

@@ -45,6 +45,7 @@ const SHARES: Readonly<Record<string, readonly [number, number]>> = {
   purposes: [92, 96],
   write: [96, 99],
   embed: [96, 99], // a slow embedding model, after all can be found
+  map: [99, 99],
   move: [1, 99], // a job of its own
 };
 const MOST_ERRORS = 200;

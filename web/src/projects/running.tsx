@@ -24,6 +24,7 @@ const PHASES = [
   "purposes",
   "write",
   "embed",
+  "map",
   "move",
   "paused",
 ];

@@ -74,6 +74,7 @@ export const projectsTextZh: Translated<typeof projectsText> = {
   "projects.phase.index": "正在读取文件",
   "projects.phase.purposes": "正在询问模型每个文件的用途",
   "projects.phase.write": "正在保存",
+  "projects.phase.map": "正在为项目概览对文件排序；现在已可搜索",
   "projects.phase.embed": "正在用所选模型生成向量；现在已可搜索",
   "projects.phase.move": "正在复制向量",
   "projects.phase.paused": "已暂停",

@@ -74,6 +74,7 @@ export const projectsText = {
   "projects.phase.index": "Reading files",
   "projects.phase.purposes": "Asking the model for the purpose of each file",
   "projects.phase.write": "Saving",
+  "projects.phase.map": "Ranking files for the map of the project; you can already search",
   "projects.phase.embed": "Embedding with the chosen model; you can already search",
   "projects.phase.move": "Copying the vectors",
   "projects.phase.paused": "Paused",

@@ -1,4 +1,4 @@
-"""A project at a glance, without a model: its own words on what it is for, a tour from its entry on, sizes and ages."""
+"""A project at a glance, without a model: its own words on what it is for, sizes and ages, and a reading tour."""
 
 from __future__ import annotations
 
@@ -45,11 +45,10 @@ class SizedFile(NamedTuple):
 
 
 class Glance(NamedTuple):
-    """What the first page of a project shows of it."""
+    """What the first page of a project shows of it at once."""
 
     purpose: str  # the first paragraph of its README, "" where there is none
     purpose_path: str
-    steps: tuple[TourStep, ...]
     files: tuple[SizedFile, ...]  # the largest first
     n_files_left_out: int
     n_bytes_left_out: int
@@ -63,7 +62,6 @@ def glance(catalog: SearchCatalog, *, has_times: bool = True) -> Glance:
     return Glance(
         first_paragraph(text),
         path,
-        tuple(_tour(catalog, documents)),
         tuple(
             SizedFile(item.path, item.size, item.mtime_ns / 1e9 if has_times else 0.0)
             for item in sized[:MOST_SIZED_FILES]
@@ -94,8 +92,16 @@ def first_paragraph(text: str) -> str:
     return ""
 
 
-def _tour(catalog: SearchCatalog, documents: Sequence[StoredDocument]) -> Iterator[TourStep]:
-    """Yield places to read: an entry, then again and again the most central file that one read before imports."""
+def tour(catalog: SearchCatalog) -> tuple[TourStep, ...]:
+    """Return places to read: an entry, then again and again the most central file that one read before imports.
+
+    It needs the map, whose first one takes a minute in a very large project.
+    """
+    return tuple(_steps(catalog))
+
+
+def _steps(catalog: SearchCatalog) -> Iterator[TourStep]:
+    documents = (item for item in catalog.documents() if not is_kept_text(item.path))
     code = {item.path: item for item in documents if item.language in CODE and not stands_aside(item.path)}
     parts = usual_parts(catalog).parts
     ranks = {part.path: part.rank for part in parts if part.path in code}

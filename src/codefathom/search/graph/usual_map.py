@@ -82,6 +82,14 @@ def is_large(paths: Collection[str]) -> bool:
     return len(paths) >= FOLLOWS_FROM
 
 
+def is_map_due(catalog: SearchCatalog) -> bool:
+    """Return whether the next map of a large project ranks all files anew, which takes long."""
+    if not is_large(catalog.languages()):
+        return False
+    ranked = _loaded(catalog.beside("map", _VERSION))
+    return ranked is None or (ranked.generation != catalog.generation and _followed(catalog, ranked) is None)
+
+
 def usual_parts(catalog: SearchCatalog) -> MapParts:
     """Return the first `MOST_KEPT` parts of a map that asks for nothing; they are made once a generation."""
     return catalog.kept(_usual).now

@@ -101,6 +101,7 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     "GET /commits": _maintainer(),  # it shows them, too
     "GET /name-at": _READER,
     "GET /glance": _READER,
+    "GET /tour": _READER,
     "GET /modules": _READER,
     "GET /map": _READER,
     "GET /federated/symbols": _READER,

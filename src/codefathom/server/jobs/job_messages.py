@@ -43,7 +43,7 @@ def order_of(line: bytes) -> Order:
 class Step:
     """The progress of a job."""
 
-    phase: str = "queued"  # queued starting clone waiting scan index write purposes embed move paused
+    phase: str = "queued"  # queued starting clone waiting scan index write purposes embed map move paused
     current_file: str = ""
     current: int = 0  # files that are done; in the phase embed, chunks; in move, vectors
     total: int = 0  # to do; 0 while it is not known

@@ -1,4 +1,4 @@
-"""/modules, /glance and /commits: what a project is made of, and what happened in it last."""
+"""/modules, /glance, /tour and /commits: what a project is made of, and what happened in it last."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from codefathom.server.schemas.module_schemas import (
     ModuleOut,
     ModulesOut,
     SizedFileOut,
+    TourOut,
     TourStepOut,
 )
 from codefathom.server.schemas.search_schemas import CommitOut
@@ -49,7 +50,7 @@ def router(state: ServerState) -> APIRouter:
 
         return await in_turn(state, *client, look)
 
-    @routes.get("/glance", summary="Show a project at a glance: its own words, a reading tour, its largest files")
+    @routes.get("/glance", summary="Show a project at a glance: its own words, its largest files")
     async def glance(client: ClientHere, project_id: ProjectId = "") -> GlanceOut:
         def look(lease: SearchLease) -> GlanceOut:
             name = project_id or only_project(state, client.caller)
@@ -59,10 +60,19 @@ def router(state: ServerState) -> APIRouter:
                 {
                     **first_look._asdict(),
                     "project_id": name,
-                    "steps": [TourStepOut.model_validate(step._asdict()) for step in first_look.steps],
                     "files": [SizedFileOut.model_validate(file._asdict()) for file in first_look.files],
                 }
             )
+
+        return await in_turn(state, *client, look)
+
+    @routes.get("/tour", summary="List places to read in a project, one after the other")
+    async def tour(client: ClientHere, project_id: ProjectId = "") -> TourOut:
+        def look(lease: SearchLease) -> TourOut:
+            name = project_id or only_project(state, client.caller)
+            with asker_for(state, name, client.caller, lease) as asker:
+                steps = asker.look(Look("tour"))
+            return TourOut(project_id=name, steps=[TourStepOut.model_validate(step._asdict()) for step in steps])
 
         return await in_turn(state, *client, look)
 

@@ -71,7 +71,8 @@ class StepOut(Out):
     phase: str = Field(
         examples=["index"],
         description="queued, starting, clone, waiting (for another program that writes the index), scan, index, write, "
-        "purposes, embed, paused; then the state in which it ended",
+        "purposes, embed, move, map (a large project, whose index can be searched by then), paused; then the state in "
+        "which it ended",
     )
     current_file: Sound = Field(default="", examples=["shop/cart.py"])
     current: int = Field(
@@ -80,7 +81,9 @@ class StepOut(Out):
         description="Number of files that are done; in the phase embed, of chunks; in the phase move, of vectors",
     )
     total: int = Field(
-        default=0, examples=[480], description="Number of files to index, or of chunks to embed; 0 while it is unknown"
+        default=0,
+        examples=[480],
+        description="Number of files to index or of the map, or of chunks to embed; 0 while it is unknown",
     )
     percent: float = Field(default=0.0, examples=[25.0])
     chunk_count: int = Field(default=0, examples=[900])

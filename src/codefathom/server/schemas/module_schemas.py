@@ -77,10 +77,16 @@ class GlanceOut(Out):
         examples=["A shop that prices orders."], description="the first paragraph of its README; empty without one"
     )
     purpose_path: Sound = Field(examples=["README.md"], description="that README")
-    steps: list[TourStepOut] = Field(description="a reading tour of at most 10 steps, from an entry point down")
     files: list[SizedFileOut] = Field(description="up to 400 files, the largest first")
     n_files_left_out: int = Field(examples=[0], description="smaller files, which are not listed")
     n_bytes_left_out: int = Field(examples=[0], description="their size")
+
+
+class TourOut(Out):
+    """Places to read in a project, made of its index without a model."""
+
+    project_id: str = Field(examples=["shop"], description="the project")
+    steps: list[TourStepOut] = Field(description="a reading tour of at most 10 steps, from an entry point down")
 
 
 class CommitsOut(Out):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codefathom.engine import Engine
-from codefathom.search.graph.glance import MOST_SIZED_FILES, MOST_STEPS, Glance, first_paragraph
+from codefathom.search.graph.glance import MOST_SIZED_FILES, MOST_STEPS, Glance, TourStep, first_paragraph
 
 FILES = {
     "main.py": "from shop.cart import checkout\n\n\ndef main():\n    checkout()\n",
@@ -19,25 +19,25 @@ FILES = {
 }
 
 
-def seen(root: Path, files: dict[str, str]) -> Glance:
+def seen(root: Path, files: dict[str, str]) -> tuple[Glance, tuple[TourStep, ...]]:
     (root / "fathom.toml").touch()
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     with Engine.open(root) as engine:
         engine.index()
-        return engine.glance()
+        return engine.glance(), engine.tour()
 
 
 def test_a_tour_goes_from_the_entry_down_and_then_to_what_nothing_leads_to(tmp_path: Path) -> None:
-    found = seen(tmp_path, FILES)
-    assert [(step.path, step.reason, step.source) for step in found.steps] == [
+    found, steps = seen(tmp_path, FILES)
+    assert [(step.path, step.reason, step.source) for step in steps] == [
         ("main.py", "entry", ""),
         ("shop/cart.py", "imported", "main.py"),
         ("shop/price.py", "imported", "shop/cart.py"),
         ("shop/alone.py", "central", ""),
     ]
-    assert [(step.symbol, step.start_line, step.end_line) for step in found.steps[:3]] == [
+    assert [(step.symbol, step.start_line, step.end_line) for step in steps[:3]] == [
         ("main", 4, 5),
         ("checkout", 4, 5),
         ("total", 1, 2),
@@ -47,8 +47,8 @@ def test_a_tour_goes_from_the_entry_down_and_then_to_what_nothing_leads_to(tmp_p
 
 def test_it_is_bounded_and_files_are_named_by_size(tmp_path: Path) -> None:
     many = {f"part/file{number}.py": f"def part{number}(): ...\n" for number in range(MOST_SIZED_FILES)}
-    found = seen(tmp_path, {**many, "large.py": "x = 1\n" * 200})
-    assert len(found.steps) == MOST_STEPS
+    found, steps = seen(tmp_path, {**many, "large.py": "x = 1\n" * 200})
+    assert len(steps) == MOST_STEPS
     assert found.files[0].path == "large.py"
     assert found.files[0].changed_at == pytest.approx((tmp_path / "large.py").stat().st_mtime)
     assert (len(found.files), found.n_files_left_out > 0) == (MOST_SIZED_FILES, True)
