@@ -102,6 +102,7 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "notices": lambda engine, _: next(engine.notices(lambda: False)),
     "opened": lambda engine, _: engine.opened,
     "plan": lambda engine, _: engine.plan(),
+    "rank_files": lambda engine, _: list(engine.rank_files()),
     "recent_commits": lambda engine, _: engine.recent_commits(5),
     "refresh": lambda engine, _: engine.refresh(),
     "related": lambda engine, _: engine.related(PLACE),
