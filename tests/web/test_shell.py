@@ -184,6 +184,12 @@ def test_no_page_grows_unnoticed(name: str) -> None:
     assert sum(sizes.values()) <= MOST_BYTES_OF[name], sizes
 
 
+def test_no_component_is_longer_than_two_hundred_lines() -> None:
+    n_lines = {path.name: path.read_text(encoding="utf-8").count("\n") for path in (WEB / "src").rglob("*.tsx")}
+    assert len(n_lines) > 50
+    assert {name: n for name, n in n_lines.items() if n > 200} == {}
+
+
 # ---- for everyone
 
 
