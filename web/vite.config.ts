@@ -13,6 +13,12 @@ export default defineConfig({
     assetsInlineLimit: 2_048,
     manifest: true,
     chunkSizeWarningLimit: 1_500,
+    rolldownOptions: {
+      output: {
+        // What every page needs is one file: cut by who else needs a part of it, it would be larger.
+        codeSplitting: { groups: [{ name: "common", test: /node_modules\/antd\/es\/button\// }] },
+      },
+    },
   },
   server: {
     proxy: { "/api": "http://127.0.0.1:8900" },

@@ -111,6 +111,25 @@ class TestAnswers:
         expect(answer(page)).to_contain_text("openai:scripted")
         assert len(model_of(answering).asked) == 1
 
+    def test_an_answer_is_never_shown_as_plain_words_first(self, page: Page, answering: ServedPage) -> None:
+        page.add_init_script(
+            """window.plain = [];
+            new MutationObserver(() => {
+                const found = document.querySelector(".answer-text-plain");
+                if (found) window.plain.push(found.textContent);
+            }).observe(document, { childList: true, subtree: true, characterData: true });"""
+        )
+        opened(page, answering)
+        page.wait_for_load_state("networkidle")
+        ask(page)
+        strong = answer(page).locator(".answer-text strong")
+        expect(strong).to_have_text("sum of all prices")
+        assert page.evaluate("window.plain") == []
+        expect(page).to_have_url(re.compile("/chat/[0-9a-f]+$"))
+        page.reload()
+        expect(strong).to_have_text("sum of all prices")
+        assert page.evaluate("window.plain") == []
+
     def test_a_click_on_a_citation_opens_the_file_at_its_lines(self, page: Page, answering: ServedPage) -> None:
         opened(page, answering)
         ask(page)

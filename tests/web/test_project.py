@@ -21,6 +21,16 @@ from .test_shell import initial_files, settled, violations
 
 # The library of the map keeps itself in the element that it draws in.
 PLACE_OF = "([path, part]) => document.querySelector('.module-picture')._cyreg.cy.getElementById('/' + path)[part]()"
+# The names that are shown, and how many of them lie on another one.
+NAMES = """() => {
+    const cy = document.querySelector(".module-picture")._cyreg.cy;
+    const only = { includeNodes: false, includeEdges: false, includeOverlays: false, includeLabels: true };
+    const shown = cy.nodes().toArray().filter((node) => node.numericStyle("text-opacity") > 0);
+    const boxes = shown.map((node) => node.renderedBoundingBox(only));
+    const onAnother = boxes.filter((one, index) => boxes.slice(index + 1).some((other) =>
+        one.x1 < other.x2 && other.x1 < one.x2 && one.y1 < other.y2 && other.y1 < one.y2));
+    return [shown.map((node) => node.data("path")), onAnother.length];
+}"""
 ZOOM = "document.querySelector('.module-picture')._cyreg.cy.zoom()"
 
 
@@ -105,6 +115,32 @@ def test_the_map_is_zoomed_and_shows_the_inside_of_a_folder(page: Page, ready: S
     expect(page.get_by_role("img", name="Map of 3 modules.")).to_be_visible()
     page.go_back()
     expect(page.get_by_role("img", name="Map of 2 modules.")).to_be_visible()
+
+
+def test_no_name_lies_on_another_one_on_a_phone(page: Page, served: ServedPage) -> None:
+    folder = depot(served.folder / "depot")
+    for number in range(24):
+        part = folder / f"department_of_goods_{number:02}"
+        part.mkdir()
+        (part / "goods.py").write_text("from shop.cart import Cart\n")
+    served.add(folder)
+    page.set_viewport_size({"width": 360, "height": 640})
+    opened(page, served)
+    few, n_on_another = page.evaluate(NAMES)
+    assert n_on_another == 0
+    assert "shop" in few  # what most others import
+    assert len(few) > 3
+    for _ in range(4):
+        page.get_by_role("button", name="Zoom in").click()
+    more, n_on_another = page.evaluate(NAMES)
+    assert n_on_another == 0
+    assert len(more) > len(few)
+    hidden = "department_of_goods_07"
+    page.get_by_text("All folders of this map").click()
+    page.get_by_role("row").get_by_role("button", name=hidden).click()
+    chosen, n_on_another = page.evaluate(NAMES)
+    assert n_on_another == 0
+    assert hidden in chosen
 
 
 def test_the_table_says_the_same_to_the_keyboard(page: Page, ready: ServedPage) -> None:

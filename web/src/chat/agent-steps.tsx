@@ -5,8 +5,7 @@ import {
   LoadingOutlined,
   ToolOutlined,
 } from "@ant-design/icons";
-import { ThoughtChain, type ThoughtChainItemType } from "@ant-design/x";
-import { useMemo, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { useFormat } from "../i18n/format";
 import { useText } from "../i18n";
 import type { Step } from "./answer";
@@ -17,7 +16,6 @@ export function AgentSteps({ steps, isRunning }: { readonly steps: readonly Step
   const t = useText();
   const told = useMemo(() => toldOf(steps), [steps]);
   const [isOpen, setOpen] = useState<boolean>();
-  const items = useItems(told, isRunning);
   const n = told.filter((one) => one.kind !== "end").length;
   if (!told.length) return null;
   return (
@@ -31,25 +29,36 @@ export function AgentSteps({ steps, isRunning }: { readonly steps: readonly Step
       <summary>
         {isRunning ? <LoadingOutlined aria-hidden /> : <ToolOutlined aria-hidden />} {t("chat.steps", { n })}
       </summary>
-      <ThoughtChain items={items} line="solid" />
+      <ol className="step-list">
+        {told.map((one, index) => (
+          <StepItem key={index} told={one} isRunning={isRunning} />
+        ))}
+      </ol>
     </details>
   );
 }
 
-function useItems(told: readonly Told[], isRunning: boolean): ThoughtChainItemType[] {
-  return told.map((one, index): ThoughtChainItemType => {
-    const key = String(index);
-    if (one.kind === "thought") return { key, icon: <BulbOutlined />, title: <Thought text={one.text} /> };
-    if (one.kind === "end") return { key, icon: <CheckCircleOutlined />, title: <End {...one} /> };
-    const isWaiting = isRunning && !one.observed;
-    const isError = one.observed?.isError ?? false;
-    return {
-      key,
-      icon: isWaiting ? <LoadingOutlined /> : isError ? <ExclamationCircleOutlined /> : <ToolOutlined />,
-      title: <Call {...one} />,
-      content: one.observed && <Found {...one.observed} />,
-    };
-  });
+function StepItem({ told, isRunning }: { readonly told: Told; readonly isRunning: boolean }) {
+  return (
+    <li>
+      <span className="step-icon" aria-hidden>
+        {iconOf(told, isRunning)}
+      </span>
+      <div className="step-body">
+        {told.kind === "thought" && <Thought text={told.text} />}
+        {told.kind === "end" && <End {...told} />}
+        {told.kind === "call" && <Call {...told} />}
+        {told.kind === "call" && told.observed && <Found {...told.observed} />}
+      </div>
+    </li>
+  );
+}
+
+function iconOf(told: Told, isRunning: boolean): ReactNode {
+  if (told.kind === "thought") return <BulbOutlined />;
+  if (told.kind === "end") return <CheckCircleOutlined />;
+  if (isRunning && !told.observed) return <LoadingOutlined />;
+  return told.observed?.isError ? <ExclamationCircleOutlined /> : <ToolOutlined />;
 }
 
 function Thought({ text }: { readonly text: string }) {

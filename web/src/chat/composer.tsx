@@ -1,130 +1,98 @@
-import { FolderOpenOutlined } from "@ant-design/icons";
-import { Sender } from "@ant-design/x";
-import { type GetRef, Input, Segmented, Select, Tooltip } from "antd";
-import { type ComponentProps, forwardRef, type Ref, type RefObject, useEffect } from "react";
+import { ArrowUpOutlined } from "@ant-design/icons";
+import { Button } from "antd";
+import { type KeyboardEvent, lazy, type RefObject, Suspense, useEffect } from "react";
 import { useText } from "../i18n";
-import { namesOf } from "../project-names";
-import { type Asking, isAgentPossible } from "./asking";
+import type { ChoicesProps } from "./choices";
+import { loadAnswerParts } from "./answer-parts";
 import { ExpectedCost } from "./expected-cost";
-import type { Project } from "./projects";
 import { type Running, useExchange } from "./running";
 
-export type ComposerRef = GetRef<typeof Sender>;
+// A question can be written before it is said what it is asked of: the choices come after the first picture.
+const Choices = lazy(() => import("./choices"));
 
-export interface ComposerProps {
-  readonly ref?: RefObject<ComposerRef | null>;
+const MOST_CHARACTERS = 10_000;
+const MOST_ROWS = 10;
+
+export interface ComposerProps extends ChoicesProps {
+  readonly field: RefObject<HTMLTextAreaElement | null>;
   readonly text: string;
   readonly onText: (text: string) => void;
-  readonly asking: Asking;
-  readonly onAsking: (asking: Asking) => void;
   readonly conversationId: string;
-  readonly projects: readonly Project[];
-  readonly hasModel: boolean;
   /** What is being answered now, and can be stopped. */
   readonly running: Running | undefined;
   readonly onSend: (text: string) => void;
 }
 
-const COMPONENTS = { input: forwardRef(QuestionInput) };
-const SIZE = { minRows: 1, maxRows: 10 };
-
 /** Where a question is written, and said what it is asked of. */
 export function Composer(props: ComposerProps) {
+  const { field, text, onText, asking, conversationId, running, onSend, ...others } = props;
   const t = useText();
-  const { ref, text, onText, asking, conversationId, running, onSend } = props;
-  const isStopping = useExchange(running)?.isStopping;
   useEffect(() => {
-    ref?.current?.focus();
-  }, [ref]);
+    field.current?.focus();
+    // Until a question is written, there is time for what will show its answer.
+    void loadAnswerParts();
+  }, [field]);
+  const send = () => {
+    if (text.trim() && !running) onSend(text.trim());
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // Enter ends a word that is being composed, too.
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
   return (
-    <Sender
-      ref={ref}
-      className="composer"
-      value={text}
-      onChange={onText}
-      placeholder={t("chat.question.placeholder")}
-      autoSize={SIZE}
-      loading={Boolean(running)}
-      components={COMPONENTS}
-      onSubmit={(written) => written.trim() && onSend(written.trim())}
-      onCancel={() => void running?.stop()}
-      suffix={false}
-      footer={(_, { components: { SendButton, LoadingButton } }) => (
-        <div className="composer-foot">
-          <Choices {...props} />
-          {asking.isThorough ? (
-            <ExpectedCost text={text} projectIds={asking.projectIds} conversationId={conversationId} />
-          ) : (
-            <span className="composer-keys">{t("chat.keys")}</span>
-          )}
-          {running ? (
-            <Tooltip title={t("chat.stop")}>
-              <LoadingButton className="composer-stop" aria-label={t("chat.stop")} disabled={isStopping} />
-            </Tooltip>
-          ) : (
-            <SendButton aria-label={t("chat.send")} disabled={!text.trim()} />
-          )}
-        </div>
-      )}
+    <div className="composer">
+      <textarea
+        ref={field}
+        rows={Math.min(text.split("\n").length, MOST_ROWS)}
+        value={text}
+        maxLength={MOST_CHARACTERS}
+        aria-label={t("chat.question")}
+        placeholder={t("chat.question.placeholder")}
+        onChange={(event) => onText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div className="composer-foot">
+        <Suspense fallback={<div className="composer-choices-room" />}>
+          <Choices asking={asking} {...others} />
+        </Suspense>
+        {asking.isThorough ? (
+          <ExpectedCost text={text} projectIds={asking.projectIds} conversationId={conversationId} />
+        ) : (
+          <span className="composer-keys">{t("chat.keys")}</span>
+        )}
+        {running ? <Stop running={running} /> : <Send isPossible={Boolean(text.trim())} onSend={send} />}
+      </div>
+    </div>
+  );
+}
+
+function Send({ isPossible, onSend }: { readonly isPossible: boolean; readonly onSend: () => void }) {
+  const t = useText();
+  return (
+    <Button
+      type="primary"
+      shape="circle"
+      icon={<ArrowUpOutlined />}
+      aria-label={t("chat.send")}
+      disabled={!isPossible}
+      onClick={onSend}
     />
   );
 }
 
-type TextAreaProps = ComponentProps<typeof Input.TextArea>;
-
-function QuestionInput(props: TextAreaProps, ref: Ref<GetRef<typeof Input.TextArea>>) {
+function Stop({ running }: { readonly running: Running }) {
   const t = useText();
-  return <Input.TextArea {...props} ref={ref} aria-label={t("chat.question")} maxLength={10_000} />;
-}
-
-/** Which projects are asked, and how. */
-function Choices({ asking, onAsking, projects, hasModel }: ComposerProps) {
-  const t = useText();
-  const options = [...namesOf(projects)].map(([value, label]) => ({ value, label }));
-  const modes = [
-    { value: "answer", label: t("chat.mode.answer"), title: t("chat.mode.answer.explain") },
-    {
-      value: "thorough",
-      label: t("chat.mode.thorough"),
-      title: t(hasModel ? "chat.mode.thorough.explain" : "chat.mode.thorough.no-model"),
-      disabled: !isAgentPossible(projects, hasModel),
-    },
-    {
-      value: "agent",
-      label: t("chat.mode.agent"),
-      title: t(hasModel ? "chat.mode.agent.explain" : "chat.mode.agent.no-model"),
-      disabled: !isAgentPossible(projects, hasModel),
-    },
-  ];
+  const { isStopping } = useExchange(running);
   return (
-    <>
-      <Select
-        size="small"
-        variant="borderless"
-        className="composer-projects"
-        prefix={<FolderOpenOutlined aria-hidden />}
-        placeholder={t("chat.projects.all")}
-        aria-label={t("chat.projects")}
-        options={options}
-        popupMatchSelectWidth={false}
-        optionFilterProp="label"
-        mode="multiple"
-        allowClear
-        maxTagCount="responsive"
-        value={[...asking.projectIds]}
-        onChange={(projectIds) => onAsking({ ...asking, projectIds })}
-      />
-      <Segmented
-        size="small"
-        aria-label={t("chat.mode")}
-        value={asking.isAgent ? "agent" : asking.isThorough ? "thorough" : "answer"}
-        options={modes}
-        onChange={(mode) => onAsking(withMode(asking, mode))}
-      />
-    </>
+    <Button
+      shape="circle"
+      icon={<span className="composer-stop" aria-hidden />}
+      aria-label={t("chat.stop")}
+      title={t("chat.stop")}
+      disabled={isStopping}
+      onClick={() => void running.stop()}
+    />
   );
-}
-
-function withMode(asking: Asking, mode: string): Asking {
-  return { ...asking, isAgent: mode === "agent", isThorough: mode === "thorough" };
 }

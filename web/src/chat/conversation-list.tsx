@@ -1,12 +1,14 @@
 import { PlusOutlined, ShareAltOutlined } from "@ant-design/icons";
-import { Button, Segmented } from "antd";
-import { useMemo, useState } from "react";
+import { Button } from "antd";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { NavLink } from "react-router";
 import type { Load } from "../api/client";
 import { useText } from "../i18n";
 import { type Conversation, ConversationMenu } from "./conversation-menu";
 import { grouped } from "./grouped";
-import { TitleInput } from "./title-input";
+
+const TitleInput = lazy(() => import("./title-input"));
+const Whose = lazy(() => import("./whose"));
 
 export interface ConversationListProps {
   readonly conversations: Load<readonly Conversation[]>;
@@ -30,18 +32,11 @@ export function ConversationList({ conversations, shared, onNew, onOpened, onDel
         {t("chat.new")}
       </Button>
       {shared.length > 0 && (
-        <Segmented
-          block
-          size="small"
-          className="conversations-whose"
-          aria-label={t("chat.whose")}
-          value={isOfOthers ? "shared" : "own"}
-          onChange={(whose) => setShared(whose === "shared")}
-          options={[
-            { value: "own", label: t("chat.whose.own") },
-            { value: "shared", label: t("chat.whose.shared") },
-          ]}
-        />
+        <div className="conversations-whose">
+          <Suspense fallback={null}>
+            <Whose isOfOthers={isOfOthers} onChoose={setShared} />
+          </Suspense>
+        </div>
       )}
       {problem && !value && <p className="conversations-none">{problem.detail}</p>}
       {value?.length === 0 && !isOfOthers && <p className="conversations-none">{t("chat.conversations.none")}</p>}
@@ -83,7 +78,9 @@ function Item({ conversation, onOpened, onChanged, onDeleted }: ItemProps) {
     };
     return (
       <li>
-        <TitleInput conversation={conversation} onEnd={onEnd} />
+        <Suspense fallback={title}>
+          <TitleInput conversation={conversation} onEnd={onEnd} />
+        </Suspense>
       </li>
     );
   }

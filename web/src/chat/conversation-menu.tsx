@@ -1,10 +1,10 @@
-import { DeleteOutlined, DownloadOutlined, EditOutlined, Html5Outlined, MoreOutlined } from "@ant-design/icons";
-import { App, Button, Dropdown, type MenuProps } from "antd";
-import { asProblem, get, remove, type Schemas } from "../api/client";
+import { MoreOutlined } from "@ant-design/icons";
+import { Button, type ButtonProps } from "antd";
+import { lazy, Suspense, useState } from "react";
+import type { Schemas } from "../api/client";
 import { useText } from "../i18n";
-import { fileName } from "./grouped";
-import { tellOthers } from "./others";
-import { forget, useRunning } from "./running";
+
+const ConversationActions = lazy(() => import("./conversation-actions"));
 
 export type Conversation = Schemas["ConversationOut"];
 
@@ -15,73 +15,30 @@ export interface ConversationMenuProps {
   readonly onDeleted?: () => void;
 }
 
-/** What can be done with a conversation. */
-export function ConversationMenu({ conversation, onRename, onDeleted }: ConversationMenuProps) {
-  const t = useText();
-  const { message } = App.useApp();
-  const askToDelete = useDelete(conversation, onDeleted);
-  const isOwn = conversation.is_own;
-  const title = conversation.title || t("chat.untitled");
-  const download = (form: Form) => () =>
-    void exported(conversation, form).catch((error: unknown) => message.error(asProblem(error).detail));
-  const items: MenuProps["items"] = [
-    ...(isOwn ? [{ key: "rename", icon: <EditOutlined />, label: t("chat.rename"), onClick: onRename }] : []),
-    { key: "export", icon: <DownloadOutlined />, label: t("chat.export"), onClick: download("markdown") },
-    { key: "html", icon: <Html5Outlined />, label: t("chat.export.html"), onClick: download("html") },
-    ...(isOwn
-      ? [{ key: "delete", icon: <DeleteOutlined />, label: t("chat.delete"), danger: true, onClick: askToDelete }]
-      : []),
-  ];
+/** What can be done with a conversation; loaded by the first click. */
+export function ConversationMenu(props: ConversationMenuProps) {
+  const [isWanted, setWanted] = useState(false);
+  const button = <MenuButton conversation={props.conversation} onClick={() => setWanted(true)} />;
+  if (!isWanted) return button;
   return (
-    <Dropdown menu={{ items }} trigger={["click"]} placement="bottomRight">
-      <Button
-        type="text"
-        size="small"
-        className="conversation-menu"
-        icon={<MoreOutlined />}
-        aria-label={t("chat.menu", { title })}
-      />
-    </Dropdown>
+    <Suspense fallback={button}>
+      <ConversationActions {...props} />
+    </Suspense>
   );
 }
 
-/** Asks whether to delete a conversation; an answer that is being written in it is stopped before. */
-function useDelete(conversation: Conversation, onDeleted?: () => void): () => void {
+/** The button of the menu, which gives on what the menu itself sets. */
+export function MenuButton({ conversation, className = "", ...others }: ButtonProps & { conversation: Conversation }) {
   const t = useText();
-  const { modal, message } = App.useApp();
-  const all = useRunning();
-  const { id, title } = conversation;
-  const carryOut = async () => {
-    const here = all.filter((running) => running.conversationId === id);
-    try {
-      await Promise.all(here.map((running) => running.stop()));
-      await remove(`/conversations/${id}`);
-      forget((running) => running.conversationId === id);
-      tellOthers(id);
-      onDeleted?.();
-    } catch (error) {
-      message.error(asProblem(error).detail);
-    }
-  };
-  return () =>
-    void modal.confirm({
-      title: t("chat.delete.ask"),
-      content: t("chat.delete.explain", { title: title || t("chat.untitled") }),
-      okText: t("chat.delete"),
-      okButtonProps: { danger: true },
-      cancelText: t("chat.keep"),
-      onOk: carryOut,
-    });
-}
-
-type Form = "markdown" | "html";
-
-/** Saves a conversation as a file of Markdown or HTML. */
-async function exported({ id, title }: Conversation, form: Form): Promise<void> {
-  const text = await get<string>(`/conversations/${id}/export`, { format: form });
-  const url = URL.createObjectURL(new Blob([text], { type: `text/${form};charset=utf-8` }));
-  const name = fileName(title, form === "html" ? "html" : "md");
-  const link = Object.assign(document.createElement("a"), { href: url, download: name });
-  link.click();
-  URL.revokeObjectURL(url);
+  return (
+    <Button
+      {...others}
+      type="text"
+      size="small"
+      className={`conversation-menu ${className}`}
+      icon={<MoreOutlined />}
+      aria-haspopup="menu"
+      aria-label={t("chat.menu", { title: conversation.title || t("chat.untitled") })}
+    />
+  );
 }

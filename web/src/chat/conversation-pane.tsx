@@ -2,8 +2,9 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { get, useLoad } from "../api/client";
 import { useText } from "../i18n";
 import { Loading, Trouble } from "../parts";
+import { loadAnswerParts } from "./answer-parts";
 import { type Asking, askingOf, keepAsking, lastAsking, possible } from "./asking";
-import { Composer, type ComposerRef } from "./composer";
+import { Composer } from "./composer";
 import type { Conversation } from "./conversation-menu";
 import { NoModel, NoModelHint } from "./no-model";
 import { useOthers } from "./others";
@@ -67,10 +68,13 @@ function keptIn(conversation: Conversation | undefined): ReadonlySet<unknown> {
 /** Loads a conversation, goes on reading what is being answered in it, and forgets what it has kept meanwhile. */
 function useConversation(conversationId: string) {
   const loaded = useLoad(
-    (signal) =>
-      conversationId
-        ? get<Conversation>(`/conversations/${conversationId}`, undefined, signal)
-        : Promise.resolve(undefined),
+    async (signal) => {
+      if (!conversationId) return undefined;
+      const parts = loadAnswerParts();
+      const conversation = await get<Conversation>(`/conversations/${conversationId}`, undefined, signal);
+      await parts;
+      return conversation;
+    },
     [conversationId],
   );
   useOthers(loaded.reload);
@@ -92,7 +96,7 @@ interface LoadedProps extends Omit<ConversationPaneProps, "onBegun"> {
 
 function Loaded({ conversation, conversationId, projects, running, onAsk }: LoadedProps) {
   const [text, setText] = useDraft(conversationId);
-  const composer = useRef<ComposerRef>(null);
+  const composer = useRef<HTMLTextAreaElement>(null);
   const [chosen, setChosen] = useState<Asking>(() => askingOf(lastAsking(), conversation?.projects, projects));
   const first = projects.find((project) => project.id === chosen.projectIds[0]) ?? projects[0];
   const models = useModels(first?.id ?? "");
@@ -131,7 +135,7 @@ function Loaded({ conversation, conversationId, projects, running, onAsk }: Load
         <>
           {!models.answer && !isEmpty && <NoModelHint project={first} />}
           <Composer
-            ref={composer}
+            field={composer}
             text={text}
             onText={setText}
             asking={asking}

@@ -1,24 +1,18 @@
 import { ReloadOutlined } from "@ant-design/icons";
 import { Alert, Button } from "antd";
-import { lazy, memo, type ReactNode, Suspense } from "react";
+import { memo, type ReactNode, Suspense } from "react";
 import { type Text, useText } from "../i18n";
-import { useFormat } from "../i18n/format";
 import { Said } from "../i18n/said";
 import { AgentSteps } from "./agent-steps";
+import { AnswerEnd, AnswerText } from "./answer-parts";
 import { Worded } from "../parts";
 import { type Answer, type Failure, isOver } from "./answer";
 import type { Cited } from "./cited";
-import { CopyButton } from "./copy-button";
 import { QuestionBubble } from "./question-bubble";
-import { RatingButtons } from "./rating";
 import { type Exchange, type Running, useExchange } from "./running";
 import { Sources } from "./sources";
-import { Verdict } from "./verdict";
 import "./answer.css";
 import "./verdict.css";
-
-// Markdown is large, and a chat begins without an answer.
-const AnswerText = lazy(() => import("./answer-text"));
 
 export interface ExchangeViewProps {
   /** Kept by the server, or being read: what becomes the other in the end stays as it is shown, folds and all. */
@@ -54,8 +48,11 @@ export const ExchangeView = memo(function ExchangeView(props: ExchangeViewProps)
           {answer.phase === "stopped" && (
             <p className="stopped">{t(answer.text ? "chat.is-stopped" : "chat.is-stopped.empty")}</p>
           )}
-          {isOver(answer) && <Verdict answer={answer} cited={cited} />}
-          {isOver(answer) && <Footer exchange={exchange} />}
+          {isOver(answer) && (
+            <Suspense fallback={null}>
+              <AnswerEnd exchange={exchange} cited={cited} />
+            </Suspense>
+          )}
         </div>
         <Sources answer={answer} />
       </div>
@@ -123,26 +120,4 @@ function told({ code, detail, hint }: Failure, text: string, t: Text): readonly 
   if (code === "offline") return [title, t("shell.offline"), <Worded key="hint" text="shell.offline.hint" />];
   if (code === "not_found" && !text) return [t("chat.failed.gone"), t("chat.failed.gone.hint"), ""];
   return [title, detail, hint];
-}
-
-/** Who has written an answer, when, and what may be done with it. */
-function Footer({ exchange: { answer, askedAt } }: { readonly exchange: Exchange }) {
-  const t = useText();
-  const format = useFormat();
-  if (!answer.text) return null;
-  return (
-    <footer className="answer-footer">
-      <CopyButton text={answer.text} label={t("chat.copy.answer")} />
-      <span>{format.date(askedAt)}</span>
-      {answer.model && <span className="mono">{answer.model.split("@")[0]}</span>}
-      {answer.tokens > 0 && <span>{t("chat.tokens", { n: answer.tokens })}</span>}
-      {answer.cost !== undefined && <span>{t("chat.cost", { cost: format.number(answer.cost, 4) })}</span>}
-      {Object.entries(answer.commits).map(([project, commit], _, all) => (
-        <span key={project} className="mono" title={commit}>
-          {t("chat.commit", { commit: `${all.length > 1 ? `${project} ` : ""}${commit.slice(0, 8)}` })}
-        </span>
-      ))}
-      {answer.id && answer.conversationId && <RatingButtons answer={answer} />}
-    </footer>
-  );
 }

@@ -1,6 +1,6 @@
 import { FolderAddOutlined, MenuOutlined, PlusOutlined } from "@ant-design/icons";
-import { Button, Drawer } from "antd";
-import { useEffect, useState } from "react";
+import { Button } from "antd";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { get, type Load, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
@@ -14,8 +14,10 @@ import { useOthers } from "./others";
 import { useProjects } from "./projects";
 import { forget, useRunning } from "./running";
 import { Share } from "./share";
-import { TitleInput } from "./title-input";
 import "./chat.css";
+
+const NarrowList = lazy(() => import("./narrow-list"));
+const TitleInput = lazy(() => import("./title-input"));
 
 /** Questions about the code, and what was answered. */
 function ChatPage() {
@@ -24,9 +26,11 @@ function ChatPage() {
   const projects = useProjects();
   const conversations = useConversations();
   const shared = useShared();
-  const [isListOpen, setListOpen] = useState(false);
+  // It is loaded when it is opened first, and stays for how it closes.
+  const [isListOpen, setListOpen] = useState<boolean>();
+  const closeList = () => setListOpen((before) => before && false);
   const begin = () => {
-    setListOpen(false);
+    closeList();
     // Answers that never came to a conversation are not shown in a new one.
     forget((running) => !running.conversationId && running.isOver);
     void navigate("/chat");
@@ -40,7 +44,7 @@ function ChatPage() {
       conversations={conversations}
       shared={shared}
       onNew={begin}
-      onOpened={() => setListOpen(false)}
+      onOpened={closeList}
       onDeleted={onDeleted}
     />
   );
@@ -49,9 +53,13 @@ function ChatPage() {
   return (
     <div className="chat">
       <aside className="chat-side">{list}</aside>
-      <Drawer className="chat-drawer" open={isListOpen} onClose={() => setListOpen(false)} placement="left" size={300}>
-        {list}
-      </Drawer>
+      {isListOpen !== undefined && (
+        <Suspense fallback={null}>
+          <NarrowList isOpen={isListOpen} onClose={closeList}>
+            {list}
+          </NarrowList>
+        </Suspense>
+      )}
       <div className="chat-main">
         <Head
           conversation={[...(conversations.value ?? []), ...shared].find((one) => one.id === conversationId)}
@@ -130,7 +138,9 @@ function Head({ conversation, onList, onNew, onChanged, onDeleted }: HeadProps) 
         onClick={onList}
       />
       {conversation && isRenaming ? (
-        <TitleInput conversation={conversation} onEnd={onEnd} />
+        <Suspense fallback={null}>
+          <TitleInput conversation={conversation} onEnd={onEnd} />
+        </Suspense>
       ) : (
         <h1 className="chat-head-title">{conversation ? conversation.title || t("chat.untitled") : t("chat.title")}</h1>
       )}

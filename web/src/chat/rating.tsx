@@ -1,11 +1,11 @@
 import { DislikeFilled, DislikeOutlined, LikeFilled, LikeOutlined } from "@ant-design/icons";
-import { App, Button, Input } from "antd";
-import { type FormEvent, useId, useState } from "react";
+import { App, Button } from "antd";
+import { lazy, Suspense, useState } from "react";
 import { asProblem, put, remove } from "../api/client";
 import { useText } from "../i18n";
 import type { Answer, Rating } from "./answer";
 
-const MOST_CHARACTERS = 2_000;
+const RatingComment = lazy(() => import("./rating-comment"));
 
 /** Thumbs up or down for an answer, with a comment that administrators read. */
 export function RatingButtons({ answer }: { readonly answer: Answer }) {
@@ -56,44 +56,11 @@ export function RatingButtons({ answer }: { readonly answer: Answer }) {
           onClick={() => void choose("bad")}
         />
       </span>
-      {isOpen && rating && <Comment rating={rating} onSend={send} onLeave={() => setOpen(false)} />}
+      {isOpen && rating && (
+        <Suspense fallback={null}>
+          <RatingComment rating={rating} onSend={send} onLeave={() => setOpen(false)} />
+        </Suspense>
+      )}
     </>
-  );
-}
-
-interface CommentProps {
-  readonly rating: Rating;
-  readonly onSend: (comment: string) => Promise<void>;
-  readonly onLeave: () => void;
-}
-
-function Comment({ rating, onSend, onLeave }: CommentProps) {
-  const t = useText();
-  const id = useId();
-  const [comment, setComment] = useState(rating.comment ?? "");
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void onSend(comment.trim());
-  };
-  return (
-    <form className="rating-comment" onSubmit={submit}>
-      <label htmlFor={id}>{t(rating.verdict === "good" ? "chat.rating.why-good" : "chat.rating.why-bad")}</label>
-      <Input.TextArea
-        id={id}
-        value={comment}
-        maxLength={MOST_CHARACTERS}
-        autoSize={{ minRows: 2, maxRows: 6 }}
-        onChange={(event) => setComment(event.target.value)}
-      />
-      <p className="soft">{t("chat.rating.explain")}</p>
-      <div className="rating-do">
-        <Button size="small" type="primary" htmlType="submit">
-          {t("chat.rating.send")}
-        </Button>
-        <Button size="small" onClick={onLeave}>
-          {t("chat.rating.no-comment")}
-        </Button>
-      </div>
-    </form>
   );
 }

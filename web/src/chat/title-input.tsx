@@ -11,7 +11,7 @@ export interface TitleInputProps {
 }
 
 /** The title of a conversation, to be changed: Enter or leaving keeps it, Escape does not. */
-export function TitleInput({ conversation, onEnd }: TitleInputProps) {
+export default function TitleInput({ conversation, onEnd }: TitleInputProps) {
   const t = useText();
   const { message } = App.useApp();
   const [title, setTitle] = useState(conversation.title);

@@ -1,8 +1,10 @@
 import { MinusOutlined, PlusOutlined, ExpandOutlined } from "@ant-design/icons";
 import { Button } from "antd";
-import cytoscape, { type Core, type StylesheetJson } from "cytoscape";
+import cytoscape, { type Core } from "cytoscape";
 import { useEffect, useRef } from "react";
 import { useTexts } from "../i18n";
+import { showNames } from "./graph-names";
+import { styles } from "./graph-styles";
 import { moduleName } from "./module-name";
 import type { ModuleMap } from "./modules";
 import { projectText } from "./text";
@@ -44,13 +46,8 @@ export default function Graph({ map, chosen, onChoose }: GraphProps) {
   useEffect(() => {
     const drawn = graph.current;
     if (!drawn) return;
-    drawn.elements().removeClass("chosen near far");
-    if (chosen === undefined) return;
-    const node = drawn.getElementById(idOf(chosen));
-    node.addClass("chosen");
-    const near = node.closedNeighborhood();
-    near.addClass("near");
-    drawn.elements().not(near).addClass("far");
+    mark(drawn, chosen);
+    showNames(drawn);
   }, [map, chosen]);
   const zoom = (factor: number) => {
     const drawn = graph.current;
@@ -77,6 +74,17 @@ export default function Graph({ map, chosen, onChoose }: GraphProps) {
       </div>
     </div>
   );
+}
+
+/** Sets the chosen module and its imports off from the others. */
+function mark(drawn: Core, chosen: string | undefined): void {
+  drawn.elements().removeClass("chosen near far");
+  if (chosen === undefined) return;
+  const node = drawn.getElementById(idOf(chosen));
+  node.addClass("chosen");
+  const near = node.closedNeighborhood();
+  near.addClass("near");
+  drawn.elements().not(near).addClass("far");
 }
 
 function drawnIn(container: HTMLElement, map: ModuleMap, onChoose: (path: string) => void): Core {
@@ -122,8 +130,12 @@ function drawnIn(container: HTMLElement, map: ModuleMap, onChoose: (path: string
   const wider = Math.min(Math.max((drawn.width() * box.h) / (drawn.height() * box.w), 1), MOST_WIDER);
   drawn.nodes().positions((node) => ({ x: node.position("x") * wider, y: node.position("y") }));
   drawn.fit(undefined, PADDING);
-  const size = () => drawn.nodes().style("font-size", LABEL_PX / Math.min(drawn.zoom(), 1));
+  const size = () => {
+    drawn.nodes().style("font-size", LABEL_PX / Math.min(drawn.zoom(), 1));
+    showNames(drawn);
+  };
   drawn.on("zoom", size);
+  drawn.on("dragfree", () => showNames(drawn));
   size();
   drawn.on("tap", "node", (event) => onChoose(event.target.data("path") as string));
   container.addEventListener("pointerdown", () => drawn.userZoomingEnabled(true));
@@ -146,44 +158,4 @@ function commonFolder(paths: readonly string[]): string {
 /** The root has no name, and each circle needs one. */
 function idOf(path: string): string {
   return `/${path}`;
-}
-
-/** How it looks in the theme of the page: a canvas knows no variables of CSS. */
-function styles(): StylesheetJson {
-  const all = getComputedStyle(document.documentElement);
-  const colour = (name: string) => all.getPropertyValue(`--${name}`).trim();
-  return [
-    {
-      selector: "node",
-      style: {
-        width: "data(size)",
-        height: "data(size)",
-        label: "data(label)",
-        "background-color": colour("accent"),
-        color: colour("ink"),
-        "font-family": all.getPropertyValue("--sans"),
-        "text-valign": "bottom",
-        "text-margin-y": 4,
-        "text-background-color": colour("surface"),
-        "text-background-opacity": 0.8,
-        "text-background-padding": "1px",
-      },
-    },
-    {
-      selector: "edge",
-      style: {
-        width: "data(width)",
-        "line-color": colour("ink-faint"),
-        "line-opacity": 0.45,
-        "target-arrow-color": colour("ink-faint"),
-        "target-arrow-shape": "triangle",
-        "arrow-scale": 0.8,
-        "curve-style": "bezier",
-      },
-    },
-    { selector: ".far", style: { opacity: 0.15 } },
-    { selector: "node.near", style: { "z-index": 1 } },
-    { selector: "edge.near", style: { "line-color": colour("accent"), "target-arrow-color": colour("accent") } },
-    { selector: "node.chosen", style: { "border-width": 4, "border-color": colour("chart-2") } },
-  ];
 }
