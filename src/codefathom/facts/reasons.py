@@ -309,6 +309,8 @@ NOT_RERANKED = _kind("not_reranked", "not reranked: {error}")
 STORE_AWAY = _kind("store_away", "the vectors of the index answer, since the store cannot be used: {problem}")
 ALSO_IN_ONE = _kind("also_in_one", "also in {path}")
 ALSO_IN = _kind("also_in", "also in {count} other places, such as {paths}")
+IN_BRANCH = _kind("in_branch", "only in the branch {branch}")
+IN_BRANCHES = _kind("in_branches", "in the branches {branches}")
 WEAK_RESULT = _kind("weak_result", f"weak: {MOST_LIKELY_NOTHING} (confidence {{confidence}})")
 WEAK_REMEDY = _kind(
     "weak_remedy",

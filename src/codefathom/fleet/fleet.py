@@ -55,6 +55,11 @@ class FleetStatus(NamedTuple):
         return sum(shard.n_lines for shard in self.shards)
 
     @property
+    def n_branches(self) -> int:
+        """Branches beside the default ones; each is one of `repositories`."""
+        return sum(item.is_branch for item in self.repositories)
+
+    @property
     def failed(self) -> tuple[Repository, ...]:
         """Repositories that could not be read the last time."""
         return tuple(item for item in self.repositories if item.problem)

@@ -363,6 +363,10 @@ class ShardCatalogs:
         """Return the repositories that are forks, see `Manifest.forks`."""
         return self.kept(_forks)
 
+    def branches(self) -> dict[str, list[str]]:
+        """Return the repositories that have a branch, see `Manifest.branches`."""
+        return self.kept(_branches)
+
     def matching(self, where: Where, level: Level = "chunk") -> set[int]:
         """See `Chunks`. A repository has also the files whose content is indexed with another one."""
         planned = self._planned(self._called(where))
@@ -483,8 +487,8 @@ class ShardCatalogs:
 
     def beside(self, name: str, version: int) -> KeptFile:
         """See `SearchCatalog`."""
-        sight = self._manifest.sight
-        kept_name = name if sight is None else f"{SIGHT}{sight.digest}.{name}"
+        view = self._manifest.view
+        kept_name = f"{SIGHT}{view}.{name}" if view else name
         file = Folder(self._manifest.root).file(f"{KEPT}{kept_name}")
         return KeptFile(file, f"{name} {version}", self.identity, [str(self.generation)], self._is_whole)
 
@@ -555,6 +559,10 @@ def _stems(catalogs: ShardCatalogs, _: PathsByStem | None) -> PathsByStem:
 
 def _forks(catalogs: ShardCatalogs, _: tuple[str, ...] | None) -> tuple[str, ...]:
     return tuple(catalogs._manifest.forks())
+
+
+def _branches(catalogs: ShardCatalogs, _: dict[str, list[str]] | None) -> dict[str, list[str]]:
+    return catalogs._manifest.branches()
 
 
 def _import_forms(catalogs: ShardCatalogs, _: Collection[ImportForm] | None) -> Collection[ImportForm]:

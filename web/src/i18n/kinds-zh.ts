@@ -94,6 +94,8 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   shard_repair: "请运行 `fathom fleet index NAME --full`，它会重新生成损坏的分片",
   also_in_one: "{path} 中也有",
   also_in: "另有 {count} 处也有，例如 {paths}",
+  in_branch: "仅在分支 {branch} 中",
+  in_branches: "在分支 {branches} 中",
   weak_result: "依据较弱：这里很可能没有答案（置信度 {confidence}）",
   weak_remedy:
     '依据较弱：这里很可能没有答案（置信度 {confidence}）；--anyway（HTTP 中为 "anyway": true）显示最接近的结果',

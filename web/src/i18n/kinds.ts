@@ -89,6 +89,8 @@ export const ENGLISH = {
   store_away: "the vectors of the index answer, since the store cannot be used: {problem}",
   also_in_one: "also in {path}",
   also_in: "also in {count} other places, such as {paths}",
+  in_branch: "only in the branch {branch}",
+  in_branches: "in the branches {branches}",
   weak_result: "weak: most likely nothing here answers this (confidence {confidence})",
   weak_remedy: "weak: most likely nothing here answers this (confidence {confidence}); --anyway (over HTTP \"anyway\": true) shows the closest matches",
   gone: "gone since it was indexed: {path}",
