@@ -90,25 +90,25 @@ def bring(origin: GitOrigin, tree: str) -> Iterator[Progress]:
 
 
 def bring_bare(
-    origin: GitOrigin, place: str, most_file_bytes: int, wanted: Callable[[Sequence[str]], Sequence[str]] | None = None
+    origin: GitOrigin, place: str, most_file_bytes: int, choose: Callable[[Sequence[str]], Sequence[str]] | None = None
 ) -> Iterator[Progress]:
     """Copy the newest commit of a repository to a bare one, or bring that up to date; yield how far that is.
 
     It has no work tree, no history, and no file above so many bytes where the server can leave these out. Nothing is
     there afterwards of a repository that has no commit. Raises as `bring`, and a copy that was there stays as it was;
-    one that is damaged is made again. With `wanted`, which chooses among the names of branches, it has the newest
+    one that is damaged is made again. With `choose`, which chooses among the names of branches, it has the newest
     commits of these branches, too, and its HEAD names the default one.
     """
     yield from _bring_head(origin, place, most_file_bytes)
-    if wanted is not None and os.path.isdir(place):
-        yield from _bring_branches(origin, place, most_file_bytes, wanted)
+    if choose is not None and os.path.isdir(place):
+        yield from _bring_branches(origin, place, most_file_bytes, choose)
 
 
 def _bring_branches(
-    origin: GitOrigin, place: str, most_file_bytes: int, wanted: Callable[[Sequence[str]], Sequence[str]]
+    origin: GitOrigin, place: str, most_file_bytes: int, choose: Callable[[Sequence[str]], Sequence[str]]
 ) -> Iterator[Progress]:
     listed = yield from _listed_branches(origin, place)
-    chosen = wanted([name for name in listed.names if name != listed.default])
+    chosen = choose([name for name in listed.names if name != listed.default])
     kept = {*chosen, listed.default}
     for name in _own_branches(place):  # first: git keeps no branch a beside one that is called a/b
         if name not in kept:

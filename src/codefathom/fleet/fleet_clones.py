@@ -89,14 +89,14 @@ class FleetClones:
             authorization=repository.authorization,
         )
         try:
-            for _ in bring_bare(origin, place, self._most_file_bytes, self._wanted if self._patterns else None):
+            for _ in bring_bare(origin, place, self._most_file_bytes, self._branch_choice if self._patterns else None):
                 pass
         except (FathomError, OSError) as error:
             remedy = str(error.hint) if isinstance(error, FathomError) else "see if the disk is full"
             return CloneOutcome(place, str(error), remedy)
         return CloneOutcome(place)
 
-    def _wanted(self, names: Sequence[str]) -> list[str]:
+    def _branch_choice(self, names: Sequence[str]) -> list[str]:
         """Return the branches that are read, and one more of too many: the run says that there are more."""
         return sorted(name for name in names if is_branch_read(name, self._patterns))[: MOST_BRANCHES + 1]
 

@@ -229,14 +229,14 @@ class FleetRun:
                 f"{MOST_BRANCHES} by name are read"
             )
         for name in names[:MOST_BRANCHES]:
-            known = before.get((place.path, name))
-            if known is not None and base_of(known.name) == default.name:
+            entry = before.get((place.path, name))
+            if entry is not None and base_of(entry.name) == default.name:
                 del before[place.path, name]
             else:  # new, or its repository has another name now
                 own = branch_name(default.name, name, taken)
                 taken.add(own)
-                known = Repository(0, own, place.path, place.source, "", 0, 0, 0, branch=name)
-            self._take(known._replace(source=place.source), place, full=full, ref=refs[name])
+                entry = Repository(0, own, place.path, place.source, "", 0, 0, 0, branch=name)
+            self._take(entry._replace(source=place.source), place, full=full, ref=refs[name])
 
     def _named(self, place: RepositoryPlace, before: Repository | None, taken: set[str]) -> Repository:
         """Return the repository of a place, a new one where it has none, or has another name elsewhere now."""

@@ -232,9 +232,9 @@ def version_of(place: str, rules: ScanRules, ref: str = "HEAD") -> RepositoryVer
     """Return the files of a repository: of a clone those of HEAD, or of a name of `branches_of`. Raises SourceError."""
     by_rules = blake2b(repr(rules).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     if is_repository(place):
-        found = revision(place, ref)
-        tree = found.tree()
-        return RepositoryVersion(f"{tree.commit} {by_rules}", tree, _branch_of(found.target))
+        head = revision(place, ref)
+        tree = head.tree()
+        return RepositoryVersion(f"{tree.commit} {by_rules}", tree, _branch_of(head.target))
     if not os.path.isdir(place):
         raise SourceError(f"the folder {place!r} is gone", hint="put it back, or take its source out of the fleet")
     files = FolderFiles(place)
