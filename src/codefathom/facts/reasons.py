@@ -382,6 +382,9 @@ SHARD_FILE_MISSING = _kind("shard_file_missing", "its file {path} is missing")
 SHARD_FILE_SIZE = _kind("shard_file_size", "its file {path} has {size} bytes, and {expected} were written")
 SHARD_FILE_DIFFERS = _kind("shard_file_differs", "its file {path} holds something else than what was written")
 SHARD_NOT_LISTED = _kind("shard_not_listed", "an earlier version made it, which kept no digests of its files")
+SHARD_OLD_FORMAT = _kind(
+    "shard_old_format", "it has format {before} of an older fathom; `fathom fleet index NAME` writes it in format {now}"
+)
 SHARD_REPAIR = _kind("shard_repair", "run `fathom fleet index NAME --full`, which makes damaged shards again")
 
 # ---- what of an index is damaged or missing

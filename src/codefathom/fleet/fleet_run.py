@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -15,7 +16,16 @@ from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
 from codefathom.fleet.shard_catalogs import KEPT, SIGHT
 from codefathom.fleet.shard_parts import wrong_content, wrong_size
 from codefathom.fleet.shard_store import ShardStore
-from codefathom.fleet.shards import SHARDS, BuiltShard, MadeShard, ShardMaker, ShardOrder, folder_name, forget
+from codefathom.fleet.shards import (
+    SHARDS,
+    BuiltShard,
+    MadeShard,
+    ShardMaker,
+    ShardOrder,
+    folder_name,
+    forget,
+    older_format,
+)
 from codefathom.fleet.sources import (
     MOST_BRANCHES,
     RemotePlaces,
@@ -35,6 +45,7 @@ from codefathom.project.kept_rules import scan_rules
 from codefathom.project.location import Location
 from codefathom.project.repository_sight import base_of
 from codefathom.source.scan import ScanRules
+from codefathom.stores.catalog.schema import FORMAT
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.lock import WriterLock
@@ -135,6 +146,7 @@ class FleetRun:
         changes.slots |= self._sharing(changes.contents)
         before = {shard.slot: shard for shard in manifest.shards()}
         self._find_damage(before.values(), full=full)
+        self._find_old(before.values())
         orders = (self._order(slot, before.get(slot)) for slot in sorted(changes.slots))
         n_made = sum(map(self._take_in, self._maker.make(filter(None, orders))))
         changes.notes += self._maker.notes
@@ -370,6 +382,16 @@ class FleetRun:
             if problem := compare(folder.below(shard.folder), parts.get(shard.slot, [])):
                 self._changes.damaged[shard.slot] = Failure(shard.folder, problem)
                 self._changes.slots.add(shard.slot)
+
+    def _find_old(self, shards: Iterable[Shard]) -> None:
+        """Note the shards that an older fathom has written, which cannot be read as they are."""
+        old = {item.slot: version for item in shards if (version := older_format(item, self._place.root))}
+        self._changes.slots |= old.keys()
+        for version, count in sorted(Counter(old.values()).items()):
+            shards_have, are = ("1 shard has", "it is") if count == 1 else (f"{count:,} shards have", "they are")
+            self._changes.notes.append(
+                f"{shards_have} format {version} of an older fathom: {are} written in format {FORMAT}, once"
+            )
 
     def _order(self, slot: int, before: Shard | None) -> ShardOrder | None:
         """Return what a shard has to hold now; None where the version in force holds the same."""

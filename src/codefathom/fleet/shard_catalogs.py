@@ -16,16 +16,25 @@ from threading import RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from codefathom.errors import DamagedError, IndexingError
-from codefathom.facts.reasons import PART_DAMAGED, SHARD_FILE_DIFFERS, SHARD_REPAIR, Note, Told, verbatim
+from codefathom.facts.reasons import (
+    PART_DAMAGED,
+    SHARD_FILE_DIFFERS,
+    SHARD_OLD_FORMAT,
+    SHARD_REPAIR,
+    Note,
+    Told,
+    verbatim,
+)
 from codefathom.fleet.manifest import Manifest, Shard
 from codefathom.fleet.name_filter import NameFilter
 from codefathom.fleet.reach import current_reach
 from codefathom.fleet.repository_filter import REPOSITORY, for_fleet, with_names
 from codefathom.fleet.shard_parts import wrong_ends, wrong_size
-from codefathom.fleet.shards import KEYS_OF_SHARD, SHARDS
+from codefathom.fleet.shards import KEYS_OF_SHARD, SHARDS, older_format
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.records import CheckedText, CompilerUses, Counts, DefinitionPlace, StoredDocument
+from codefathom.stores.catalog.schema import FORMAT
 from codefathom.stores.conditions import matches, mentions, normalise, record_of
 from codefathom.stores.database import is_marked
 from codefathom.stores.folder import Folder
@@ -89,7 +98,9 @@ class ShardCatalogs:
         try:
             catalog = Catalog.open(self.folder_of(shard.slot).file(CATALOGUE), read_only=True)
         except IndexingError as error:
-            raise self.set_aside(shard.slot, verbatim(str(error))) from error
+            version = older_format(shard, self._manifest.root)
+            old = Note(SHARD_OLD_FORMAT, {"before": version, "now": FORMAT})
+            raise self.set_aside(shard.slot, old if version else verbatim(str(error))) from error
         if catalog.identity != shard.identity:
             catalog.close()
             raise self.set_aside(shard.slot, Note(SHARD_FILE_DIFFERS, {"path": CATALOGUE}))

@@ -131,6 +131,7 @@ export const ENGLISH = {
   shard_file_size: "its file {path} has {size} bytes, and {expected} were written",
   shard_file_differs: "its file {path} holds something else than what was written",
   shard_not_listed: "an earlier version made it, which kept no digests of its files",
+  shard_old_format: "it has format {before} of an older fathom; `fathom fleet index NAME` writes it in format {now}",
   shard_repair: "run `fathom fleet index NAME --full`, which makes damaged shards again",
   repaired_by_index: "{damage}; `fathom index` repairs it",
   file_damaged: "the index is damaged: what it holds of {path} is left out",

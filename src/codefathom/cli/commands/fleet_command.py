@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from codefathom.askers.project_list import ProjectList
@@ -158,6 +159,12 @@ def _status_lines(status: FleetStatus, *, is_whole: bool) -> list[str]:
     ]
     if not status.generation:
         lines.append(f"it has no index yet: run `fathom fleet index {status.name}`")
+    for version, count in sorted(Counter(version for _, version in status.old).items()):
+        shards_have = f"{_several(count, 'shard')} {'has' if count == 1 else 'have'}"
+        lines.append(
+            f"{shards_have} format {version} of an older fathom, and cannot be asked: run `fathom fleet index "
+            f"{status.name}`"
+        )
     lines += _reader_lines(status)
     if is_whole:
         lines += [
@@ -208,6 +215,7 @@ def _status_shape(status: FleetStatus) -> dict[str, object]:
         "bytes_index": status.n_bytes,
         "bytes_clones": status.n_bytes_clones,
         "reader_rules": None if status.rules is None else len(status.rules),
+        "old_shards": [shard.folder for shard, _ in status.old],
         "mixed_shards": [shard.folder for shard in status.mixed],
     }
 
