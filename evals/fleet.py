@@ -1,6 +1,6 @@
 """Measures a fleet against one index of the same text, and against today's way of one project for each repository.
 
-    python -m evals.fleet FOLDER... [--most-bytes N] [--shard-bytes N] [--versions N] [--simulate]
+    python -m evals.fleet FOLDER... [--most-bytes N] [--shard-bytes N] [--versions N] [--changes N] [--simulate]
 
 Each folder in a FOLDER is a repository; they are copied. Forks are copies of some of them with a line added to every
 tenth file. The 64 versions of a package are made in the same way, one from the other.
@@ -50,6 +50,7 @@ def main() -> None:
     parser.add_argument("--most-bytes", type=int, default=20_000_000, help="of the copied repositories, without forks")
     parser.add_argument("--shard-bytes", type=int, default=5_000_000, help="of a shard; the usual size is 50 MB")
     parser.add_argument("--versions", type=int, default=64)
+    parser.add_argument("--changes", type=int, default=0, help="measure only so many changes, each of one repository")
     fleet_simulation.add_option(parser)
     options = parser.parse_args()
     fleet_run.MOST_BYTES = options.shard_bytes
@@ -58,6 +59,10 @@ def main() -> None:
         work = Path(scratch)
         if options.simulate:
             for name, value in _simulated(options.folders, options.most_bytes, work):
+                print(f"| {name} | {value} |", flush=True)
+            return
+        if options.changes:
+            for name, value in _changes(options, work):
                 print(f"| {name} | {value} |", flush=True)
             return
         for name, value in (*_compared(options.folders, options.most_bytes, work), *_versions(work, options)):
@@ -70,6 +75,20 @@ def _simulated(folders: Sequence[Path], most_bytes: int, work: Path) -> Iterator
         fleet.index()
         with Engine.open(fleet.root) as engine:
             yield from fleet_simulation.simulate(engine, _QUESTIONS)
+
+
+def _changes(options: argparse.Namespace, work: Path) -> Iterator[tuple[str, str]]:
+    places = _copies(options.folders, options.most_bytes, work / "all")
+    with Fleet.make("bench") as fleet:
+        fleet.add([str(place) for place in places])
+        fleet.index()
+        status = fleet.status()
+        yield "repositories, lines, shards", f"{len(places)}, {status.n_lines:,}, {len(status.shards)}"
+        for number in range(options.changes):
+            place = places[number % len(places)]
+            yield from _changed(fleet, place)
+            (place / "newly_written.py").unlink()
+            fleet.index()
 
 
 def _compared(folders: Sequence[Path], most_bytes: int, work: Path) -> Iterator[tuple[str, str]]:

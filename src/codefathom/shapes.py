@@ -18,6 +18,7 @@ from codefathom.search.verdict import of_several
 from codefathom.text.printable import cut_line, escape_json
 from codefathom.types import (
     Backup,
+    Branches,
     Check,
     Context,
     Failure,
@@ -120,6 +121,7 @@ def search_shape(result: SearchResult, detail: HitDetail = _WHOLE, n_hits: int |
         "weak": result.weak,
         **degraded_shape(result.problems),
         **partial_shape(result.partial),
+        **branches_shape(result.branches),
         "stale": result.stale,
         "generation": result.generation,
         "suggestion": result.suggestion,
@@ -151,6 +153,7 @@ def federated_shape(
                 "stale": result.stale,
                 **degraded_shape(result.problems),
                 **partial_shape(result.partial),
+                **branches_shape(result.branches),
             }
             for name, result in results.items()
         ],
@@ -226,6 +229,11 @@ def degraded_shape(degraded: Iterable[Told]) -> dict[str, Any]:
     listed = list(degraded)
     parts = [note if isinstance(note, Note) else verbatim(note) for note in listed]
     return {"degraded": list(map(str, listed)), "degraded_parts": notes_shape(parts)}
+
+
+def branches_shape(branches: Branches) -> dict[str, Any]:
+    """Return which branches of a fleet were searched, as the key `branches`; nothing where it has one of each."""
+    return {} if branches is None else {"branches": branches}
 
 
 def partial_shape(partial: Partial | None) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from codefathom.facts.quick_pickle import QuickPickle
 from codefathom.facts.reasons import Note, Told, sentence
 
 Level: TypeAlias = Literal["file", "symbol", "chunk"]
+Branches: TypeAlias = Literal["default", "all"] | None  # of repositories of a fleet; None: it has one of each
 # How a caller names a level: "function" is the level "symbol", kept to FUNCTION_KINDS.
 LevelName: TypeAlias = Literal["file", "symbol", "function", "chunk"]
 # How a search ranks; "auto" leaves the choice to the planner.
@@ -312,6 +313,7 @@ class SearchResult(QuickPickle):
     rest: Rest = NO_REST  # of the list, behind these hits
     has_marks: bool = False  # marks stand in the place of secrets
     partial: Partial | None = None  # the part of a fleet that was not searched; None: all of it was
+    branches: Branches = None  # of the repositories of a fleet, which ones were searched; None: it has one of each
 
     @property
     def suggestion(self) -> str:

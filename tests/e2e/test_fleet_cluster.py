@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, NamedTuple
 
+import httpx
 import pytest
 from tests.e2e.ray_nodes import PACKAGE, Nodes, needs_ray, other_code, three_nodes
 from tests.waiting import LONG_S, Started, comes, join
@@ -28,6 +29,7 @@ from codefathom.fleet import fleet_run
 from codefathom.fleet.cluster import cluster_machines
 from codefathom.fleet.cluster.cluster_machines import ClusterMachines
 from codefathom.fleet.cluster.ray_cluster import RayCluster
+from codefathom.fleet.cluster.shard_actor import ShardActor
 from codefathom.fleet.cluster.shard_calls import ShardState
 from codefathom.fleet.fleet import Fleet
 from codefathom.types import SearchResult
@@ -177,6 +179,108 @@ def test_a_killed_actor_costs_no_answer(served: Served) -> None:
         assert comes(lambda: n_asked() > before + 2)
         assert comes(lambda: answers(actor))
         assert process_of(actor) != process
+
+
+@needs_ray
+def test_a_killed_machine_costs_no_answer(served: Served) -> None:
+    node = served.nodes.add(node_ip_address="127.0.0.5")
+    try:
+        assert comes(lambda: node.node_id in served.machines.usable())
+        worker = process_of(served.machines.actor(node.node_id))
+        with questions_running(served) as n_asked:
+            for process in (node.all_processes["raylet"][0].process.pid, worker):
+                os.kill(process, signal.SIGKILL)
+            assert comes(lambda: node.node_id not in served.machines.usable())
+            before = n_asked()
+            assert comes(lambda: n_asked() > before + len(QUESTIONS))
+    finally:
+        served.nodes.remove(node, allow_graceful=False)
+    assert lost(lambda question: paths_of(served.there.search(question, limit=1))) == []
+
+
+def paths_of(result: SearchResult) -> list[str]:
+    return [f"{hit.chunk.path}:{hit.chunk.start_line}" for hit in result.hits]
+
+
+def lost(ask: Callable[[str], list[str]]) -> list[str]:
+    """Return the repositories in which nothing is found."""
+    return [name for name in ROOMS if not ask(f"import repo:{name}")]
+
+
+class Gateway:
+    """A `fathom serve` that asks the cluster, and can be killed."""
+
+    def __init__(self, served: Served) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self._client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=LONG_S)
+        self._words = ["serve", served.here.root, "--cluster", served.address, "--port", str(self.port)]
+
+    @contextmanager
+    def running(self) -> Iterator[Started[bytes]]:
+        """Run it in the block, in which it is ready; at its end it is killed."""
+        variables = {**os.environ, "FATHOM_SEARCH__FLEET_TIMEOUT_S": str(LONG_S)}
+        words = [sys.executable, "-m", "codefathom", *self._words]
+        with Started(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=variables) as process:
+            try:
+                assert comes(lambda: process.poll() is not None or self._is_ready())
+                yield process
+            finally:
+                process.kill()
+
+    def _is_ready(self) -> bool:
+        try:
+            return self._client.get("/readyz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def ask(self, question: str, limit: int = 10) -> list[str]:
+        """Return the places that a whole answer names; one that took too long is asked for again."""
+        answers: list[httpx.Response] = []
+
+        def is_answered() -> bool:
+            answers.append(self._client.post("/search", json={"query": question, "limit": limit}))
+            return answers[-1].status_code != 504  # the processes that search may still be starting
+
+        assert comes(is_answered)
+        result = answers[-1].raise_for_status().json()
+        assert not any(project["partial"] for project in result["projects"])
+        return [f"{hit['path']}:{hit['start_line']}" for hit in result["hits"]]
+
+
+@needs_ray
+def test_a_killed_gateway_gives_the_same_answers_after_a_start(served: Served) -> None:
+    gateway = Gateway(served)
+    expected = {question: paths_of(served.here.search(question, limit=10)) for question in QUESTIONS}
+    for _ in range(2):
+        with gateway.running():
+            assert {question: gateway.ask(question) for question in QUESTIONS} == expected
+            assert lost(lambda question: gateway.ask(question, limit=1)) == []
+
+
+@needs_ray
+def test_actors_of_other_code_end_once_nobody_asks_them(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ray
+
+    machines = served.machines
+    own = machines.actor(machines.usable()[0])
+    name = f"{cluster_machines._NAME} 0.0.0 (code of before) {machines.usable()[0]}"
+    options = {"name": name, "namespace": cluster_machines.NAMESPACE, "lifetime": "detached", "num_cpus": 0}
+    other = ray.remote(ShardActor).options(**options).remote()
+    assert process_of(other) > 0
+    for limit, name_of_limit in ((0.0, "_LOOKED_S"), (0.1, "_SWEPT_S"), (float(LONG_S), "_IDLE_WAIT_S")):
+        monkeypatch.setattr(cluster_machines, name_of_limit, limit)
+
+    def is_there() -> bool:
+        machines.usable()
+        return name in {item["name"] for item in ray.util.list_named_actors(all_namespaces=True)}
+
+    machines._swept_at = float("-inf")
+    assert is_there()  # it was asked a moment ago
+    monkeypatch.setattr(cluster_machines, "_UNUSED_S", 0.0)
+    assert comes(lambda: not is_there())
+    assert process_of(own) > 0
 
 
 @needs_ray

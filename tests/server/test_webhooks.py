@@ -169,9 +169,18 @@ def test_who_does_not_know_the_secret_learns_nothing(
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_push_to_a_branch_that_is_read(client: httpx.Client, team: Fleet, address: str, kind: str) -> None:
+    (Path(team.root) / "fathom.toml").write_text('[source]\nfleet_branches = ["release-*"]\n')
+    assert sent(client, kind, event_of(kind, address, branch="work")).json() == {"status": "ignored"}
+    assert sent(client, kind, event_of(kind, address, branch="release-2")).json() == {"status": "accepted"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_other_events_start_nothing(client: httpx.Client, address: str, kind: str) -> None:
     assert sent(client, kind, event_of(kind, address), name="ping").json() == {"status": "ignored"}
     assert sent(client, kind, event_of(kind, address, branch="work")).json() == {"status": "ignored"}
+    tag = {**event_of(kind, address), "ref": "refs/tags/v1"}
+    assert sent(client, kind, tag).json() == {"status": "ignored"}
     unknown = sent(client, kind, event_of(kind, address, "team/nowhere"))
     assert (unknown.status_code, "team/nowhere" in unknown.text) == (404, False)
     for broken in (b"not json", b"[1]", b"{}", b"[" * 100_000, b'{"repository": 5, "project": [1]}', b"\xff"):

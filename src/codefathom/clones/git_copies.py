@@ -7,16 +7,16 @@ import re
 import subprocess
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import IO
+from typing import IO, NamedTuple
 from urllib.parse import urlsplit
 
 from codefathom.clones.git_address import checked_url
 from codefathom.clones.git_origin import GitOrigin
-from codefathom.errors import IndexingError, SourceError
+from codefathom.errors import IndexingError, SourceError, UsageError
 from codefathom.source.revisions.git_program import answer, start_git
 from codefathom.source.revisions.git_tree import check_n_files
 from codefathom.source.revisions.revision import checked_name, is_commit
@@ -27,6 +27,8 @@ from codefathom.types import Progress
 _MOST_PACKS = 50  # each fetch brings one
 _MOST_CONFIG_BYTES = 100_000
 _MOST_ANSWER_BYTES = 2_000  # the name of a branch, and of HEAD
+_MOST_LIST_BYTES = 4_000_000  # the names of branches
+_HEADS = "refs/heads/"
 _MOST_MESSAGES = 100  # lines; the reason of a failure is in the last ones
 _LOOK_S = 0.25  # how often size and time are looked at
 _PROGRESS = re.compile(r"(?:remote: )?([A-Z][a-z]+ [a-z ]+): +\d+% \((\d{1,18})/(\d{1,18})\)")
@@ -87,15 +89,86 @@ def bring(origin: GitOrigin, tree: str) -> Iterator[Progress]:
             folder.remove(template)
 
 
-def bring_bare(origin: GitOrigin, place: str, most_file_bytes: int) -> Iterator[Progress]:
+def bring_bare(
+    origin: GitOrigin, place: str, most_file_bytes: int, choose: Callable[[Sequence[str]], Sequence[str]] | None = None
+) -> Iterator[Progress]:
     """Copy the newest commit of a repository to a bare one, or bring that up to date; yield how far that is.
 
     It has no work tree, no history, and no file above so many bytes where the server can leave these out. Nothing is
     there afterwards of a repository that has no commit. Raises as `bring`, and a copy that was there stays as it was;
-    one that is damaged is made again.
+    one that is damaged is made again. With `choose`, which chooses among the names of branches, it has the newest
+    commits of these branches, too, and its HEAD names the default one.
     """
+    yield from _bring_head(origin, place, most_file_bytes)
+    if choose is not None and os.path.isdir(place):
+        yield from _bring_branches(origin, place, most_file_bytes, choose)
+
+
+def _bring_branches(
+    origin: GitOrigin, place: str, most_file_bytes: int, choose: Callable[[Sequence[str]], Sequence[str]]
+) -> Iterator[Progress]:
+    listed = yield from _listed_branches(origin, place)
+    chosen = choose([name for name in listed.names if name != listed.default])
+    kept = {*chosen, listed.default}
+    for name in _own_branches(place):  # first: git keeps no branch a beside one that is called a/b
+        if name not in kept:
+            yield from _git(origin, place, *_in_bare(place), "update-ref", "-d", f"{_HEADS}{name}")
+    if chosen:
+        specs = [f"+{_HEADS}{name}:{_HEADS}{name}" for name in chosen]
+        words = (*_newest(most_file_bytes), "--no-recurse-submodules", "origin", *specs)
+        yield from _git(origin, place, *_in_bare(place), "fetch", *words)
+        for name in chosen:
+            _counted_commit(origin, place, f"{_HEADS}{name}")
+    if listed.default:
+        ref, commit = f"{_HEADS}{listed.default}", _counted_commit(origin, place, "HEAD")
+        yield from _git(origin, place, *_in_bare(place), "update-ref", ref, commit)
+        yield from _git(origin, place, *_in_bare(place), "symbolic-ref", "HEAD", ref)
+
+
+class _ListedBranches(NamedTuple):
+    default: str  # "" where the repository names none
+    names: list[str]
+
+
+def _listed_branches(origin: GitOrigin, place: str) -> Generator[Progress, None, _ListedBranches]:
+    """Ask a repository for the names of its branches; names that git itself would not give are left out."""
     url = checked_url(origin.url, origin.schemes)
-    words = ("--depth=1", "--no-tags", "--progress", f"--filter=blob:limit={most_file_bytes}")
+    file = os.path.join(place, "tmp_branches")  # of a name that `_remove_left_over` removes
+    try:
+        with open(file, "wb+") as output:
+            words = ("ls-remote", "--symref", "--", url, "HEAD", f"{_HEADS}*")
+            yield from _git(origin, place, *words, output=output)
+            output.seek(0)
+            text = output.read(_MOST_LIST_BYTES).decode("utf-8", "replace")
+    finally:
+        with suppress(OSError):
+            os.unlink(file)
+    default = re.match(rf"ref: {_HEADS}(\S{{1,255}})\tHEAD\n", text)
+    names = [name for name in re.findall(rf"^[0-9a-f]{{40,64}}\t{_HEADS}(\S+)$", text, re.MULTILINE) if _is_name(name)]
+    return _ListedBranches(default[1] if default and _is_name(default[1]) else "", names)
+
+
+def _is_name(name: str) -> bool:
+    try:
+        return bool(checked_name(name))
+    except UsageError:
+        return False
+
+
+def _own_branches(place: str) -> list[str]:
+    with start_git(place, "for-each-ref", "--format=%(refname)", _HEADS) as process, answer(process, place):
+        output = process.communicate()[0]
+    return [ref.removeprefix(_HEADS) for ref in output.decode("utf-8", "replace").splitlines()]
+
+
+def _newest(most_file_bytes: int) -> tuple[str, ...]:
+    """Return the options of git for the newest commits alone, without large files."""
+    return "--depth=1", "--no-tags", "--progress", f"--filter=blob:limit={most_file_bytes}"
+
+
+def _bring_head(origin: GitOrigin, place: str, most_file_bytes: int) -> Iterator[Progress]:
+    url = checked_url(origin.url, origin.schemes)
+    words = _newest(most_file_bytes)
     if os.path.isdir(place):
         _remove_left_over(place)
     if _has_commit(place):

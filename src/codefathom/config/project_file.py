@@ -45,7 +45,7 @@ def _each(permission: Permission, section: str, names: str) -> dict[str, Permiss
 
 # Each with its reason where that is not plain. Of others, `remote` and `local` in their rule decide.
 PERMISSIONS: Mapping[str, Permission] = {
-    **_each(_FREE, "source", "required_exts ignore follow_symlinks include_generated encoding"),
+    **_each(_FREE, "source", "required_exts ignore fleet_branches follow_symlinks include_generated encoding"),
     **_each(_LOWER, "source", "max_file_bytes max_document_bytes revision_files"),  # memory
     **_each(Permission("free", never=("keep",)), "source", "secrets"),
     **_each(Permission("free", never=("llm",)), "parse", "chain"),  # tokens

@@ -57,6 +57,15 @@ class SourceSettings(NamedTuple):
             "project."
         ),
     ] = ()
+    fleet_branches: Annotated[
+        tuple[str, ...],
+        SettingRule(
+            "Branches of the repositories of a fleet that are read beside the default one, such as main or release-*; "
+            "at most 20 of a repository.",
+            form=r"[^\s\x00-\x1f\x7f~^:?\[\\]{1,200}",
+            example="the name of a branch, in which * stands for any signs",
+        ),
+    ] = ()
     follow_symlinks: Annotated[bool, SettingRule("Follow symbolic links that point to places inside the project.")] = (
         False
     )

@@ -309,6 +309,8 @@ NOT_RERANKED = _kind("not_reranked", "not reranked: {error}")
 STORE_AWAY = _kind("store_away", "the vectors of the index answer, since the store cannot be used: {problem}")
 ALSO_IN_ONE = _kind("also_in_one", "also in {path}")
 ALSO_IN = _kind("also_in", "also in {count} other places, such as {paths}")
+IN_BRANCH = _kind("in_branch", "only in the branch {branch}")
+IN_BRANCHES = _kind("in_branches", "in the branches {branches}")
 WEAK_RESULT = _kind("weak_result", f"weak: {MOST_LIKELY_NOTHING} (confidence {{confidence}})")
 WEAK_REMEDY = _kind(
     "weak_remedy",
@@ -380,6 +382,9 @@ SHARD_FILE_MISSING = _kind("shard_file_missing", "its file {path} is missing")
 SHARD_FILE_SIZE = _kind("shard_file_size", "its file {path} has {size} bytes, and {expected} were written")
 SHARD_FILE_DIFFERS = _kind("shard_file_differs", "its file {path} holds something else than what was written")
 SHARD_NOT_LISTED = _kind("shard_not_listed", "an earlier version made it, which kept no digests of its files")
+SHARD_OLD_FORMAT = _kind(
+    "shard_old_format", "it has format {before} of an older fathom; `fathom fleet index NAME` writes it in format {now}"
+)
 SHARD_REPAIR = _kind("shard_repair", "run `fathom fleet index NAME --full`, which makes damaged shards again")
 
 # ---- what of an index is damaged or missing

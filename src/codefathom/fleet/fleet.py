@@ -20,7 +20,7 @@ from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
 from codefathom.fleet.remote_sources import RemoteSources
 from codefathom.fleet.shard_parts import wrong_content
 from codefathom.fleet.shard_stores import open_store
-from codefathom.fleet.shards import SHARDS, LocalMaker, ShardMaker, forget
+from codefathom.fleet.shards import SHARDS, LocalMaker, ShardMaker, forget, older_format
 from codefathom.fleet.sources import checked_source
 from codefathom.project.location import Location, locate
 from codefathom.project.repository_sight import ReaderRule
@@ -47,12 +47,18 @@ class FleetStatus(NamedTuple):
     n_bytes_clones: int  # of repositories elsewhere
     forks: tuple[str, ...]  # of the repositories
     rules: tuple[ReaderRule, ...] | None = None  # who may read which repository; None: all may read all
+    old: tuple[tuple[Shard, int], ...] = ()  # shards that an older fathom has written, with their format
     mixed: tuple[Shard, ...] = ()  # shards that hold repositories of different readers since the rules have changed
 
     @property
     def n_lines(self) -> int:
         """Lines that are indexed."""
         return sum(shard.n_lines for shard in self.shards)
+
+    @property
+    def n_branches(self) -> int:
+        """Branches beside the default ones; each is one of `repositories`."""
+        return sum(item.is_branch for item in self.repositories)
 
     @property
     def failed(self) -> tuple[Repository, ...]:
@@ -146,6 +152,7 @@ class Fleet:
             n_clones,
             tuple(manifest.forks()),
             rules,
+            tuple((item, version) for item in manifest.shards() if (version := older_format(item, self.root))),
             tuple(shard for shard in manifest.shards() if shard.slot in mixed),
         )
 

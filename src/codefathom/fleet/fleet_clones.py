@@ -14,6 +14,7 @@ from codefathom.clones.git_copies import bring_bare
 from codefathom.clones.git_origin import GitOrigin
 from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, IndexingError
+from codefathom.fleet.sources import MOST_BRANCHES, is_branch_read
 from codefathom.stores.folder import Folder
 from codefathom.types import Progress
 
@@ -49,7 +50,7 @@ class FleetClones:
 
     def __init__(self, root: str, settings: Settings) -> None:
         self._folder = Folder(root).below(CLONES)
-        self._server = settings.server
+        self._server, self._patterns = settings.server, settings.source.fleet_branches
         self._most_file_bytes = max(settings.source.max_file_bytes, settings.source.max_document_bytes)
 
     def bring(
@@ -88,12 +89,16 @@ class FleetClones:
             authorization=repository.authorization,
         )
         try:
-            for _ in bring_bare(origin, place, self._most_file_bytes):
+            for _ in bring_bare(origin, place, self._most_file_bytes, self._branch_choice if self._patterns else None):
                 pass
         except (FathomError, OSError) as error:
             remedy = str(error.hint) if isinstance(error, FathomError) else "see if the disk is full"
             return CloneOutcome(place, str(error), remedy)
         return CloneOutcome(place)
+
+    def _branch_choice(self, names: Sequence[str]) -> list[str]:
+        """Return the branches that are read, and one more of too many: the run says that there are more."""
+        return sorted(name for name in names if is_branch_read(name, self._patterns))[: MOST_BRANCHES + 1]
 
     def _place_of(self, repository: RemoteRepository) -> str:
         # With another limit other files are absent, so that it is another clone.

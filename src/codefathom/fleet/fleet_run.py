@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -10,16 +11,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.errors import DamagedError, FathomError, IndexingError, SourceError, UsageError
 from codefathom.fleet.fleet_clones import CloneOutcome
-from codefathom.fleet.manifest import Manifest, Repository, Shard, locked
+from codefathom.fleet.manifest import OF_DEFAULT, Manifest, Repository, Shard, locked
 from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
 from codefathom.fleet.shard_catalogs import KEPT, SIGHT
 from codefathom.fleet.shard_parts import wrong_content, wrong_size
 from codefathom.fleet.shard_store import ShardStore
-from codefathom.fleet.shards import SHARDS, BuiltShard, MadeShard, ShardMaker, ShardOrder, folder_name, forget
+from codefathom.fleet.shards import (
+    SHARDS,
+    BuiltShard,
+    MadeShard,
+    ShardMaker,
+    ShardOrder,
+    folder_name,
+    forget,
+    older_format,
+)
 from codefathom.fleet.sources import (
+    MOST_BRANCHES,
     RemotePlaces,
     RepositoryPlace,
     UnreadSource,
+    branch_name,
+    branches_of,
     is_name_for,
     listed_files,
     name_of,
@@ -30,7 +43,9 @@ from codefathom.fleet.sources import (
 )
 from codefathom.project.kept_rules import scan_rules
 from codefathom.project.location import Location
+from codefathom.project.repository_sight import base_of
 from codefathom.source.scan import ScanRules
+from codefathom.stores.catalog.schema import FORMAT
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.lock import WriterLock
@@ -88,6 +103,7 @@ class FleetRun:
         """With a store, the shards are put there, too."""
         self._manifest, self._place, self._remote, self._on_progress = manifest, place, remote, on_progress
         self._maker, self._store = maker, store
+        self._patterns = place.settings.source.fleet_branches
         self._rules: ScanRules = scan_rules(place.settings, place.variables)._replace(follow_symlinks=False)
         self._changes = _Changes()
 
@@ -130,6 +146,7 @@ class FleetRun:
         changes.slots |= self._sharing(changes.contents)
         before = {shard.slot: shard for shard in manifest.shards()}
         self._find_damage(before.values(), full=full)
+        self._find_old(before.values())
         orders = (self._order(slot, before.get(slot)) for slot in sorted(changes.slots))
         n_made = sum(map(self._take_in, self._maker.make(filter(None, orders))))
         changes.notes += self._maker.notes
@@ -142,7 +159,7 @@ class FleetRun:
                 {"generation": str(generation), _BEFORE: " ".join(shard.folder for shard in before.values())}
             )
             self._join_words(generation)
-        n_repositories = len(manifest.repositories())
+        n_repositories = sum(not item.is_branch for item in manifest.repositories())
         failures, damaged = tuple(changes.failures), tuple(changes.damaged.values())
         return FleetReport(
             generation, n_repositories, tuple(changes.names), n_made, failures, damaged, tuple(changes.notes)
@@ -151,7 +168,8 @@ class FleetRun:
     # ---- repositories
 
     def _chosen(self, names: Sequence[str]) -> list[Repository]:
-        by_name = {item.name: item for item in self._manifest.repositories()}
+        listed = self._manifest.repositories()
+        by_name = {item.name: item for item in listed}
         for name in names:
             if name not in by_name:
                 similar = ", ".join(get_close_matches(name, by_name, n=3))
@@ -161,19 +179,25 @@ class FleetRun:
                     if similar
                     else "`fathom fleet status -v` lists them; new ones come with `fathom fleet index` without a name",
                 )
-        return [by_name[name] for name in dict.fromkeys(names)]
+        return [item for item in listed if item.name in names or base_of(item.name) in names]
 
     def _list_again(self, chosen: Sequence[Repository], brought: Mapping[str, CloneOutcome], *, full: bool) -> None:
         for number, item in enumerate(chosen, start=1):
             outcome = brought.get(item.place, CloneOutcome(item.place))
             self._on_progress(Progress("scan", number, len(chosen), message=item.name))
             place = RepositoryPlace(item.place, item.source, "", outcome.problem, outcome.remedy)
-            self._take(item, place, full=full)
+            if not item.is_branch:
+                self._take(item, place, full=full)
+            elif not place.problem:  # which its repository has told
+                ref = branches_of(item.place, [item.branch]).get(item.branch, f"refs/heads/{item.branch}")
+                self._take(item, place, full=full, ref=ref)
 
     def _list(self, elsewhere: RemotePlaces, *, full: bool) -> None:
         manifest = self._manifest
-        by_place = {item.place: item for item in manifest.repositories()}
-        taken, unread = {item.name for item in by_place.values()}, set[str]()
+        before = manifest.repositories()
+        by_place = {item.place: item for item in before if not item.is_branch}
+        by_branch = {(item.place, item.branch): item for item in before if item.is_branch}
+        taken, unread = {item.name for item in before}, set[str]()
         places: list[RepositoryPlace] = []
         for item in places_of(manifest.sources(), elsewhere.by_source):
             if isinstance(item, UnreadSource):
@@ -185,11 +209,46 @@ class FleetRun:
         for number, place in enumerate(places, start=1):
             repository = self._named(place, by_place.pop(place.path, None), taken)
             self._on_progress(Progress("scan", number, len(places), message=repository.name))
-            self._take(repository, place, full=full)
-        for repository in by_place.values():
+            branch = self._take(repository, place, full=full)
+            self._list_branches(repository._replace(branch=branch), place, by_branch, taken, full=full)
+        for repository in (*by_place.values(), *by_branch.values()):
             if repository.source not in unread:
                 self._drop(repository)
                 self._changes.notes.append(f"{repository.name} is gone, or no source names it")
+
+    def _list_branches(
+        self,
+        default: Repository,
+        place: RepositoryPlace,
+        before: dict[tuple[str, str], Repository],
+        taken: set[str],
+        *,
+        full: bool,
+    ) -> None:
+        """Take in the branches of a repository beside its default one; those that are left in `before` are gone."""
+        refs: Mapping[str, str] = {}
+        try:
+            if place.problem:
+                raise SourceError(place.problem)
+            refs = branches_of(place.path, self._patterns)
+        except FathomError:  # as `_take` has told
+            for key in [key for key in before if key[0] == place.path]:
+                del before[key]
+        names = [name for name in refs if name != default.branch]
+        if len(names) > MOST_BRANCHES:
+            self._changes.notes.append(
+                f"{default.name} has more than {MOST_BRANCHES} branches that source.fleet_branches names; the first "
+                f"{MOST_BRANCHES} by name are read"
+            )
+        for name in names[:MOST_BRANCHES]:
+            entry = before.get((place.path, name))
+            if entry is not None and base_of(entry.name) == default.name:
+                del before[place.path, name]
+            else:  # new, or its repository has another name now
+                own = branch_name(default.name, name, taken)
+                taken.add(own)
+                entry = Repository(0, own, place.path, place.source, "", 0, 0, 0, branch=name)
+            self._take(entry._replace(source=place.source), place, full=full, ref=refs[name])
 
     def _named(self, place: RepositoryPlace, before: Repository | None, taken: set[str]) -> Repository:
         """Return the repository of a place, a new one where it has none, or has another name elsewhere now."""
@@ -205,22 +264,28 @@ class FleetRun:
             self._changes.notes.append(f"{before.name} is called {name} now")
         return Repository(0, name, place.path, place.source, "", 0, 0, 0)
 
-    def _take(self, repository: Repository, place: RepositoryPlace, *, full: bool) -> None:
-        """Take in the files of a repository; of one that cannot be read what was read before stays."""
+    def _take(self, repository: Repository, place: RepositoryPlace, *, full: bool, ref: str = "HEAD") -> str:
+        """Take in the files of a repository, and return its branch.
+
+        Of one that cannot be read what was read before stays.
+        """
         manifest, changes = self._manifest, self._changes
         try:
             if place.problem:
                 raise SourceError(place.problem, hint=place.remedy)
-            version = version_of(repository.place, self._rules)
+            version = version_of(repository.place, self._rules, ref)
+            repository, branch = repository._replace(branch=version.branch), repository.branch
             if version.state == repository.state and not full and not repository.problem:
-                return
+                if branch != version.branch:
+                    manifest.put_repository(repository)
+                return version.branch
             before = manifest.contents(repository.id) if repository.id else {}
             files = listed_files(version.tree, self._rules, before)
         except (FathomError, OSError) as error:
             remedy = str(error.hint) if isinstance(error, FathomError) else "see that this user may read it"
             changes.failures.append(Failure(repository.name, f"{error}; {remedy}"))
             manifest.put_repository(repository._replace(problem=str(error), remedy=remedy))
-            return
+            return repository.branch
         size = sum(file.size for file, _ in files)
         manifest.put_repository(
             repository._replace(state=version.state, n_files=len(files), n_bytes=size, problem="", remedy="")
@@ -228,13 +293,14 @@ class FleetRun:
         now = {file.path: content for file, content in files}
         was = {path: content for path, (_, content) in before.items()}
         if now == was and not full and repository.id:
-            return
+            return version.branch
         number = repository.id or manifest.read("SELECT id FROM repositories WHERE name = ?", (repository.name,))[0][0]
         manifest.put_files(number, files)
         changes.names.append(repository.name)
         changes.contents |= {content for path, content in now.items() if was.get(path) != content}
         changes.contents |= {content for path, content in was.items() if now.get(path) != content}
         changes.slots |= {repository.slot} - {0}
+        return version.branch
 
     def _drop(self, repository: Repository) -> None:
         files = self._manifest.contents(repository.id).values()
@@ -267,27 +333,28 @@ class FleetRun:
     def _assign(self) -> None:
         """Give each new repository a shard: the last one of its readers while it has room.
 
-        A large repository has one of its own.
+        A large repository has one of its own. Branches beside default ones have shards of their own: a question that
+        does not ask for them opens, looks up and counts none of what only they have.
         """
         manifest = self._manifest
         repositories, classes = manifest.repositories(), manifest.classes()
         sizes: dict[int, int] = {}
-        open_slots: dict[str, int] = {}  # by class of readers
+        open_slots: dict[tuple[str, bool], int] = {}  # by class of readers, and whether it has default branches
         for item in repositories:
             if item.slot:
                 sizes[item.slot] = sizes.get(item.slot, 0) + item.n_bytes
-                readers = classes.get(item.id, "")
-                open_slots[readers] = max(open_slots.get(readers, 0), item.slot)
+                kind = classes.get(item.id, ""), item.is_branch
+                open_slots[kind] = max(open_slots.get(kind, 0), item.slot)
         last = max([*sizes, *self._changes.slots, int(manifest.meta(_LAST_SLOT) or 0)], default=0)
         for item in repositories:
             if item.slot or not item.state:
                 continue
-            readers = classes.get(item.id, "")
-            slot, is_large = open_slots.get(readers, 0), item.n_bytes >= MOST_BYTES
+            kind = classes.get(item.id, ""), item.is_branch
+            slot, is_large = open_slots.get(kind, 0), item.n_bytes >= MOST_BYTES
             if is_large or not slot or sizes[slot] >= MOST_BYTES or sizes[slot] + item.n_bytes > MOST_BYTES:
                 last = slot = last + 1
                 if not is_large:
-                    open_slots[readers] = slot
+                    open_slots[kind] = slot
             sizes[slot] = sizes.get(slot, 0) + item.n_bytes
             manifest.put_repository(item._replace(slot=slot))
             self._changes.slots.add(slot)
@@ -315,6 +382,16 @@ class FleetRun:
             if problem := compare(folder.below(shard.folder), parts.get(shard.slot, [])):
                 self._changes.damaged[shard.slot] = Failure(shard.folder, problem)
                 self._changes.slots.add(shard.slot)
+
+    def _find_old(self, shards: Iterable[Shard]) -> None:
+        """Note the shards that an older fathom has written, which cannot be read as they are."""
+        old = {item.slot: version for item in shards if (version := older_format(item, self._place.root))}
+        self._changes.slots |= old.keys()
+        for version, count in sorted(Counter(old.values()).items()):
+            shards_have, are = ("1 shard has", "it is") if count == 1 else (f"{count:,} shards have", "they are")
+            self._changes.notes.append(
+                f"{shards_have} format {version} of an older fathom: {are} written in format {FORMAT}, once"
+            )
 
     def _order(self, slot: int, before: Shard | None) -> ShardOrder | None:
         """Return what a shard has to hold now; None where the version in force holds the same."""
@@ -358,19 +435,29 @@ class FleetRun:
                 store.put(built, root.below(SHARDS).below(shard.folder))
 
     def _join_words(self, generation: int) -> None:
-        """Make the one view of the words of all shards, beside that of the fleet as it is until the switch."""
-        root = Folder(self._place.root)
-        shards = [
-            (root.below(SHARDS).below(item.folder).below("lexical"), item.identity) for item in self._manifest.shards()
-        ]
+        """Make the one view of the words of all shards, beside that of the fleet as it is until the switch.
+
+        Where there are further branches, one of those shards that default branches have is made, too.
+        """
+        manifest = self._manifest
+        shards, identity = manifest.shards(), manifest.meta("identity")
+        self._join(shards, str(generation), identity, generation)
+        if manifest.has_branches:
+            of_default = {item.slot for item in manifest.repositories() if not item.is_branch}
+            chosen = [shard for shard in shards if shard.slot in of_default]
+            self._join(chosen, f"{generation}{OF_DEFAULT}", f"{identity}{OF_DEFAULT}", generation)
+
+    def _join(self, shards: Sequence[Shard], name: str, identity: str, generation: int) -> None:
         if not shards:
             return
+        root = Folder(self._place.root)
         words = root.below(WORDS)
         words.make()
-        words.remove(str(generation))
-        with closing(LexicalView(words.below(str(generation)), self._manifest.meta("identity"))) as view:
+        words.remove(name)
+        places = [(root.below(SHARDS).below(item.folder).below("lexical"), item.identity) for item in shards]
+        with closing(LexicalView(words.below(name), identity)) as view:
             try:
-                view.join(shards, generation)
+                view.join(places, generation)
             except OSError as error:
                 raise IndexingError(
                     f"cannot write the words of the fleet: {error.strerror}", hint="see if the disk is full"

@@ -33,7 +33,7 @@ def fleet_summary(
 
     With a sight, the size of what it shows.
     """
-    with closing(Manifest(root, sight)) as manifest:
+    with closing(Manifest(root, sight, only_default=True)) as manifest:
         if not manifest.generation or (earlier is not None and earlier.generation == manifest.generation):
             return earlier if manifest.generation else None
         with closing(ShardCatalogs(manifest)) as shards:

@@ -18,24 +18,31 @@ from typing import Any, NamedTuple
 from codefathom.errors import DamagedError, IndexingError, LockedError
 from codefathom.fleet.fleet_list import MANIFEST
 from codefathom.fleet.shard_parts import ShardPart
-from codefathom.project.repository_sight import RepositorySight
+from codefathom.project.repository_sight import BRANCH_MARK, RepositorySight
 from codefathom.source.changes import FileStat
 from codefathom.stores.folder import Folder
 from codefathom.stores.sqlite import connect, use_log
 from codefathom.text.file_stems import by_stem
 
-FORMAT = "1"
+FORMAT = "2"
+_BEFORE_BRANCHES = "1"
 _WAIT_S = 30.0
 _STORE_KEY = "store_key"
+# A branch beside the default one is a row of `repositories` with a number from here on: of equal files, one that a
+# default branch has comes first.
+FIRST_BRANCH = 1 << 40
+OF_DEFAULT = "-default"  # ends the words for what default branches have, in a fleet that has others
+_REPOSITORIES = """
+CREATE TABLE {0}(
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, place TEXT NOT NULL, source TEXT NOT NULL, state TEXT NOT NULL,
+    slot INTEGER NOT NULL, n_files INTEGER NOT NULL, n_bytes INTEGER NOT NULL, problem TEXT NOT NULL,
+    remedy TEXT NOT NULL, branch TEXT NOT NULL)
+""".format
 # files: content is the hash that git gives the bytes; home is 1 where the shard of its repository has them, else
 # another repository, that came before, has the same bytes. `stem` is that of `text.file_stems`, of homes only.
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sources(source TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE repositories(
-    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, place TEXT NOT NULL UNIQUE, source TEXT NOT NULL,
-    state TEXT NOT NULL, slot INTEGER NOT NULL, n_files INTEGER NOT NULL, n_bytes INTEGER NOT NULL,
-    problem TEXT NOT NULL, remedy TEXT NOT NULL);
 CREATE TABLE files(
     repository INTEGER NOT NULL, path TEXT NOT NULL, content BLOB NOT NULL, size INTEGER NOT NULL,
     mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL,
@@ -76,7 +83,7 @@ CREATE TEMP VIEW stems AS SELECT * FROM main.stems WHERE slot IN (SELECT slot FR
 CREATE TEMP VIEW parts AS SELECT * FROM main.parts WHERE slot IN (SELECT slot FROM temp.shards);
 CREATE TEMP VIEW sources AS SELECT * FROM main.sources WHERE 0;
 """
-_REPOSITORY = "id, name, place, source, state, slot, n_files, n_bytes, problem, remedy"
+_REPOSITORY = "id, name, place, source, state, slot, n_files, n_bytes, problem, remedy, branch"
 _SHARD = "slot, folder, identity, checksum, n_files, n_lines, n_chunks, n_bytes"
 
 
@@ -93,6 +100,12 @@ class Repository(NamedTuple):
     n_bytes: int
     problem: str = ""  # why it could not be read the last time; what was read before stays
     remedy: str = ""
+    branch: str = ""  # "": not known, as of a folder without commits
+
+    @property
+    def is_branch(self) -> bool:
+        """True for a branch beside the default one of the repository that has the name before the @."""
+        return BRANCH_MARK in self.name
 
 
 class Shard(NamedTuple):
@@ -123,19 +136,20 @@ def locked(root: str) -> LockedError:
 class Manifest:
     """The manifest of one fleet. Safe to read from several threads and processes while another one writes."""
 
-    def __init__(self, root: str, sight: RepositorySight | None = None) -> None:
-        """Open the manifest of a folder, or make it; with a sight, only what it shows. Raises IndexingError."""
+    def __init__(self, root: str, sight: RepositorySight | None = None, *, only_default: bool = False) -> None:
+        """Open the manifest of a folder, or make it. Raises IndexingError.
+
+        With a sight, only what it shows; with `only_default`, only the default branches of the repositories.
+        """
         self.root = root
         self.sight = sight
+        self._only_default, self._is_narrowed = only_default, False
         self._lock = Lock()
         try:
             self._db = connect(Folder(root).file(MANIFEST), wait_s=_WAIT_S)
             self._db.isolation_level = None
             self._prepare()
-            if sight is not None:
-                for statement in _SIGHT.split(";"):
-                    self._db.execute(statement)
-                self.look_again()
+            self.look_again()
         except (OSError, sqlite3.Error) as error:
             raise IndexingError(
                 f"cannot open the fleet in {root!r}: {error}",
@@ -148,22 +162,44 @@ class Manifest:
         if not (self._has_table("parts") and self._has_table("classes")):
             with self.transaction():
                 if not self._has_table("meta"):
-                    for statement in _SCHEMA.split(";"):
+                    for statement in (*_SCHEMA.split(";"), _REPOSITORIES("repositories")):
                         self._db.execute(statement)
                     self.put_meta({"format": FORMAT, "identity": os.urandom(8).hex(), "generation": "0"})
                 self._db.execute(_PARTS)
                 self._db.execute(_CLASSES)
+        if self.meta("format") == _BEFORE_BRANCHES:
+            self._take_branches()
         if self.meta("format") != FORMAT:
             raise DamagedError(
                 f"the fleet in {self.root!r} has another format",
                 hint="remove it with `fathom fleet remove`, and add it",
             )
 
+    def _take_branches(self) -> None:
+        """Bring the table of repositories into the form that has branches: a place may have several rows."""
+        columns = _REPOSITORY.removesuffix(", branch")
+        with self.transaction():
+            if self.meta("format") == _BEFORE_BRANCHES:  # nobody else has done it meanwhile
+                self._db.execute(_REPOSITORIES("repositories_new"))
+                self._db.execute(f"INSERT INTO repositories_new SELECT {columns}, '' FROM repositories")
+                self._db.execute("DROP TABLE repositories")
+                self._db.execute("ALTER TABLE repositories_new RENAME TO repositories")
+                self.put_meta({"format": FORMAT})
+
     def look_again(self) -> None:
         """Look which repositories the sight shows now. Until then, one that is new is not seen."""
-        if self.sight is None:
-            return
-        seen = [(row[0],) for row in self.read("SELECT id, name FROM main.repositories") if self.sight.sees(row[1])]
+        if not self._is_narrowed:
+            if self.sight is None and not (self._only_default and self.has_branches):
+                return
+            for statement in _SIGHT.split(";"):
+                self._db.execute(statement)
+            self._is_narrowed = True
+        listed = self.read("SELECT id, name FROM main.repositories")
+        seen = [
+            (number,)
+            for number, name in listed
+            if (self.sight is None or self.sight.sees(name)) and not (self._only_default and number >= FIRST_BRANCH)
+        ]
         with self._lock:
             self._db.execute("BEGIN")
             self._db.execute("DELETE FROM temp.seen")
@@ -172,8 +208,25 @@ class Manifest:
 
     @property
     def identity(self) -> str:
-        """A word for this fleet, and for what the sight shows of it: nothing that is kept is shared with another."""
-        return self.meta("identity") + (f" {self.sight.digest}" if self.sight else "")
+        """A word for this fleet, and for what is shown of it: nothing that is kept is shared with another."""
+        of_default = OF_DEFAULT if self.is_default_only else ""
+        return self.meta("identity") + (f" {self.sight.digest}" if self.sight else "") + of_default
+
+    @property
+    def has_branches(self) -> bool:
+        """True for a fleet that has branches beside the default ones, whether these are shown or not."""
+        return bool(self.read("SELECT 1 FROM main.repositories WHERE id >= ? LIMIT 1", (FIRST_BRANCH,)))
+
+    @property
+    def is_default_only(self) -> bool:
+        """True where branches of the fleet are not shown."""
+        return self._only_default and self.has_branches
+
+    @property
+    def view(self) -> str:
+        """A word for what is shown, "" for all default branches: a part of names of files."""
+        branches = "branches" if self.has_branches and not self._only_default else ""
+        return "-".join(filter(None, (self.sight.digest if self.sight else "", branches)))
 
     def _has_table(self, name: str) -> bool:
         return bool(self.read("SELECT 1 FROM main.sqlite_master WHERE name = ?", (name,)))
@@ -260,7 +313,12 @@ class Manifest:
 
     def put_repository(self, repository: Repository) -> None:
         """Store a repository, inside a transaction; one with the id 0 is new."""
-        values = (repository.id or None, *repository[1:])
+        number = repository.id
+        if not number:
+            first, below = (FIRST_BRANCH, 2 * FIRST_BRANCH) if repository.is_branch else (1, FIRST_BRANCH)
+            last = self.read("SELECT max(id) FROM repositories WHERE id >= ? AND id < ?", (first, below))[0][0]
+            number = first if last is None else last + 1
+        values = (number, *repository[1:])
         self.write(
             f"INSERT OR REPLACE INTO repositories({_REPOSITORY}) VALUES ({', '.join('?' * len(values))})", [values]
         )
@@ -308,16 +366,43 @@ class Manifest:
         return [ListedFile(FileStat(*row[:5]), row[5]) for row in rows]
 
     def others(self, path: str, most: int) -> tuple[list[str], int]:
-        """Return the first places, in other repositories, of the content of a file, and the number of all."""
+        """Return the first places, in other repositories, of the content of a file, and the number of all.
+
+        The same path in another branch is no other place.
+        """
         name, _, own = path.partition("/")
         same = (
             "FROM files h JOIN repositories q ON q.id = h.repository JOIN files f ON f.content = h.content "
-            "JOIN repositories r ON r.id = f.repository WHERE q.name = ? AND h.path = ? AND r.id <> q.id"
+            "JOIN repositories r ON r.id = f.repository WHERE q.name = :name AND h.path = :own AND r.id <> q.id "
+            "AND NOT (f.path = h.path AND r.place = q.place)"
         )
-        rows = self.read(f"SELECT r.name || '/' || f.path {same} ORDER BY r.id, f.path LIMIT ?", (name, own, most))
+        values = {"name": name, "own": own, "most": most}
+        rows = self.read(f"SELECT r.name || '/' || f.path {same} ORDER BY r.id, f.path LIMIT :most", values)
         if len(rows) < most:
             return [row[0] for row in rows], len(rows)
-        return [row[0] for row in rows], self.read(f"SELECT count(*) {same}", (name, own))[0][0]
+        return [row[0] for row in rows], self.read(f"SELECT count(*) {same}", values)[0][0]
+
+    def branches_with(self, path: str) -> list[str]:
+        """Return the branches of its repository that have a file with the same path and content, the default first.
+
+        None of a repository of which one branch is known.
+        """
+        name, _, own = path.partition("/")
+        rows = self.read(
+            "SELECT r.branch FROM main.repositories q JOIN main.files h ON h.repository = q.id "
+            "JOIN main.repositories r ON r.place = q.place JOIN main.files f "
+            "ON f.repository = r.id AND f.path = h.path AND f.content = h.content WHERE q.name = ? AND h.path = ? "
+            "AND (SELECT count(*) FROM main.repositories o WHERE o.place = q.place) > 1 ORDER BY r.id",
+            (name, own),
+        )
+        return [row[0] for row in rows if row[0]]
+
+    def branches(self) -> dict[str, list[str]]:
+        """Return the repositories that have a branch, by its name."""
+        named: dict[str, list[str]] = {}
+        for branch, name in self.read("SELECT branch, name FROM repositories WHERE branch <> '' ORDER BY branch, name"):
+            named.setdefault(branch, []).append(name)
+        return named
 
     def holders(self, path: str) -> list[str]:
         """Return the repositories that have the content of a file."""
@@ -333,7 +418,8 @@ class Manifest:
     def forks(self) -> list[str]:
         """Return the repositories of which at least half of the bytes are files of repositories that came before."""
         rows = self.read(
-            "SELECT name FROM repositories r WHERE n_bytes > 0 AND 2 * (SELECT coalesce(sum(size), 0) FROM files f "
+            f"SELECT name FROM repositories r WHERE n_bytes > 0 AND id < {FIRST_BRANCH} "
+            "AND 2 * (SELECT coalesce(sum(size), 0) FROM files f "
             f"WHERE f.repository = r.id AND EXISTS ({_EARLIER})) >= n_bytes ORDER BY name"
         )
         return [row[0] for row in rows]

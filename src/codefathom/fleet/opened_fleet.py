@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
 from codefathom.errors import DamagedError, IndexingError, SourceError, UnwritableError, UsageError
-from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, SHARD_MIXED, Note
+from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, IN_BRANCH, IN_BRANCHES, SHARD_MIXED, Note
 from codefathom.fleet.cluster.cluster_shards import ClusterCatalogs, ClusterVectors
 from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.cluster.shard_calls import VectorsPart
 from codefathom.fleet.fleet_place import name_of_fleet, store_to_read
 from codefathom.fleet.fleet_run import WORDS
 from codefathom.fleet.inspected_fleet import fleet_checks, fleet_status
-from codefathom.fleet.manifest import Manifest
+from codefathom.fleet.manifest import OF_DEFAULT, Manifest
 from codefathom.fleet.reach import FleetReach, current_reach, partial_notes, reaching
 from codefathom.fleet.readers_file import READERS
-from codefathom.fleet.repository_filter import with_forks
+from codefathom.fleet.repository_filter import asks_for_branches, with_branches, with_forks
 from codefathom.fleet.shard_catalogs import ShardCatalogs
 from codefathom.fleet.shard_vectors import ShardVectors, open_vectors
 from codefathom.fleet.sources import tree_of
@@ -32,20 +33,24 @@ from codefathom.fleet.trees import FleetFiles, ShardTree
 from codefathom.project.current_index import CurrentIndex, FleetAction, Run
 from codefathom.project.location import Location
 from codefathom.project.opening import OpenedProject
+from codefathom.project.repository_sight import BRANCH_MARK
 from codefathom.providers.base import Embedder
+from codefathom.question.question import Question
 from codefathom.remote.vector_stores import vector_folder
+from codefathom.search.question.query import parse_query
 from codefathom.source.scan import FileTree
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
-from codefathom.types import Check, Hit, Partial, Status, UnaskedShard, Where
+from codefathom.types import Branches, Check, Hit, Partial, Status, UnaskedShard, Where
 
 if TYPE_CHECKING:
     from codefathom.config.settings import StoreSettings
     from codefathom.providers.base import ChatModel
 
 _T = TypeVar("_T")
+_IN_WORDS = ("search", "context", "ask", "map")  # kinds of questions with conditions and paths among words
 _MOST_OTHERS = 3  # places of a content that a hit names
 
 
@@ -64,7 +69,7 @@ class OpenedFleet(OpenedProject):
     ) -> None:
         """Open a fleet that a run has made. Raises IndexingError for one that is empty."""
         name = name_of_fleet(place)
-        self._manifest = manifest
+        self._manifest, self.has_branches = manifest, manifest.has_branches
         self.shards = _shards_of(manifest, place)
         if not self.shards.shards and place.sight is not None:
             raise IndexingError(
@@ -89,7 +94,8 @@ class OpenedFleet(OpenedProject):
     def _opened_words(self, folder: Folder) -> LexicalView:
         shards, words = self.shards, folder.below(WORDS)
         if not shards.broken and self._manifest.sight is None:
-            return LexicalView.open(words.below(str(shards.generation)), shards.identity)
+            of_default = OF_DEFAULT if self._manifest.is_default_only else ""
+            return LexicalView.open(words.below(f"{shards.generation}{of_default}"), shards.identity)
         # The words of shards that are as they were written, and may be read: frequencies are those of them alone.
         # A later run removes them after a reader that was killed.
         sound = [slot for slot in shards.shards if slot not in shards.broken]
@@ -125,13 +131,20 @@ class OpenedFleet(OpenedProject):
         return tuple(map(self._with_others, hits))
 
     def _with_others(self, hit: Hit) -> Hit:
+        notes: list[Note] = []
+        if self.has_branches and (branches := self._manifest.branches_with(hit.chunk.path)):
+            is_one = len(branches) == 1
+            notes.append(Note(IN_BRANCH, {"branch": branches[0]}) if is_one else _in_branches(branches))
         paths, n_paths = self._manifest.others(hit.chunk.path, _MOST_OTHERS)
-        if not paths:
-            return hit
-        note = Note(ALSO_IN_ONE, {"path": paths[0]})
-        if n_paths > 1:
-            note = Note(ALSO_IN, {"count": n_paths, "paths": tuple(paths)})
-        return replace(hit, reasons=(*hit.reasons, note))
+        if n_paths == 1:
+            notes.append(Note(ALSO_IN_ONE, {"path": paths[0]}))
+        elif n_paths:
+            notes.append(Note(ALSO_IN, {"count": n_paths, "paths": tuple(paths)}))
+        return replace(hit, reasons=(*hit.reasons, *notes)) if notes else hit
+
+
+def _in_branches(branches: Sequence[str]) -> Note:
+    return Note(IN_BRANCHES, {"branches": tuple(branches)})
 
 
 def _shards_of(manifest: Manifest, place: Location) -> ShardCatalogs:
@@ -148,17 +161,32 @@ def _shards_of(manifest: Manifest, place: Location) -> ShardCatalogs:
     return ClusterCatalogs(manifest, RayCluster.connect(search.fleet_cluster), search.fleet_timeout_s, store)
 
 
+def _asks_for_branches(question: Question) -> bool:
+    """Return True for a question that asks for branches, or names a file of one, such as shop@release-2/main.py."""
+    paths, where = [question.path, *question.files, *question.folders], question.where
+    if question.kind in _IN_WORDS:
+        query = parse_query(question.text)
+        paths += query.paths
+        if asks_for_branches(query.where):
+            return True
+    else:
+        paths.append(question.text.lstrip("@"))
+    return asks_for_branches(where) or any(BRANCH_MARK in path.lstrip("@").partition("/")[0] for path in paths)
+
+
 class FleetIndex(CurrentIndex):
     """The index of a fleet, opened when it is first needed, and anew after a run has switched it."""
 
     is_fleet = True
     _manifest: Manifest | None = None
+    _branches: FleetIndex | None = None
+    _only_default = True
 
     @property
     def opened(self) -> OpenedProject:
         """The generation of now. Raises IndexingError for a fleet that is empty."""
         with self.lock:
-            manifest = self._manifest or Manifest(self.place.root, self.place.sight)
+            manifest = self._manifest or Manifest(self.place.root, self.place.sight, only_default=self._only_default)
             self._manifest = manifest
             before = self._opened
             if before is None or before.catalog.generation != manifest.generation:
@@ -168,8 +196,33 @@ class FleetIndex(CurrentIndex):
             return cast(OpenedProject, self._opened)
 
     def condition(self, where: Where) -> Where:
-        """Return a condition with the names of the repositories where it asks for forks."""
-        return with_forks(where, lambda: self._shards().forks())
+        """Return a condition with the names of the repositories where it asks for forks or branches."""
+        shards = self._shards
+        return with_branches(with_forks(where, lambda: shards().forks()), lambda: shards().branches())
+
+    def asked_by(self, question: Question) -> CurrentIndex:
+        """Return the index of all branches for a question that asks for them, or names a file of one."""
+        if not self._only_default or not _asks_for_branches(question):
+            return self
+        return self._of_all_branches() if self._has_branches else self
+
+    @property
+    def _has_branches(self) -> bool:
+        return cast(OpenedFleet, self.opened).has_branches
+
+    def _of_all_branches(self) -> CurrentIndex:
+        if isinstance(self._shared, FleetIndex):
+            return self._shared._of_all_branches().with_settings(self.settings)
+        with self.lock:
+            if self._branches is None:
+                self._branches = copy(self)
+                self._branches._opened = self._branches._manifest = None
+                self._branches._only_default = False
+            return self._branches
+
+    def branches_asked(self) -> Branches:
+        """Return which branches a question of this index reads."""
+        return None if not self._has_branches else "default" if self._only_default else "all"
 
     def _shards(self) -> ShardCatalogs:
         return cast(OpenedFleet, self.opened).shards
@@ -264,6 +317,8 @@ class FleetIndex(CurrentIndex):
         """Release files."""
         super().close()
         with self.lock:
+            if self._branches is not None:
+                self._branches.close()
             if self._manifest is not None:
                 with closing(self._manifest):
                     self._manifest = None

@@ -7,13 +7,17 @@ repository, and `-repo:fork` leaves out only what no other repository has.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import NamedTuple, Protocol
 
-from codefathom.stores.conditions import FORK, mentions
+from codefathom.errors import UsageError
+from codefathom.project.repository_sight import BRANCH_MARK, base_of
+from codefathom.stores.conditions import BRANCH, FORK, mentions
 from codefathom.types import Filter, FilterGroup, Where
 
 REPOSITORY = "module"  # the first part of a path, which is the repository
 _IN, _NOT_IN = "in_cased", "not_in_cased"  # of names as they are written, see `with_names`
+_MOST_NAMED = 10  # branches in an error
 _MEANT = {"eq": _IN, "in": _IN, "ne": _NOT_IN, "not_in": _NOT_IN}
 
 
@@ -45,18 +49,63 @@ def with_forks(where: Where, forks: Callable[[], Sequence[str]]) -> Where:
     return Filter(REPOSITORY, "in" if where.value else "not_in", tuple(forks()))
 
 
+def with_branches(where: Where, branches: Callable[[], Mapping[str, Sequence[str]]]) -> Where:
+    """Return a condition that names the repositories where it asks for branches; * stands for any signs.
+
+    `branches` gives the repositories, a branch of one counting as such, that have a branch, by its name. Raises
+    UsageError for a branch that none has.
+    """
+    if isinstance(where, FilterGroup):
+        return FilterGroup(where.operator, tuple(with_branches(item, branches) for item in where.filters))
+    if where.field != BRANCH:
+        return where
+    named = branches()
+    chosen = [(value, [name for name in named if fnmatchcase(name, value)]) for value in map(str, _values(where))]
+    for value, fitting in chosen:
+        if not fitting:
+            some = ", ".join([*list(named)[:_MOST_NAMED], *(["…"] if len(named) > _MOST_NAMED else [])])
+            read = f"it has {some}" if some else "the next `fathom fleet index` learns their names"
+            raise UsageError(
+                f"the fleet has no branch {value[:200]!r}",
+                hint=f"{read}; source.fleet_branches in its fathom.toml says which are read",
+            )
+    names = {name for _, fitting in chosen for branch in fitting for name in named[branch]}
+    return Filter(REPOSITORY, _IN, tuple(sorted(names)))
+
+
+def asks_for_branches(where: Where | None) -> bool:
+    """Return True for a condition that branches beside the default ones may fulfil."""
+    if isinstance(where, FilterGroup):
+        return any(map(asks_for_branches, where.filters))
+    if where is None or where.field not in (BRANCH, REPOSITORY):
+        return False
+    return where.field == BRANCH or any(BRANCH_MARK in str(value) for value in _values(where))
+
+
+def _values(where: Filter) -> tuple[object, ...]:
+    return where.value if isinstance(where.value, tuple) else (where.value,)
+
+
 def with_names(where: Where, slots: Mapping[str, int]) -> Where:
-    """Return a normalised condition with the repositories as they are called: as it is written, else in other case."""
+    """Return a normalised condition with the repositories as they are called: as it is written, else in other case.
+
+    The name of a repository means all its branches that are in `slots`, too.
+    """
     if not mentions(where, REPOSITORY):
         return where
+    by_name: dict[str, list[str]] = {}
     by_lower: dict[str, list[str]] = {}
     for name in slots:
-        by_lower.setdefault(name.lower(), []).append(name)
+        for own in {name, base_of(name)}:
+            by_name.setdefault(own, []).append(name)
+            by_lower.setdefault(own.lower(), []).append(name)
 
     def names(item: Filter) -> Iterator[str]:
-        for value in map(str, item.value if isinstance(item.value, tuple) else (item.value,)):
-            is_exact = value in slots or item.operator.endswith("_cased")
-            yield from (value,) if is_exact else by_lower.get(value.lower(), ())
+        for value in map(str, _values(item)):
+            if item.operator.endswith("_cased"):
+                yield value
+            else:
+                yield from by_name.get(value, by_lower.get(value.lower(), []))
 
     def renamed(where: Where) -> Where:
         if isinstance(where, FilterGroup):

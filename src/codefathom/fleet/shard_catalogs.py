@@ -16,16 +16,25 @@ from threading import RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from codefathom.errors import DamagedError, IndexingError
-from codefathom.facts.reasons import PART_DAMAGED, SHARD_FILE_DIFFERS, SHARD_REPAIR, Note, Told, verbatim
+from codefathom.facts.reasons import (
+    PART_DAMAGED,
+    SHARD_FILE_DIFFERS,
+    SHARD_OLD_FORMAT,
+    SHARD_REPAIR,
+    Note,
+    Told,
+    verbatim,
+)
 from codefathom.fleet.manifest import Manifest, Shard
 from codefathom.fleet.name_filter import NameFilter
 from codefathom.fleet.reach import current_reach
 from codefathom.fleet.repository_filter import REPOSITORY, for_fleet, with_names
 from codefathom.fleet.shard_parts import wrong_ends, wrong_size
-from codefathom.fleet.shards import KEYS_OF_SHARD, SHARDS
+from codefathom.fleet.shards import KEYS_OF_SHARD, SHARDS, older_format
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.records import CheckedText, CompilerUses, Counts, DefinitionPlace, StoredDocument
+from codefathom.stores.catalog.schema import FORMAT
 from codefathom.stores.conditions import matches, mentions, normalise, record_of
 from codefathom.stores.database import is_marked
 from codefathom.stores.folder import Folder
@@ -89,7 +98,9 @@ class ShardCatalogs:
         try:
             catalog = Catalog.open(self.folder_of(shard.slot).file(CATALOGUE), read_only=True)
         except IndexingError as error:
-            raise self.set_aside(shard.slot, verbatim(str(error))) from error
+            version = older_format(shard, self._manifest.root)
+            old = Note(SHARD_OLD_FORMAT, {"before": version, "now": FORMAT})
+            raise self.set_aside(shard.slot, old if version else verbatim(str(error))) from error
         if catalog.identity != shard.identity:
             catalog.close()
             raise self.set_aside(shard.slot, Note(SHARD_FILE_DIFFERS, {"path": CATALOGUE}))
@@ -363,6 +374,10 @@ class ShardCatalogs:
         """Return the repositories that are forks, see `Manifest.forks`."""
         return self.kept(_forks)
 
+    def branches(self) -> dict[str, list[str]]:
+        """Return the repositories that have a branch, see `Manifest.branches`."""
+        return self.kept(_branches)
+
     def matching(self, where: Where, level: Level = "chunk") -> set[int]:
         """See `Chunks`. A repository has also the files whose content is indexed with another one."""
         planned = self._planned(self._called(where))
@@ -483,8 +498,8 @@ class ShardCatalogs:
 
     def beside(self, name: str, version: int) -> KeptFile:
         """See `SearchCatalog`."""
-        sight = self._manifest.sight
-        kept_name = name if sight is None else f"{SIGHT}{sight.digest}.{name}"
+        view = self._manifest.view
+        kept_name = f"{SIGHT}{view}.{name}" if view else name
         file = Folder(self._manifest.root).file(f"{KEPT}{kept_name}")
         return KeptFile(file, f"{name} {version}", self.identity, [str(self.generation)], self._is_whole)
 
@@ -555,6 +570,10 @@ def _stems(catalogs: ShardCatalogs, _: PathsByStem | None) -> PathsByStem:
 
 def _forks(catalogs: ShardCatalogs, _: tuple[str, ...] | None) -> tuple[str, ...]:
     return tuple(catalogs._manifest.forks())
+
+
+def _branches(catalogs: ShardCatalogs, _: dict[str, list[str]] | None) -> dict[str, list[str]]:
+    return catalogs._manifest.branches()
 
 
 def _import_forms(catalogs: ShardCatalogs, _: Collection[ImportForm] | None) -> Collection[ImportForm]:

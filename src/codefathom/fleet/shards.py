@@ -18,6 +18,7 @@ from codefathom.project.current_index import CurrentIndex
 from codefathom.project.location import Location, index_place
 from codefathom.source.scan import FileTree
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
+from codefathom.stores.catalog.schema import FORMAT, format_to_bring_up
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.registry import Registry
@@ -153,9 +154,24 @@ def _copy(before: Shard, own: Location, place: Location) -> None:
             FlatVectorStore(target.below(name), 1).take(source.below(name))
 
 
+def older_format(shard: Shard, root: str) -> int:
+    """Return the format that an older fathom has written a shard of a fleet in; 0 for that of now.
+
+    A run makes such a shard anew, from a copy that is brought into the format of now.
+    """
+    return format_to_bring_up(Folder(root).below(SHARDS).below(shard.folder).file(CATALOGUE))
+
+
 def folder_name(order: ShardOrder, place: Location) -> str:
     """Return the name of a shard by what it holds and what has made it: another content has another name."""
-    made_by = (PARSER_VERSION, CHUNKER_VERSION, SECRETS_VERSION, place.settings.embed.model, place.settings.chunk)
+    made_by = (
+        FORMAT,
+        PARSER_VERSION,
+        CHUNKER_VERSION,
+        SECRETS_VERSION,
+        place.settings.embed.model,
+        place.settings.chunk,
+    )
     digest = blake2b(repr(made_by).encode() + order.damaged.encode(), digest_size=10)
     for file, content in order.files:
         digest.update(f"\n{file.path}\0{file.size}\0".encode("utf-8", "surrogatepass") + content)

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from hashlib import blake2b, sha1
 from itertools import count
 from typing import NamedTuple
@@ -19,8 +20,10 @@ from codefathom.config.configuration import is_bare_repository
 from codefathom.errors import SourceError, UsageError
 from codefathom.fleet.host_sources import host_source, is_host_source
 from codefathom.fleet.manifest import ListedFile
+from codefathom.project.repository_sight import BRANCH_MARK
 from codefathom.source.changes import FileStat
 from codefathom.source.origin import FolderFiles
+from codefathom.source.revisions.git_program import output_of_git
 from codefathom.source.revisions.git_tree import GitTree
 from codefathom.source.revisions.revision import is_commit, revision
 from codefathom.source.scan import FileTree, ScanRules
@@ -31,6 +34,10 @@ _MOST_NAME = 100  # characters
 _DEEPEST = 3  # folders below a source in which clones are looked for: group/owner/name
 _MOST_LIST_BYTES = 10_000_000
 _PIECE = 1 << 20
+MOST_BRANCHES = 20  # of a repository, beside the default one
+_MOST_BRANCH = 200  # characters
+_MOST_REFS = 10_000  # that are looked at
+_HEADS, _FETCHED = "refs/heads/", "refs/remotes/origin/"
 
 
 class RepositoryPlace(NamedTuple):
@@ -158,6 +165,36 @@ def _clones_below(folder: str, depth: int) -> Iterator[str]:
             yield from _clones_below(path, depth - 1)
 
 
+def branches_of(place: str, patterns: Sequence[str]) -> dict[str, str]:
+    """Return what git calls the branches of a clone whose names fit one of the patterns, by name. Raises SourceError.
+
+    The branches of the clone itself go before those that it has fetched.
+    """
+    if not patterns or not is_repository(place):
+        return {}
+    words = ("for-each-ref", "--format=%(refname)", f"--count={_MOST_REFS}", _FETCHED, _HEADS)
+    refs = sorted(output_of_git(place, *words).splitlines(), reverse=True)  # so that its own come last
+    named = {name: ref for ref in refs if is_branch_read(name := _branch_of(ref), patterns)}
+    return dict(sorted(named.items()))
+
+
+def is_branch_read(name: str, patterns: Sequence[str]) -> bool:
+    """Return True for the name of a branch that fits one of the patterns."""
+    is_name = name not in ("", "HEAD") and name.isprintable() and len(name) <= _MOST_BRANCH
+    return is_name and any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _branch_of(ref: str) -> str:
+    """Return the name of a branch, "" for what git calls by another kind of name."""
+    return next((ref.removeprefix(kind) for kind in (_HEADS, _FETCHED) if ref.startswith(kind)), "")
+
+
+def branch_name(repository: str, branch: str, taken: set[str]) -> str:
+    """Return the name of a branch of a repository in paths, such as shop@release-2, that no other one has."""
+    clean = f"{repository}{BRANCH_MARK}{_cleaned(branch) or 'branch'}"
+    return next(name for number in count(1) if (name := clean + (f"-{number}" if number > 1 else "")) not in taken)
+
+
 def name_of(place: str, taken: set[str]) -> str:
     """Return a name for a repository that no other one has: that of its folder, else with the folder above it."""
     clean, longer = _names_for(place)
@@ -184,18 +221,20 @@ def _cleaned(name: str) -> str:
 
 
 class RepositoryVersion(NamedTuple):
-    """The files of a repository as it is now."""
+    """The files of a repository, or of one of its branches, as they are now."""
 
     state: str  # equal for two listings of the same files by the same rules
     tree: FileTree
+    branch: str = ""  # "": none is checked out
 
 
-def version_of(place: str, rules: ScanRules) -> RepositoryVersion:
-    """Return the files of a repository: of a clone those of HEAD. Raises SourceError."""
+def version_of(place: str, rules: ScanRules, ref: str = "HEAD") -> RepositoryVersion:
+    """Return the files of a repository: of a clone those of HEAD, or of a name of `branches_of`. Raises SourceError."""
     by_rules = blake2b(repr(rules).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     if is_repository(place):
-        tree = revision(place, "HEAD").tree()
-        return RepositoryVersion(f"{tree.commit} {by_rules}", tree)
+        head = revision(place, ref)
+        tree = head.tree()
+        return RepositoryVersion(f"{tree.commit} {by_rules}", tree, _branch_of(head.target))
     if not os.path.isdir(place):
         raise SourceError(f"the folder {place!r} is gone", hint="put it back, or take its source out of the fleet")
     files = FolderFiles(place)

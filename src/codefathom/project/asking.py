@@ -78,7 +78,7 @@ _MAP_HITS = 50  # that draw files into a map
 def answer(index: CurrentIndex, question: Question) -> Iterator[Any]:
     """Yield the events of an answer to a question of any kind, the result last; see `Asker`."""
     meant = meant_commits(index.place, question)
-    chosen = index.history if is_of_commits(question) else index
+    chosen = index.history if is_of_commits(question) else index.asked_by(question)
     if meant == "commits":
         try:
             chosen = index.history
@@ -94,7 +94,8 @@ def is_of_commits(question: Question) -> bool:
 
 def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: None) -> SearchResult:
     """Return the best places; `on_file` takes each file that is looked into. See `Engine.search`."""
-    return index.in_time(lambda: _search_now(index, question, on_file))
+    chosen = index.asked_by(question)
+    return chosen.in_time(lambda: _search_now(chosen, question, on_file))
 
 
 def _search_now(index: CurrentIndex, question: Question, on_file: OnFile) -> SearchResult:
@@ -137,6 +138,7 @@ def _search_now(index: CurrentIndex, question: Question, on_file: OnFile) -> Sea
             rest=result.rest if partial is None else replace(result.rest, is_exact=False),
             has_marks=has_marks,
             partial=partial,
+            branches=index.branches_asked(),
         )
 
 

@@ -24,6 +24,7 @@ from codefathom.system.real_paths import refuse_moved
 from codefathom.system.stopping import check_stopped
 from codefathom.text.kept_names import kept_path
 from codefathom.types import (
+    Branches,
     Check,
     ConsultedFile,
     IndexReport,
@@ -39,6 +40,7 @@ from codefathom.types import (
 if TYPE_CHECKING:
     from codefathom.index.indexing import Stages
     from codefathom.providers.base import ChatModel
+    from codefathom.question.question import Question
     from codefathom.stores.lock import WriterLock
 
 _T = TypeVar("_T")
@@ -181,6 +183,14 @@ class CurrentIndex:
     def condition(self, where: Where) -> Where:
         """Return a condition that stands in a question as the catalogue reads it."""
         return where
+
+    def asked_by(self, question: Question) -> CurrentIndex:
+        """Return the index that answers a question: of a fleet, with all branches where it asks for these."""
+        return self
+
+    def branches_asked(self) -> Branches:
+        """Return which branches are read; None where there is one only."""
+        return None
 
     def status(self) -> Status:
         """Return the contents of the index, and the number of files that changed since."""

@@ -9,18 +9,24 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 EVERYBODY = "*"
+BRANCH_MARK = "@"  # between the name of a repository and that of a branch; no name of a repository has one
 GROUP, TOKEN = "@", "token:"  # before the name of a group, and of a token
 
 
+def base_of(name: str) -> str:
+    """Return the name of the repository of which this is a branch; the name itself for a repository."""
+    return name.partition(BRANCH_MARK)[0]
+
+
 class ReaderRule(NamedTuple):
-    """Some repositories, and who may read them."""
+    """Some repositories, and who may read them with all their branches."""
 
     repositories: tuple[str, ...]  # names, or patterns such as shop-*; in any case of the letters
     readers: frozenset[str]  # names of people, @GROUP, token:NAME, or * for everybody; none: nobody
 
     def is_about(self, repository: str) -> bool:
         """Return True if a repository has one of the names, or fits one of the patterns."""
-        return any(_fits(pattern, repository) for pattern in self.repositories)
+        return any(_fits(pattern, base_of(repository)) for pattern in self.repositories)
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,11 @@ FIELDS: Mapping[str, Field] = {
 }
 
 # What a question to a fleet may say of a repository: a fleet makes it a condition on repositories before it is read.
-FORK = "fork"
+FORK, BRANCH = "fork", "branch"
+_ONLY_IN_FLEETS: Mapping[str, str] = {
+    FORK: "which repositories are forks",
+    BRANCH: "the branches of its repositories",
+}
 
 _OF_CHUNKS = ("path", "language", "kind", "symbol", "names", "start_line", "end_line", "text")
 
@@ -202,11 +206,11 @@ def field_named(name: str) -> Field:
     """Return the field with this name, in camelCase or snake_case, or raise UsageError."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip()).lower().replace("-", "_")
     field = FIELDS.get(OTHER_NAMES.get(snake, snake))
-    if snake == FORK:
+    if snake in _ONLY_IN_FLEETS:
         raise UsageError(
-            "only a fleet knows which repositories are forks",
-            hint='leave out fork:, or write "fork:no" in quotes to search for these words; in a fleet fork: is a part '
-            "of the question, not of a filter",
+            f"only a fleet knows {_ONLY_IN_FLEETS[snake]}",
+            hint=f'leave out {snake}:, or write "{snake}:…" in quotes to search for these words; in a fleet {snake}: '
+            "is a part of the question, not of a filter",
         )
     if field is None:
         raise UsageError(f"no field is called {name!r}", hint=f"known fields: {', '.join(FIELDS)}")

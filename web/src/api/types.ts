@@ -6787,6 +6787,12 @@ export interface components {
             problem?: components["schemas"]["ProblemOut"] | null;
             /** @description part of a fleet that was not searched; null: all of it was */
             partial?: components["schemas"]["PartialOut"] | null;
+            /**
+             * Branches
+             * @description branches of the repositories of a fleet that were searched: the default ones, or all, as `branch:` or a path asks; null: it has one of each
+             * @example default
+             */
+            branches?: ("default" | "all") | null;
         };
         /**
          * ServicesOut

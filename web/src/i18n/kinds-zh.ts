@@ -91,9 +91,12 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   shard_file_size: "其文件 {path} 有 {size} 字节，而写入的是 {expected} 字节",
   shard_file_differs: "其文件 {path} 的内容与写入时不同",
   shard_not_listed: "它由较早的版本生成，该版本没有保存文件摘要",
+  shard_old_format: "它是较早的 fathom 所写的格式 {before}；`fathom fleet index NAME` 会将其改写为格式 {now}",
   shard_repair: "请运行 `fathom fleet index NAME --full`，它会重新生成损坏的分片",
   also_in_one: "{path} 中也有",
   also_in: "另有 {count} 处也有，例如 {paths}",
+  in_branch: "仅在分支 {branch} 中",
+  in_branches: "在分支 {branches} 中",
   weak_result: "依据较弱：这里很可能没有答案（置信度 {confidence}）",
   weak_remedy:
     '依据较弱：这里很可能没有答案（置信度 {confidence}）；--anyway（HTTP 中为 "anyway": true）显示最接近的结果',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from codefathom.askers.project_list import ProjectList
@@ -94,7 +95,7 @@ def _report_text(report: FleetReport, status: FleetStatus) -> str:
 
 def _several(count: int, noun: str) -> str:
     """Return a number of things in words, such as 1 repository, 2,000 repositories."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("h") else f"{noun}s"
     return f"{count:,} {noun if count == 1 else plural}"
 
 
@@ -132,6 +133,7 @@ def _status(options: FleetOptions, face: Face) -> int:
     if face.common.json:
         listed = [
             {"name": item.name, "place": item.place, "files": item.n_files, "bytes": item.n_bytes, "shard": item.slot}
+            | {"branch": item.branch, "is_default": not item.is_branch}
             | ({"problem": item.problem, "remedy": item.remedy} if item.problem else {})
             for item in status.repositories
         ]
@@ -142,8 +144,9 @@ def _status(options: FleetOptions, face: Face) -> int:
 
 
 def _extent(status: FleetStatus) -> str:
-    repositories, shards = _several(len(status.repositories), "repository"), _several(len(status.shards), "shard")
-    return f"{repositories}, {shards}, {_several(status.n_lines, 'line')}"
+    repositories = _several(len(status.repositories) - status.n_branches, "repository")
+    branches = f" with {_several(status.n_branches, 'further branch')}" if status.n_branches else ""
+    return f"{repositories}{branches}, {_several(len(status.shards), 'shard')}, {_several(status.n_lines, 'line')}"
 
 
 def _status_lines(status: FleetStatus, *, is_whole: bool) -> list[str]:
@@ -156,10 +159,17 @@ def _status_lines(status: FleetStatus, *, is_whole: bool) -> list[str]:
     ]
     if not status.generation:
         lines.append(f"it has no index yet: run `fathom fleet index {status.name}`")
+    for version, count in sorted(Counter(version for _, version in status.old).items()):
+        shards_have = f"{_several(count, 'shard')} {'has' if count == 1 else 'have'}"
+        lines.append(
+            f"{shards_have} format {version} of an older fathom, and cannot be asked: run `fathom fleet index "
+            f"{status.name}`"
+        )
     lines += _reader_lines(status)
     if is_whole:
         lines += [
             f"{item.name}: {_several(item.n_files, 'file')}, shard {item.slot}, {item.place}"
+            + (f", branch {item.branch}" if item.branch else "")
             + (", a fork" if item.name in status.forks else "")
             for item in status.repositories
         ]
@@ -195,7 +205,8 @@ def _status_shape(status: FleetStatus) -> dict[str, object]:
         "root": status.root,
         "generation": status.generation,
         "sources": list(status.sources),
-        "repositories": len(status.repositories),
+        "repositories": len(status.repositories) - status.n_branches,
+        "branches": status.n_branches,
         "shards": len(status.shards),
         "lines": status.n_lines,
         "forks": list(status.forks),
@@ -204,6 +215,7 @@ def _status_shape(status: FleetStatus) -> dict[str, object]:
         "bytes_index": status.n_bytes,
         "bytes_clones": status.n_bytes_clones,
         "reader_rules": None if status.rules is None else len(status.rules),
+        "old_shards": [shard.folder for shard, _ in status.old],
         "mixed_shards": [shard.folder for shard in status.mixed],
     }
 

@@ -66,7 +66,7 @@ class ShardList(NamedTuple):
 
     @property
     def sight(self) -> None:
-        """None: all of the fleet. Readers who may see a part of it are not answered on a cluster."""
+        """None: all that is listed. Readers who may see a part of the fleet are not answered on a cluster."""
 
     def shards(self) -> list[Shard]:
         """Return the shards, by slot."""

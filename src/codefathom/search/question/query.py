@@ -17,7 +17,7 @@ from codefathom.errors import UsageError
 from codefathom.facts.languages import FILE_ENDINGS
 from codefathom.facts.paths import FILE_NAMES, is_named_as_file
 from codefathom.search.filter.filter_options import MAX_PATH, is_glob, one_of, split_values
-from codefathom.stores.conditions import FORK, combine, flag_named, normalise
+from codefathom.stores.conditions import BRANCH, FORK, combine, flag_named, normalise
 from codefathom.text.kept_names import is_kept_text
 from codefathom.text.written_place import place_of
 from codefathom.types import Filter, FilterGroup, Where
@@ -46,6 +46,7 @@ INLINE_FIELDS = {
     "test": "is_test",
     "is_test": "is_test",
     "fork": FORK,
+    "branch": BRANCH,
 }
 
 
@@ -235,6 +236,8 @@ def _condition(field: str, values: tuple[str, ...]) -> Where | None:
     if field in (FORK, "is_test"):
         flags = dict.fromkeys(flag_named(field, "yes" if value.lower() == "only" else value) for value in values)
         return _either(tuple(Filter(field, "eq", flag) for flag in flags))
+    if field == BRANCH:
+        return Filter(BRANCH, "in", values)
     where = one_of(field, values)
     return where and normalise(where)
 

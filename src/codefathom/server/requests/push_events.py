@@ -17,13 +17,15 @@ _SIGNATURES = ("x-hub-signature-256", "x-forgejo-signature", "x-gitea-signature"
 _EVENTS = ("x-gitlab-event", "x-forgejo-event", "x-gitea-event", "x-github-event")
 _PUSHES = ("push", "Push Hook")
 _ADDRESSES = ("clone_url", "git_http_url", "ssh_url", "git_ssh_url", "html_url", "web_url")
+_HEADS = "refs/heads/"
 _MOST_CHARS = 2_000  # of an address
 
 
 class PushEvent(NamedTuple):
-    """A push to the branch that a fleet follows."""
+    """A push to a branch of a repository."""
 
     places: frozenset[str]  # of the repository, see `place_of_address`
+    branch: str = ""  # "": the default one
 
 
 def secret_variables(variables: Mapping[str, str]) -> dict[str, bool]:
@@ -44,7 +46,7 @@ def is_signed(headers: Mapping[str, str], body: bytes, secret: str) -> bool:
 
 
 def push_event(headers: Mapping[str, str], body: bytes) -> PushEvent | None:
-    """Return the push that an event tells of; None for another event, and a push to another branch.
+    """Return the push that an event tells of; None for another event, and for a tag.
 
     Raises ValueError for what is no event of a code host.
     """
@@ -62,10 +64,14 @@ def push_event(headers: Mapping[str, str], body: bytes) -> PushEvent | None:
     addresses = [fields[name] for name in _ADDRESSES if isinstance(fields.get(name), str)]
     if not addresses:
         raise ValueError("it names no repository")
-    usual, branch = fields.get("default_branch"), event.get("ref")
-    if isinstance(usual, str) and isinstance(branch, str) and branch != f"refs/heads/{usual}":
-        return None
-    return PushEvent(frozenset(place_of_address(address) for address in addresses if len(address) <= _MOST_CHARS))
+    usual, ref = fields.get("default_branch"), event.get("ref")
+    branch = ""
+    if isinstance(usual, str) and isinstance(ref, str) and ref != f"{_HEADS}{usual}":
+        branch = ref.removeprefix(_HEADS)
+        if branch == ref:
+            return None
+    places = frozenset(place_of_address(address) for address in addresses if len(address) <= _MOST_CHARS)
+    return PushEvent(places, branch)
 
 
 def place_of_address(address: str) -> str:

@@ -14,6 +14,8 @@ from codefathom.errors import UsageError
 from codefathom.fleet.fleet_list import FleetList, NamedFleet
 from codefathom.fleet.manifest import Manifest
 from codefathom.fleet.remote_sources import clone_addresses
+from codefathom.fleet.sources import is_branch_read
+from codefathom.project.location import locate
 from codefathom.remote.keyring_keys import keyring_key
 from codefathom.server.http.problem_json import ForbiddenError, NotFoundError
 from codefathom.server.requests.push_events import LEAST_SECRET, SECRET, is_signed, place_of_address, push_event
@@ -50,7 +52,8 @@ def _take(state: ServerState, project_id: str, headers: Mapping[str, str], body:
         event = push_event(headers, body)
     except ValueError as error:
         raise UsageError(f"this is no push event: {error}", hint="let the host send JSON") from error
-    if event is None:
+    patterns = locate(fleet.root, is_root=True).settings.source.fleet_branches
+    if event is None or (event.branch and not is_branch_read(event.branch, patterns)):
         return PushOut(status="ignored")
     names = _repositories(fleet.root, event.places)
     if not names:

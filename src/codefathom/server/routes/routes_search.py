@@ -48,6 +48,7 @@ from codefathom.server.schemas.search_schemas import (
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import CallerHere, ServerState
 from codefathom.shapes import (
+    branches_shape,
     degraded_shape,
     hit_shape,
     impact_shape,
@@ -247,4 +248,5 @@ def _searched_out(name: str, federated: FederatedSearch) -> SearchedOut:
         generation=result.generation,
         stale=result.stale,
         **partial_shape(result.partial),
+        **branches_shape(result.branches),
     )

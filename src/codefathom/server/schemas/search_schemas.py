@@ -26,7 +26,7 @@ from codefathom.question.question import Kind
 from codefathom.question.question_options import OPTIONS, InBody, QuestionOption, Values, in_body
 from codefathom.search.question.query import MAX_QUESTION
 from codefathom.shapes import notes_shape
-from codefathom.types import Mode, Route
+from codefathom.types import Branches, Mode, Route
 
 MOST_VALUES = 10_000  # of a body, those inside others counted too
 
@@ -375,6 +375,12 @@ class SearchedOut(Out):
     problem: ProblemOut | None = Field(default=None, description="error of the search in this project")
     partial: PartialOut | None = Field(
         default=None, description="part of a fleet that was not searched; null: all of it was"
+    )
+    branches: Branches = Field(
+        default=None,
+        examples=["default"],
+        description="branches of the repositories of a fleet that were searched: the default ones, or all, as "
+        "`branch:` or a path asks; null: it has one of each",
     )
 
 

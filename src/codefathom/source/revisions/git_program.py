@@ -1,8 +1,8 @@
 """The program git, to read objects only: nothing that stands in a repository is run, fetched or written.
 
 - Only `rev-parse`, `ls-tree`, `ls-files --stage`, `rev-list`, `cat-file`, `config --get-regexp` and, for names alone,
-  `diff-tree` are called. None of them uses filters, textconv, hooks, an alias or a pager; hooks and the file system
-  monitor, which `ls-files` might ask, are switched off.
+  `for-each-ref` and `diff-tree` are called. None of them uses filters, textconv, hooks, an alias or a pager; hooks and
+  the file system monitor, which `ls-files` might ask, are switched off.
 - No other machine is asked, also not for the objects that a partial clone lacks: every protocol is forbidden, so that
   neither a remote helper nor ssh is started.
 - Objects are taken as they are, without replacements (`refs/replace`), and no lock is taken.
