@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from codefathom.stores.catalog import checksums, digests
+from codefathom.stores.catalog.packed_outlines import texts_at
 from codefathom.stores.catalog.packed_outlines import unpacked as unpacked_outline
 from codefathom.stores.catalog.packed_references import inflated, unpacked
 from codefathom.stores.packed_chunks import unpacked as unpacked_chunk
@@ -89,7 +90,7 @@ def _unpack_outlines(db: sqlite3.Connection) -> None:
         db.execute(f"DROP TABLE {table}")
     for statement in (SYMBOLS_OF_11, *SYMBOLS_BY):
         db.execute(statement)
-    values = [(*row[:8], *texts[row[1]][row[8]], row[9]) for row in rows]
+    values = [(*row[:8], *texts_at(texts[row[1]], row[8]), row[9]) for row in rows]
     db.executemany(f"INSERT INTO symbols VALUES ({', '.join('?' * 11)})", values)
 
 

@@ -24,7 +24,9 @@ def with_text_functions(db: sqlite3.Connection) -> sqlite3.Connection:
 
 def _outline(data: bytes, text: str) -> bytes:
     """Return an outline of as many symbols, each with this text as signature and doc comment."""
-    return packed_outlines.packed([packed_outlines.OutlineTexts(text, text)] * len(packed_outlines.unpacked(data)))
+    return packed_outlines.packed(
+        [packed_outlines.OutlineTexts(text, text)] * (len(packed_outlines.unpacked(data)) // 2)
+    )
 
 
 def new_text(text: str, condition: str = "1") -> str:

@@ -29,6 +29,7 @@ from codefathom.index.plan import (
     with_found_encoding,
 )
 from codefathom.source.changes import Scan
+from codefathom.source.scan import FixedTree
 from codefathom.source.stamped_tree import StampedTree
 from codefathom.source.stamped_walk import outer_rules, walk_again, walk_stamped
 from codefathom.stores.catalog.readers import IndexState
@@ -37,6 +38,8 @@ from codefathom.stores.catalog.writing import WRITTEN
 
 class TreeMemory(Protocol):
     """The tree that an index was last equal to."""
+
+    plan: tuple[bytes, object] | None  # the last plan of a tree that never changes, with its key, until it is used
 
     def load(self, key: bytes) -> StampedTree | None:
         """Return the tree that was saved with this key of 32 bytes; None where there is none."""
@@ -50,10 +53,22 @@ class TreeMemory(Protocol):
 def plan_again(catalog: IndexState, recipe: Recipe, memory: TreeMemory) -> IndexPlan:
     """Compare the tree with the catalogue, as `plan` does; its cost is that of one look at each file and folder."""
     if not isinstance(recipe.tree, str):
-        return plan(catalog, recipe)
+        return _planned_once(catalog, recipe, memory) if isinstance(recipe.tree, FixedTree) else plan(catalog, recipe)
     outer = outer_rules(recipe.root, recipe.rules.user_exclude)
     state = _state(catalog, recipe, outer)
     return replace(_planned(catalog, recipe, memory.load(state)), outer=outer, state=state)
+
+
+def _planned_once(catalog: IndexState, recipe: Recipe, memory: TreeMemory) -> IndexPlan:
+    """Return the plan of a tree that never changes; the run that follows a look has that of the look."""
+    key = _state(catalog, recipe, (repr(recipe.tree),))
+    last, memory.plan = memory.plan, None
+    if last is not None and last[0] == key and isinstance(last[1], IndexPlan):
+        return last[1]
+    todo = plan(catalog, recipe)
+    if todo.n_pending:
+        memory.plan = key, todo
+    return todo
 
 
 def _planned(catalog: IndexState, recipe: Recipe, before: StampedTree | None) -> IndexPlan:

@@ -76,7 +76,8 @@ class Callers:
     def resolved(self, lens: CodeLens) -> CodeLens:
         """Return a lens with its words."""
         data = lens.data if isinstance(lens.data, list) and len(lens.data) == 2 else ["", False]
-        edges = [edge for edge in self._answers.edges(_target(data[0]), "callers").edges if edge.kind != "imported by"]
+        users = self._answers.indexed_edges(_target(data[0]), "callers").edges
+        edges = [edge for edge in users if edge.kind != "imported by"]
         calls = [edge for edge in edges if edge.kind == "called by"]
         words = counted(calls, "caller") if data[1] is True else counted(edges, "user")
         return CodeLens(lens.range, Command(words, ""), lens.data)

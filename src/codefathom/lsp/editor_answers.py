@@ -142,12 +142,13 @@ class EditorAnswers:
 
     def edges(self, target: str, direction: Direction, *kinds: EdgeKind) -> RelatedResult:
         """Return all connections of a symbol in one direction; none of one that is not there any more."""
-        result = self._related(target, direction, kinds)
+        result = self.indexed_edges(target, direction, *kinds)
         if self._files.take_in_changes(edge.path for edge in result.edges):
-            result = self._related(target, direction, kinds)
+            result = self.indexed_edges(target, direction, *kinds)
         return result
 
-    def _related(self, target: str, direction: Direction, kinds: Sequence[EdgeKind]) -> RelatedResult:
+    def indexed_edges(self, target: str, direction: Direction, *kinds: EdgeKind) -> RelatedResult:
+        """Return the same as the index has them. Their files are not compared with it, as places in them would need."""
         try:
             return self._engine.related(target, direction=direction, kind=kinds, limit=MOST_ITEMS)
         except (UsageError, SourceError):

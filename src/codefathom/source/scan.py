@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from functools import cache
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, Literal, NamedTuple, Protocol, runtime_checkable
 
 from codefathom.errors import SourceError
 from codefathom.facts import reasons as say
@@ -63,6 +63,16 @@ class FileTree(Protocol):
 
     def stat(self, path: str) -> FileStat | None:
         """Return size and stamp of a file, without reading it; None for what is no regular file."""
+        ...
+
+
+@runtime_checkable
+class FixedTree(FileTree, Protocol):
+    """Files that never change: those of another moment are another tree, with another `repr`."""
+
+    @property
+    def is_fixed(self) -> Literal[True]:
+        """Always True."""
         ...
 
 

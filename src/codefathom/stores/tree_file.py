@@ -33,6 +33,7 @@ class TreeFile:
 
     def __init__(self, folder: Folder) -> None:
         self._file = folder.file(_FILE)
+        self.plan: tuple[bytes, object] | None = None  # see `TreeMemory`
         self._kept: tuple[object, bytes, StampedTree] | None = None  # stamp of the file, key, content
 
     def load(self, key: bytes) -> StampedTree | None:

@@ -58,6 +58,7 @@ class Receivers:
         self._text = lru_cache(_MOST_KEPT_FILES)(graph.catalog.text)
         self._declared = lru_cache(_MOST_KEPT_NAMES)(self._read)
         self._types_named = cache(graph.types_named)
+        self._mentioned = cache(self._read_mentioned)
         self._types_above = cache(self._find_types_above)
         self._members_below = cache(self._group_members)
         self._fitting = cache(self._fit)
@@ -188,13 +189,16 @@ class Receivers:
         names: set[str] = set()
         front = {name} - {""}
         for _ in range(_MOST_STEPS):
-            types = [item for one in front for item in self._types_named(one)]
-            mentioned = {word for item in types for word in _WORD.findall(item.symbol.signature)}
-            front = mentioned - names - {name}
+            front = set().union(*map(self._mentioned, front)) - names - {name}
             if len(names) + len(front) > _MOST_ABOVE:
                 break
             names |= front
         return frozenset(names)
+
+    def _read_mentioned(self, name: str) -> frozenset[str]:
+        """Return the words in the signatures of the types of a name."""
+        signatures = [item.symbol.signature for item in self._types_named(name)]
+        return frozenset(word for signature in signatures for word in _WORD.findall(signature))
 
 
 def _around(types: Sequence[Symbol]) -> str:

@@ -331,7 +331,7 @@ class ReferenceGraph:
             if path not in self._mentions:
                 self._mentions[path] = frozenset(
                     (None if item.kind == "import" else item.container, _last_name(item.name))
-                    for item in self.references_of(path)
+                    for item in self._references.get(path) or self.catalog.references_of(path)  # the rows are not kept
                 )
             self._is_mentioned[key] = not self._mentions[path].isdisjoint(((None, name), (container, name)))
         return self._is_mentioned[key]

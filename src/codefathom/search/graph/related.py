@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from itertools import compress
 from typing import Literal, NamedTuple, get_args
 
 from codefathom.errors import UsageError
@@ -134,6 +135,8 @@ class _Reach(NamedTuple):
 
 def _document(graph: ResolvedGraph, target: str) -> str:
     """Return the path of a document, given whole or by its end; "" when there is none."""
+    if target in graph.resolver.language_of:
+        return target
     return only_path(target, paths_named(target, graph.resolver.language_of) if target.removeprefix("./") else [])
 
 
@@ -169,12 +172,22 @@ def _with_module(item: FoundSymbol) -> Iterator[str]:
 def _definitions_in(graph: ResolvedGraph, path: str, name: str, line: int) -> list[FoundSymbol]:
     """Return the symbols of a name in a file; without a name, the innermost one around a line."""
     if name:
-        return [item for item in _definitions(graph, name) if item.path == path]
+        # Other files can define a usual name hundreds of times: they are read only where this one does not.
+        own = _written_so(graph, path, dotted_name(name))
+        return own or [item for item in _definitions(graph, name) if item.path == path]
     symbols = [item for item in graph.symbols_of(path) if item.start_line <= line <= item.end_line]
     # Of what begins on one line, such as a decorated function, the line of the name tells.
     named = [item for item in symbols if item.name_line == line] or symbols
     inner = max(named, key=lambda item: (item.start_line, -item.end_line), default=None)
     return [] if inner is None else [FoundSymbol(path, graph.resolver.language_of[path], inner)]
+
+
+def _written_so(graph: ResolvedGraph, path: str, dotted: str) -> list[FoundSymbol]:
+    """Return the symbols of a file whose qualified names end as a name is written."""
+    last, language = dotted.rpartition(".")[2], graph.resolver.language_of[path]
+    named = [item for item in graph.symbols_of(path) if item.name == last]
+    is_so = (f".{dotted_name(item.qualified_name)}".endswith(f".{dotted}") for item in named)
+    return [FoundSymbol(path, language, item) for item in compress(named, is_so)]
 
 
 def _not_here(graph: ResolvedGraph, target: str) -> UsageError:

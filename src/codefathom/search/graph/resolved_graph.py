@@ -87,6 +87,14 @@ class _Source(NamedTuple):
     is_open: bool  # nobody knows where it leads
 
 
+class _OfAll(NamedTuple):
+    """An import of all names of a module of the project."""
+
+    use: NameUse
+    language: str  # the family
+    documents: frozenset[str]
+
+
 class ResolvedGraph(ReferenceGraph):
     """The references of a project, and what its uses of names mean; what is read of a file is kept."""
 
@@ -94,6 +102,7 @@ class ResolvedGraph(ReferenceGraph):
         super().__init__(catalog)
         self._sources: dict[str, dict[str, list[_Source]]] = {}
         self._resolved: dict[str, Sequence[ResolvedUse]] = {}
+        self._of_all: Sequence[_OfAll] | None = None
         self._receivers = Receivers(self)
         # Of many uses each asks the same about the same.
         self._name_at_source = cache(self._find_name_at_source)
@@ -150,13 +159,26 @@ class ResolvedGraph(ReferenceGraph):
 
     def _imports_of_all(self, name: str) -> Iterator[ResolvedUse]:
         """Yield the imports of all names of a module that is known to have a name, itself or from others."""
+        if self._of_all is None:
+            self._of_all = list(self._whole_modules())
+        meant: dict[tuple[str, frozenset[str]], Definitions] = {}
+        for use, language, documents in self._of_all:
+            key = language, documents
+            if key not in meant:
+                meant[key] = self._passed_by(name, *key)
+            if meant[key]:
+                yield ResolvedUse(use, UseTargets(meant[key]))
+
+    def _whole_modules(self) -> Iterator[_OfAll]:
         for use in self.imports(list(filter(_is_of_all, self.catalog.import_forms()))):
-            language = family(self.resolver.language_of.get(use.path, ""))
-            scope = _Scope("", name, language, self.definitions(name, language))
-            documents = frozenset(self.resolve(use.reference.name, use.path)) if scope.symbols else frozenset()
-            definitions = self._in_package(scope, None, documents) if documents else NO_DEFINITIONS
-            if any(not owner_of(item) for item in definitions.items):
-                yield ResolvedUse(use, UseTargets(definitions))
+            if documents := frozenset(self.resolve(use.reference.name, use.path)):
+                yield _OfAll(use, family(self.resolver.language_of.get(use.path, "")), documents)
+
+    def _passed_by(self, name: str, language: str, documents: frozenset[str]) -> Definitions:
+        """Return the definitions of a name that an import of all names of these documents gives."""
+        scope = _Scope("", name, language, self.definitions(name, language))
+        definitions = self._in_package(scope, None, documents) if scope.symbols else NO_DEFINITIONS
+        return definitions if any(not owner_of(item) for item in definitions.items) else NO_DEFINITIONS
 
     def _imported(self, use: NameUse, local: str, name: str) -> UseTargets:
         language = family(self.resolver.language_of.get(use.path, ""))

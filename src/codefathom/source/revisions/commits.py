@@ -16,7 +16,7 @@ from functools import lru_cache
 from io import BytesIO
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
 from codefathom.errors import SourceError
 from codefathom.source.changes import UNKNOWN_SIZE, FileStat, Scan
@@ -75,6 +75,11 @@ class CommitTree:
     commit: str
     prefix: str  # of the project in the commit: "" or ends with "/"; commits that change nothing there are left out
     most: int
+
+    @property
+    def is_fixed(self) -> Literal[True]:
+        """See `FixedTree`: a commit has the same history for ever."""
+        return True
 
     def scan(self, _: ScanRules) -> Scan:
         """List the commits; no rule for files is about them. Raises SourceError."""

@@ -27,17 +27,20 @@ def packed(texts: Iterable[OutlineTexts]) -> bytes:
     return zlib.compress(content.encode("utf-8", "surrogatepass"), 6)
 
 
-def unpacked(data: bytes) -> Sequence[OutlineTexts]:
-    """Return the texts by the place of their symbols; none of damaged bytes, which the checksums of symbols tell."""
+def unpacked(data: bytes) -> Sequence[str]:
+    """Return the texts, two of each symbol; none of damaged bytes, which the checksums of symbols tell.
+
+    They stay flat: of a file with a thousand symbols often one is wanted.
+    """
     try:
         flat = json.loads(inflated(data).decode("utf-8", "surrogatepass") or "[]")
     except (ValueError, RecursionError):
         return ()
-    if not isinstance(flat, list) or not all(type(text) is str for text in flat):
-        return ()
-    return [OutlineTexts(*both) for both in zip(flat[::2], flat[1::2], strict=False)]
+    return flat if isinstance(flat, list) and set(map(type, flat)) <= {str} else ()
 
 
-def texts_at(texts: Sequence[OutlineTexts], place: object) -> OutlineTexts:
+def texts_at(flat: Sequence[str], place: object) -> OutlineTexts:
     """Return the texts of a place; of one that is not there other texts, which the checksum of the symbol tells."""
-    return texts[place] if isinstance(place, int) and 0 <= place < len(texts) else OutlineTexts("", "")
+    if not isinstance(place, int) or not 0 <= 2 * place < len(flat) - 1:
+        return OutlineTexts("", "")
+    return OutlineTexts(flat[2 * place], flat[2 * place + 1])
