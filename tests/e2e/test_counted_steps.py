@@ -78,6 +78,30 @@ def add_file(folder: Path, word: str, monkeypatch: pytest.MonkeyPatch) -> Steps:
     return steps
 
 
+def test_a_search_that_finds_a_new_file_looks_once_at_each_file(
+    projects: TwoProjects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in projects:
+        find_file(folder, "fifth", monkeypatch)
+    few, many = (find_file(folder, "sixth", monkeypatch) for folder in projects)
+    n_files = MANY - FEW
+    n_folders = n_files // 10
+    assert many.functions["stat"] - few.functions["stat"] == n_files + n_folders
+    assert many.functions["scandir"] == few.functions["scandir"]
+    assert many.n_steps - few.n_steps <= 12 * n_files
+    assert many.n_calls - few.n_calls <= 28 * n_files
+
+
+def find_file(folder: Path, word: str, monkeypatch: pytest.MonkeyPatch) -> Steps:
+    path = f"part1/{word}.txt"
+    (folder / path).write_text(f"the {word} text\n")
+    grow_older(folder)
+    with counting(monkeypatch) as steps, Engine.open(folder) as engine:
+        engine.current.refresh()
+        assert engine.opened.catalog.entries_at([path])
+    return steps
+
+
 def test_one_named_file_is_one_look_at_each_file_and_lists_no_folder(
     projects: TwoProjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ state all of the tree is listed and compared.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection
 from dataclasses import replace
 from hashlib import blake2b
@@ -47,13 +48,19 @@ class TreeMemory(Protocol):
         ...
 
 
-def plan_again(catalog: IndexState, recipe: Recipe, memory: TreeMemory) -> IndexPlan:
-    """Compare the tree with the catalogue, as `plan` does; its cost is that of one look at each file and folder."""
+def plan_again(catalog: IndexState, recipe: Recipe, memory: TreeMemory, earlier: IndexPlan | None = None) -> IndexPlan:
+    """Compare the tree with the catalogue, as `plan` does; its cost is that of one look at each file and folder.
+
+    The plan of an earlier look that was made for the same question is given back where it still holds.
+    """
+    looked_at_ns = time.time_ns()
     if not isinstance(recipe.tree, str):
-        return plan(catalog, recipe)
+        return replace(plan(catalog, recipe), looked_at_ns=looked_at_ns)
     outer = outer_rules(recipe.root, recipe.rules.user_exclude)
     state = _state(catalog, recipe, outer)
-    return replace(_planned(catalog, recipe, memory.load(state)), outer=outer, state=state)
+    if earlier is not None and earlier.state == state:
+        return earlier
+    return replace(_planned(catalog, recipe, memory.load(state)), outer=outer, state=state, looked_at_ns=looked_at_ns)
 
 
 def _planned(catalog: IndexState, recipe: Recipe, before: StampedTree | None) -> IndexPlan:
@@ -67,10 +74,8 @@ def _planned(catalog: IndexState, recipe: Recipe, before: StampedTree | None) ->
 
 
 def _partial(catalog: IndexState, recipe: Recipe, before: StampedTree, now: StampedTree) -> IndexPlan:
-    same = set(before.files)
-    others = tuple([file for file in now.files if file not in same])
+    others, gone = now.files.since(before.files)
     paths = {file.path for file in others}
-    gone = {file.path for file in before.files}.difference([file.path for file in now.files])
     entries = catalog.entries_at([*paths, *gone])
     stats = indexed_stats(entries, (item for item in rejected_now(catalog, recipe) if item.path in paths))
     changes, suspects = compared(catalog, stats, Scan(others, ()), recipe)
