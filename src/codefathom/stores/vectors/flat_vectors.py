@@ -161,6 +161,7 @@ class FlatVectorStore:
     large_bytes = 8_000_000  # of rows; fewer are all written again with each commit, in a few milliseconds
     most_changed = 1 / 32  # of the rows of the large file
     least_with_signs = LEAST_ROWS
+    asked_before_numpy = 4  # questions about very many rows: a process that has answered so many will answer more
 
     def __init__(self, folder: Folder | str, dimensions: int, owner: str = "") -> None:
         self.dimensions = dimensions
@@ -172,6 +173,7 @@ class FlatVectorStore:
         self._view = _NOTHING
         self._cleared = False
         self._changed: dict[int, bytes | None] = {}
+        self._n_asked = 0
         self.reload()
 
     @property
@@ -260,6 +262,10 @@ class FlatVectorStore:
         view = self._view
         n = n_looked_at(len(view.keys), k + min(k, len(view.changes))) if view.signs and allowed is None else None
         if n is not None:
+            self._n_asked += 1
+            if self._n_asked == self.asked_before_numpy:
+                import numpy  # noqa: F401, PLC0415 -- rows are gathered in a third of the time once it is loaded
+
             alike = view._replace(table=with_most_alike_signs(view.table, view.signs, vector, n))
             if len(best := _nearest(alike, vector, k, None)) == k:  # else most of them are gone
                 return best
