@@ -26,6 +26,7 @@ from zlib import crc32
 import simsimd
 
 from codefathom.stores.base import Row
+from codefathom.stores.checked_files import CheckedFiles
 from codefathom.stores.folder import File, Folder, folder_at
 from codefathom.stores.vectors.nearest import NO_ROWS, Table, check_length, nearest_of_both, nearest_rows, table_of
 from codefathom.stores.vectors.row_signs import (
@@ -192,8 +193,22 @@ class FlatVectorStore:
             view = self._load()
             self._view = self._with_changes(view._replace(signs=self._signs_of(view)))
 
-    def damage(self) -> str:
-        """Return the difference between the rows and their checksum, or nothing; reads all of them."""
+    def damage(self, *, whole: bool = True) -> str:
+        """Return the difference between the rows and their checksum, or nothing. See `VectorStore`."""
+        if whole:
+            return self._damage()
+        files, made = (self._file, self._signs_file), " ".join(map(str, (*self._view.made, self._view.checksum)))
+        problems: list[str] = []
+
+        def is_sound(_: File) -> bool:
+            if not problems:  # both files are read together
+                problems.append(self._damage())
+            return not problems[0]
+
+        CheckedFiles(self._file.folder).first_damaged([(file, made) for file in files if file.kind()], is_sound)
+        return "".join(problems)
+
+    def _damage(self) -> str:
         view = self._view
         if crc32(view.table.rows) != view.checksum:
             return "rows differ from what was written"

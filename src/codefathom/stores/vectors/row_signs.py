@@ -86,7 +86,7 @@ def _chosen_by_numpy(table: Table, marks: bytes) -> Table:
     places = np.flatnonzero(np.frombuffer(marks, dtype=np.bool_))
     keys, rows = np.asarray(table.keys)[places], np.frombuffer(table.rows, dtype=np.int8)
     chosen = rows.reshape(-1, table.dimensions).take(places, axis=0)
-    return Table(array("q", keys.tobytes()), memoryview(chosen).cast("B").cast("b"), table.dimensions)
+    return Table(array("q", keys.tobytes()), chosen.data.cast("B").cast("b"), table.dimensions)
 
 
 def _differences(table: Table, signs: memoryview, vector: bytes) -> memoryview[int]:
