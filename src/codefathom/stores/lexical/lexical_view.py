@@ -123,13 +123,13 @@ class LexicalView:
     def _first_damaged(self, folder: Folder, files: Sequence[_File]) -> str:
         by_name = {file.name: file for file in files}
         try:
-            wanted = [(folder.file(file.name), str(file.checksum)) for file in files]
+            places = [(folder.file(file.name), str(file.checksum)) for file in files]
         except (OSError, ValueError):  # a name that no file may have
             return _first_damaged(folder, files)
-        found = CheckedFiles(self.folder).first_damaged(
-            wanted, lambda file: _look(folder, file.name) == by_name[file.name]
+        damaged = CheckedFiles(self.folder).first_damaged(
+            places, lambda file: _look(folder, file.name) == by_name[file.name]
         )
-        return "" if found is None else found.name
+        return "" if damaged is None else damaged.name
 
     @property
     def is_unsettled(self) -> bool:
