@@ -1,4 +1,4 @@
-"""Fetches very many packages from the registries of Python and npm, a folder for each: the repositories of a large fleet.
+"""Fetches very many packages of Python and npm, a folder for each: the repositories of a large fleet.
 
     python -m evals.packages FOLDER [--count 2000] [--versions 100]
 
@@ -31,8 +31,8 @@ _NPM = (
     "socket.io grunt rollup vite typescript-eslint postcss ember-cli nodemon browserify pm2 ava yeoman-generator"
 )
 _PYPI = (
-    "django flask fastapi celery scrapy sphinx jupyter pandas apache-airflow-core pytest tox ansible-core homeassistant "
-    "buildbot zope.interface twisted pyramid sqlalchemy boto3 dask airbyte-cdk salt nltk luigi prefect mkdocs pelican"
+    "django flask fastapi celery scrapy sphinx jupyter pandas apache-airflow-core pytest tox ansible-core "
+    "homeassistant buildbot zope.interface twisted pyramid sqlalchemy boto3 dask airbyte-cdk salt nltk luigi prefect mkdocs pelican"
 )
 
 
@@ -55,12 +55,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--count", type=int, default=2000, help="folders that are wanted, versions among them")
-    parser.add_argument("--versions", type=int, default=100, help="packages of each registry that come in three versions")
+    parser.add_argument(
+        "--versions", type=int, default=100, help="packages of each registry that come in three versions"
+    )
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     here = {place.name for place in options.folder.iterdir()}
     with ThreadPoolExecutor(_N_THREADS) as pool, ThreadPoolExecutor(_N_THREADS) as asking:
-        both = zip(_archives(asking, _npm, _NPM, options.versions), _archives(asking, _pypi, _PYPI, options.versions))
+        sources = ((_npm, _NPM), (_pypi, _PYPI))
+        both = zip(*(_archives(asking, look, names, options.versions) for look, names in sources), strict=False)
         wanted = (archive for archive in chain.from_iterable(both) if archive.name not in here)
         while len(here) < options.count:
             batch = list(islice(wanted, 4 * _N_THREADS))
@@ -141,8 +144,8 @@ def _bytes(url: str, most: int) -> bytes:
     if not url.startswith("https://"):
         raise ValueError(url)
     # npm then leaves out the texts of all versions, which are most of what it says.
-    asked = urllib.request.Request(url, headers={"accept": "application/vnd.npm.install-v1+json, */*"})  # noqa: S310
-    with urllib.request.urlopen(asked, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - https alone
+    asked = urllib.request.Request(url, headers={"accept": "application/vnd.npm.install-v1+json, */*"})
+    with urllib.request.urlopen(asked, timeout=_TIMEOUT_S) as answer:
         read: bytes = answer.read(most + 1)
     if len(read) > most:
         raise ValueError(f"{url} is larger than {most} bytes")

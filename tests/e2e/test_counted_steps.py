@@ -65,7 +65,8 @@ def test_one_new_file_is_one_look_at_each_file_and_the_rows_of_one(
     # The files that are left out because of their content are compared with those of the last run.
     assert many.n_steps - few.n_steps <= 12 * n_files
     # Two of them only where a file is younger than two seconds.
-    assert many.n_calls - few.n_calls <= 28 * n_files
+    # Of each folder of ten, three lists of stamps are cut out, in columns.
+    assert many.n_calls - few.n_calls <= 30 * n_files
 
 
 def add_file(folder: Path, word: str, monkeypatch: pytest.MonkeyPatch) -> Steps:
@@ -75,6 +76,31 @@ def add_file(folder: Path, word: str, monkeypatch: pytest.MonkeyPatch) -> Steps:
     grow_older(folder)
     with counting(monkeypatch) as steps, Engine.open(folder) as engine:
         assert engine.index().added == (path,)
+    return steps
+
+
+def test_a_search_that_finds_a_new_file_looks_once_at_each_file(
+    projects: TwoProjects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in projects:
+        find_file(folder, "fifth", monkeypatch)
+    few, many = (find_file(folder, "sixth", monkeypatch) for folder in projects)
+    n_files = MANY - FEW
+    n_folders = n_files // 10
+    assert many.functions["stat"] - few.functions["stat"] == n_files + n_folders
+    assert many.functions["scandir"] == few.functions["scandir"]
+    assert many.n_steps - few.n_steps <= 12 * n_files
+    # Of each folder of ten, three lists of stamps are cut out, in columns.
+    assert many.n_calls - few.n_calls <= 30 * n_files
+
+
+def find_file(folder: Path, word: str, monkeypatch: pytest.MonkeyPatch) -> Steps:
+    path = f"part1/{word}.txt"
+    (folder / path).write_text(f"the {word} text\n")
+    grow_older(folder)
+    with counting(monkeypatch) as steps, Engine.open(folder) as engine:
+        engine.current.refresh()
+        assert engine.opened.catalog.entries_at([path])
     return steps
 
 

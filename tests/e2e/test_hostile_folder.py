@@ -41,6 +41,7 @@ NAMES = (
     *("lexical/N/.tantivy-meta.lock", "lexical/N/terms.1", "lexical/N/terms.2", "lexical/N/terms.2.new"),
     *("V", "V/vectors.bin", "V/vectors.bin.new"),
     *("V/changes.bin", "V/signs.bin", "V/signs.bin.new", "tree.stamps", "tree.stamps.new"),
+    *("V/checked", "V/checked.new", "lexical/checked", "lexical/checked.new"),
     *(f"graph.{name}{ending}" for name in ("imports", "links", "map", "stems") for ending in ("", ".new")),
 )
 

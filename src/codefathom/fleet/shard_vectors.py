@@ -49,9 +49,9 @@ class ShardVectors:
         slots = (slot for slot in arguments if self._shards.reached(slot, open_part=self._store))
         return (self._store(slot).nearest(*arguments[slot]) for slot in slots)
 
-    def damage(self) -> str:
+    def damage(self, *, whole: bool = True) -> str:
         """See `VectorStore`."""
-        problems = (self._store(slot).damage() for slot in self._slots if slot not in self._shards.broken)
+        problems = (self._store(slot).damage(whole=whole) for slot in self._slots if slot not in self._shards.broken)
         return next(filter(None, problems), "")
 
     def reload(self) -> None:

@@ -82,7 +82,7 @@ def take_in(stages: Stages, paths: Sequence[str], texts: Mapping[str, str | None
         changes.prepared,
         sorted((*gone, *changes.removed)),
     )
-    stages.views.begin(damaged=stages.views.damage())
+    stages.views.begin(damaged=stages.views.damage(whole=False))
     _store_named(stages, work, tally)
     _keep_lists(stages, work.jobs, tally)
     stages.views.commit()
@@ -167,7 +167,7 @@ def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
     entries = stages.catalog.entries()
     tally = Tally(time.perf_counter())
     reparsing = ModelReparse(stages.model_parser, stages.recipe)
-    stages.views.begin(damaged=stages.views.damage())
+    stages.views.begin(damaged=stages.views.damage(whole=False))
     recipe = with_found_encoding(stages.recipe, stages.catalog)
     files = [file for file in scan(recipe.tree, recipe.rules).files if file.path in texts and is_read_whole(file)]
     for file in files:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from threading import Thread
 from typing import Generic, TypeVar
 
@@ -16,10 +17,13 @@ class Checks:
     """The checks of catalogue and views in threads during a run; the files are read once, and nothing is written."""
 
     def __init__(self, catalog: IndexCatalog, views: Views, *, whole: bool) -> None:
-        """Compare both views and, with `whole` or where it has no seal, the catalogue. Needs the writer lock."""
+        """Compare both views and, with `whole` or where it has no seal, the catalogue. Needs the writer lock.
+
+        Without `whole`, files of the views that nothing has written since they were compared are not read again.
+        """
         self._soundness = catalog.soundness
         self._soundness.settle()
-        self._views = _Background(views.damage)
+        self._views = _Background(partial(views.damage, whole=whole))
         self._catalog = _Background(self._soundness.check if whole or not self._soundness.is_sealed else str)
 
     def of_views(self) -> dict[str, str]:

@@ -89,22 +89,25 @@ class Stages:
 
 
 def run(
-    stages: Stages, *, full: bool = False, retry: bool = True, check: bool = True
+    stages: Stages, *, full: bool = False, retry: bool = True, check: bool = True, earlier: IndexPlan | None = None
 ) -> Generator[Progress | IndexReport, None, None]:
     """Bring the index up to date with the tree, yielding progress; the report comes last. Needs the writer lock.
 
     With `full`, every file is read, parsed and embedded again, and both views are built anew. Without `retry`, a model
     is not asked again about unchanged files on which it failed. With `check`, all of the catalogue is compared with
     what was written, beside the other work. A damaged view is built again; DamagedError when the catalogue is damaged.
+    A plan that an `earlier` look made for this run is worked off where it still holds, without another look.
     An index in doubt is compared with the tree, file by file; files that differ are written anew, equal ones stay, and
     the views are made again.
     """
     # Whoever closes these events may close the index next: nothing may be reading it then.
     with closing(Checks(stages.catalog, stages.views, whole=check)) as checks:
-        yield from _run(stages, checks, full=full, retry=retry)
+        yield from _run(stages, checks, full=full, retry=retry, earlier=earlier)
 
 
-def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generator[Progress | IndexReport, None, None]:
+def _run(
+    stages: Stages, checks: Checks, *, full: bool, retry: bool, earlier: IndexPlan | None
+) -> Generator[Progress | IndexReport, None, None]:
     reparsing = ModelReparse(stages.model_parser, stages.recipe)
     tally = Tally(time.perf_counter(), unfinished=reparsing.failures, model_sizes=reparsing.sizes)
     yield Progress("scan", 0, 0)
@@ -116,7 +119,8 @@ def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generato
         stages.catalog.forget_beside()
         todo = plan(stages.catalog, stages.recipe, full=True)
     else:
-        todo = plan_again(stages.catalog, stages.recipe, stages.memory)
+        todo = plan_again(stages.catalog, stages.recipe, stages.memory, earlier)
+        looked_at_ns = todo.looked_at_ns
     refuse_to_empty(todo, stages.recipe)
     jobs = (*todo.jobs, *todo.unfinished) if retry else todo.jobs
     yield Progress("index", 0, len(jobs), extent=Extent(len(todo.scan.files), len(jobs), len(todo.removed)))

@@ -193,6 +193,7 @@ class IndexPlan:
     tree: StampedTree | None = None  # the scan with the stamps of folders, where the next look can begin with it
     outer: tuple[str, ...] = ()  # the rules from outside of the root, as they were before the scan
     state: bytes = b""  # of catalogue, settings and these rules before the scan; see `index/plan_again.py`
+    looked_at_ns: int = 0  # by the clock, before anything of the tree was looked at
 
     @property
     def n_pending(self) -> int:

@@ -6,6 +6,7 @@ state all of the tree is listed and compared.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection
 from dataclasses import replace
 from hashlib import blake2b
@@ -39,8 +40,6 @@ from codefathom.stores.catalog.writing import WRITTEN
 class TreeMemory(Protocol):
     """The tree that an index was last equal to."""
 
-    plan: tuple[bytes, object] | None  # the last plan of a tree that never changes, with its key, until it is used
-
     def load(self, key: bytes) -> StampedTree | None:
         """Return the tree that was saved with this key of 32 bytes; None where there is none."""
         ...
@@ -50,25 +49,28 @@ class TreeMemory(Protocol):
         ...
 
 
-def plan_again(catalog: IndexState, recipe: Recipe, memory: TreeMemory) -> IndexPlan:
-    """Compare the tree with the catalogue, as `plan` does; its cost is that of one look at each file and folder."""
+def plan_again(catalog: IndexState, recipe: Recipe, memory: TreeMemory, earlier: IndexPlan | None = None) -> IndexPlan:
+    """Compare the tree with the catalogue, as `plan` does; its cost is that of one look at each file and folder.
+
+    The plan of an earlier look that was made for the same question is given back where it still holds.
+    """
+    looked_at_ns = time.time_ns()
+    if isinstance(recipe.tree, FixedTree):
+        return _planned_once(catalog, recipe, earlier, looked_at_ns)
     if not isinstance(recipe.tree, str):
-        return _planned_once(catalog, recipe, memory) if isinstance(recipe.tree, FixedTree) else plan(catalog, recipe)
+        return replace(plan(catalog, recipe), looked_at_ns=looked_at_ns)
     outer = outer_rules(recipe.root, recipe.rules.user_exclude)
     state = _state(catalog, recipe, outer)
-    return replace(_planned(catalog, recipe, memory.load(state)), outer=outer, state=state)
+    if earlier is not None and earlier.state == state:
+        return earlier
+    return replace(_planned(catalog, recipe, memory.load(state)), outer=outer, state=state, looked_at_ns=looked_at_ns)
 
 
-def _planned_once(catalog: IndexState, recipe: Recipe, memory: TreeMemory) -> IndexPlan:
-    """Return the plan of a tree that never changes; the run that follows a look has that of the look."""
-    key = _state(catalog, recipe, (repr(recipe.tree),))
-    last, memory.plan = memory.plan, None
-    if last is not None and last[0] == key and isinstance(last[1], IndexPlan):
-        return last[1]
-    todo = plan(catalog, recipe)
-    if todo.n_pending:
-        memory.plan = key, todo
-    return todo
+def _planned_once(catalog: IndexState, recipe: Recipe, earlier: IndexPlan | None, looked_at_ns: int) -> IndexPlan:
+    state = _state(catalog, recipe, (repr(recipe.tree),))
+    if earlier is not None and earlier.state == state:
+        return earlier
+    return replace(plan(catalog, recipe), state=state, looked_at_ns=looked_at_ns)
 
 
 def _planned(catalog: IndexState, recipe: Recipe, before: StampedTree | None) -> IndexPlan:
@@ -82,10 +84,8 @@ def _planned(catalog: IndexState, recipe: Recipe, before: StampedTree | None) ->
 
 
 def _partial(catalog: IndexState, recipe: Recipe, before: StampedTree, now: StampedTree) -> IndexPlan:
-    same = set(before.files)
-    others = tuple([file for file in now.files if file not in same])
+    others, gone = now.files.since(before.files)
     paths = {file.path for file in others}
-    gone = {file.path for file in before.files}.difference([file.path for file in now.files])
     entries = catalog.entries_at([*paths, *gone])
     stats = indexed_stats(entries, (item for item in rejected_now(catalog, recipe) if item.path in paths))
     changes, suspects = compared(catalog, stats, Scan(others, ()), recipe)

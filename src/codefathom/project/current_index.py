@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar
 from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, IndexingError, LockedError, NoFilesError, StoppedError, UsageError
 from codefathom.facts.reasons import LEFT_OUT, Note, Told
-from codefathom.index.plan import plan
+from codefathom.index.plan import IndexPlan, plan
 from codefathom.index.plan_again import plan_again, remember
 from codefathom.project import kept_rules
 from codefathom.project.damage import again_when_damaged, first_run, is_whole, reading
@@ -264,7 +264,8 @@ class CurrentIndex:
             if not fresh and self._is_left_to_others(opened):
                 return True
             began = time.monotonic()
-            pending = self._n_pending(opened) if opened.is_known else 1
+            todo = self._planned(opened) if opened.is_known else None
+            pending = 1 if todo is None else todo.n_pending
             self._rest_s = max(LOOK_AGAIN_AFTER_S, _REST * (time.monotonic() - began))
             self._behind = bool(pending) or not opened.views.current
             self._looked_at = time.monotonic()
@@ -272,16 +273,16 @@ class CurrentIndex:
             if not opened.views.are_made:
                 pending = 0  # there is nothing else to search: waited for, however much it is
             if self._behind and (fresh or policy == "always" or pending <= most):
-                self._try_to_index(opened)
+                self._try_to_index(opened, todo)
             return self._behind
 
-    def _n_pending(self, opened: OpenedProject) -> int:
-        """Return the number of files that the index has to take in."""
+    def _planned(self, opened: OpenedProject) -> IndexPlan:
+        """Return what the index has to take in."""
         recipe = opened.recipe
         todo = plan_again(opened.catalog, recipe, opened.tree)
         if not todo.n_pending and not todo.unrecorded:
             remember(opened.tree, opened.catalog, recipe, todo)
-        return todo.n_pending
+        return todo
 
     def _is_left_to_others(self, opened: OpenedProject) -> bool:
         """Return True if another run makes what the index lacks, or if that is too much for this question to wait for.
@@ -294,7 +295,7 @@ class CurrentIndex:
             return self.lacks_views and (not waits or opened.lock().progress() is not None)
         return not waits and first_run(opened) is not None
 
-    def _try_to_index(self, opened: OpenedProject) -> None:
+    def _try_to_index(self, opened: OpenedProject, todo: IndexPlan | None) -> None:
         """Index now. Where that fails, there is what was indexed before, which is said to be stale.
 
         What another process makes for the first time is waited for: there is nothing else to search. What a model
@@ -304,7 +305,7 @@ class CurrentIndex:
         longest_s = self.settings.index.wait_s if self._first_index_wait_s is None else self._first_index_wait_s
         wait_s = 0.0 if is_there and opened.views.are_made else longest_s
         try:
-            run = partial(self.run, full=False, retry=False, wait_s=wait_s)
+            run = partial(self.run, full=False, retry=False, wait_s=wait_s, earlier=todo)
             report = self.report_of(again_when_damaged(run, self._close_damaged))
             if report.lost:
                 self.note(report.lost)
@@ -357,8 +358,16 @@ class CurrentIndex:
                 self._opened = OpenedProject(self.place, self.on_wait, self._wrap_model, is_patient=True)
                 self.note_later(self._opened.opening_notes)
 
-    def run(self, *, full: bool, retry: bool, wait_s: float = 0.0, keep_rules: bool = False) -> Run:
-        """Bring the index up to date with the tree. Raises LockedError."""
+    def run(
+        self,
+        *,
+        full: bool,
+        retry: bool,
+        wait_s: float = 0.0,
+        keep_rules: bool = False,
+        earlier: IndexPlan | None = None,
+    ) -> Run:
+        """Bring the index up to date with the tree, which an `earlier` look may have planned. Raises LockedError."""
         with self.lock:
             if self.opened.unwritable is not None:
                 self._opened = None  # there may be room again; another thread may be reading the one that was open
@@ -367,7 +376,7 @@ class CurrentIndex:
             with held_lock(lock), self._in_place():
                 if not full and self.settings.index.siblings:
                     self._begin_with_sibling()
-                yield from self._write(lock, full=full, retry=retry, keep_rules=keep_rules)
+                yield from self._write(lock, full=full, retry=retry, keep_rules=keep_rules, earlier=earlier)
             self._remove_old_revisions()
 
     def report_of(self, run: Run) -> IndexReport:
@@ -433,7 +442,7 @@ class CurrentIndex:
             refuse_moved(self.place.root)
             raise
 
-    def _write(self, lock: WriterLock, *, full: bool, retry: bool, keep_rules: bool) -> Run:
+    def _write(self, lock: WriterLock, *, full: bool, retry: bool, keep_rules: bool, earlier: IndexPlan | None) -> Run:
         with self.opened.writing(lock) as stages:
             from codefathom.index.indexing import run
 
@@ -442,7 +451,7 @@ class CurrentIndex:
             if self.place.revision is not None:
                 self._note_revision()
             progress = RunProgress()
-            for event in run(stages, full=full, retry=retry, check=retry):
+            for event in run(stages, full=full, retry=retry, check=retry, earlier=earlier):
                 progress = _told(lock, event, progress)
                 if keeps and isinstance(event, Progress) and event.extent is not None:
                     kept_rules.keep_rules(self.opened.catalog, self.settings)

@@ -9,32 +9,64 @@ from __future__ import annotations
 
 import os
 import stat
+from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter, itemgetter
-from typing import NamedTuple, TypeVar, overload
+from operator import attrgetter
+from typing import Any, NamedTuple, overload
 
 from codefathom.source.changes import COARSE_TICK_NS, FileStat, Scan, is_unsure
 from codefathom.system.real_paths import TO_ENTER, open_folder
 from codefathom.types import Skipped
 
 _NO_STAMP = (-1, -1, -1, -1)  # size, two times and inode that nothing on a disk has
-_Item = TypeVar("_Item", FileStat, Skipped)
 
 
 class StatColumns(Sequence[FileStat]):
     """Files and their stamps in columns: those of a large tree are compared without a value for each."""
 
-    __slots__ = ("_columns", "paths")
+    __slots__ = ("columns", "paths")
 
-    def __init__(self, paths: Sequence[str], columns: Sequence[Sequence[int]]) -> None:
-        self.paths, self._columns = paths, columns  # size, two times and inode
+    def __init__(self, paths: Sequence[str], columns: Sequence[array[int]]) -> None:
+        self.paths, self.columns = paths, columns  # size, two times and inode
+
+    @classmethod
+    def of(cls, files: Iterable[FileStat]) -> StatColumns:
+        """Return files in columns."""
+        rows = list(files)
+        numbers = ([row.size for row in rows], [row.mtime_ns for row in rows])
+        seen = ([row.ctime_ns for row in rows], [row.inode for row in rows])
+        return cls([row.path for row in rows], [array("q", column) for column in (*numbers, *seen)])
+
+    def with_stamps(self, stamps: Collection[FileStat]) -> StatColumns:
+        """Return these files with other stamps for some of them."""
+        by_path = {file.path: file for file in stamps}
+        places = [place for place, path in enumerate(self.paths) if path in by_path] if by_path else []
+        if not places:
+            return self
+        columns = [column[:] for column in self.columns]
+        for place in places:
+            _, *numbers = by_path[self.paths[place]]
+            for column, number in zip(columns, numbers, strict=True):
+                column[place] = number
+        return StatColumns(self.paths, columns)
+
+    def since(self, before: StatColumns) -> FileDifferences:
+        """Return in what these files differ from those of before."""
+        if self.paths is before.paths or self.paths == before.paths:
+            pairs = zip(self.columns, before.columns, strict=True)
+            differing = [zip(now, then, strict=True) for now, then in pairs if now != then]
+            places = {place for pair in differing for place, (now, then) in enumerate(pair) if now != then}
+            return FileDifferences(tuple(self[place] for place in sorted(places)), frozenset())
+        same = set(before.rows())
+        others = tuple([_AS_STAT(row) for row in self.rows() if row not in same])
+        return FileDifferences(others, frozenset(before.paths).difference(self.paths))
 
     def rows(self) -> Iterator[tuple[str, int, int, int, int]]:
         """Yield the numbers of each file behind its path, as `FileStat` has them."""
-        return zip(self.paths, *self._columns, strict=False)
+        return zip(self.paths, *self.columns, strict=False)
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -45,14 +77,16 @@ class StatColumns(Sequence[FileStat]):
     @overload
     def __getitem__(self, place: int) -> FileStat: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[FileStat]: ...
-    def __getitem__(self, place: int | slice) -> FileStat | Sequence[FileStat]:
+    def __getitem__(self, place: slice) -> StatColumns: ...
+    def __getitem__(self, place: int | slice) -> FileStat | StatColumns:
         if isinstance(place, slice):
-            return StatColumns(self.paths[place], [column[place] for column in self._columns])
-        return FileStat(self.paths[place], *(column[place] for column in self._columns))
+            return StatColumns(self.paths[place], [column[place] for column in self.columns])
+        return FileStat(self.paths[place], *(column[place] for column in self.columns))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, (tuple, StatColumns)) and tuple(self) == tuple(other)
+        if isinstance(other, StatColumns):
+            return self.paths == other.paths and self.columns == other.columns
+        return isinstance(other, tuple) and tuple(self) == other
 
     __hash__ = None  # type: ignore[assignment]  # as long as a list
 
@@ -60,13 +94,20 @@ class StatColumns(Sequence[FileStat]):
 _AS_STAT = partial(tuple.__new__, FileStat)  # as `FileStat` does it, without a call for each
 
 
+class FileDifferences(NamedTuple):
+    """In what files differ from those of before."""
+
+    others: tuple[FileStat, ...]  # new ones, and those with another stamp
+    gone: frozenset[str]
+
+
 class StampedTree(NamedTuple):
     """The folders that a walk has listed, and what it has found in them; each list is sorted by path."""
 
-    files: Sequence[FileStat]
+    files: StatColumns
     skipped: tuple[Skipped, ...]
-    folders: Sequence[FileStat]  # "" is the root, other paths end with "/"
-    deciding: Sequence[FileStat]  # ignore files, and files that are too large: their folders depend on them
+    folders: StatColumns  # "" is the root, other paths end with "/"
+    deciding: StatColumns  # ignore files, and files that are too large: their folders depend on them
     looked_at_ns: int  # by the clock, before the first folder was listed
 
     @property
@@ -78,37 +119,33 @@ class StampedTree(NamedTuple):
         """Return the tree without the stamps of these files, and of what may change without another stamp."""
 
         late = self.looked_at_ns - COARSE_TICK_NS
-        paths = set(others)
 
-        def settled(items: Sequence[FileStat]) -> tuple[FileStat, ...]:
+        def settled(items: StatColumns) -> StatColumns:
             # Of both times: a program can set the first one back.
-            unsure = {
-                item.path
-                for item in items
-                if (item.mtime_ns >= late or item.ctime_ns >= late)
-                and is_unsure(max(item.mtime_ns, item.ctime_ns), self.looked_at_ns)
-            }
-            unsure |= paths
-            return tuple([FileStat(item.path, *_NO_STAMP) if item.path in unsure else item for item in items])
+            _, mtimes, ctimes, _ = items.columns
+            late_ones = {place for times in (mtimes, ctimes) for place, ns in enumerate(times) if ns >= late}
+            unsure = [
+                items.paths[place]
+                for place in late_ones
+                if is_unsure(max(mtimes[place], ctimes[place]), self.looked_at_ns)
+            ]
+            return items.with_stamps([FileStat(path, *_NO_STAMP) for path in (*unsure, *others)])
 
         return self._replace(files=settled(self.files), folders=settled(self.folders), deciding=settled(self.deciding))
 
     def below(self, folder: str) -> StampedTree:
         """Return the part of the tree in a folder, "" or with a slash at its end."""
-        return self._replace(
-            files=_below(self.files, folder),
-            skipped=tuple(_below(self.skipped, folder)),
-            folders=_below(self.folders, folder),
-            deciding=_below(self.deciding, folder),
-        )
+        skipped = self.skipped[_below(self.skipped, folder, attrgetter("path"))]
+        lists = (self.files, self.folders, self.deciding)
+        files, folders, deciding = (items[_below(items.paths, folder)] for items in lists)
+        return StampedTree(files, skipped, folders, deciding, self.looked_at_ns)
 
 
-def _below(items: Sequence[_Item], folder: str) -> Sequence[_Item]:
+def _below(items: Sequence[Any], folder: str, path_of: Callable[[Any], str] = str) -> slice:
     if not folder:
-        return items
+        return slice(None)
     # "0" is the character after the slash.
-    start, end = (bisect_left(items, border, key=attrgetter("path")) for border in (folder, f"{folder[:-1]}0"))
-    return items[start:end]
+    return slice(*(bisect_left(items, border, key=path_of) for border in (folder, f"{folder[:-1]}0")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +163,12 @@ def differences(root: str, stamps: StampedTree, most_bytes: int) -> TreeDifferen
     """
     descriptor = open_folder(root, TO_ENTER)
     try:
-        folders = {folder for folder, _ in _others(stamps.folders, map(_name, _paths(stamps.folders)), descriptor)}
-        folders.update(folder_of(path) for path, _ in _others(stamps.deciding, _paths(stamps.deciding), descriptor))
+        # Without its slash: else a link in the place of a folder would be followed.
+        names = [path[:-1] or "." for path in stamps.folders.paths]
+        folders = {folder for folder, _ in _others(stamps.folders, names, descriptor)}
+        folders.update(folder_of(path) for path, _ in _others(stamps.deciding, stamps.deciding.paths, descriptor))
         files: dict[str, FileStat] = {}
-        for path, status in _others(stamps.files, _paths(stamps.files), descriptor):
+        for path, status in _others(stamps.files, stamps.files.paths, descriptor):
             if status is None or not stat.S_ISREG(status.st_mode) or status.st_size > most_bytes:
                 folders.add(folder_of(path))
             else:
@@ -139,22 +178,10 @@ def differences(root: str, stamps: StampedTree, most_bytes: int) -> TreeDifferen
     return TreeDifferences(files, frozenset(folders))
 
 
-def _paths(items: Sequence[FileStat]) -> Iterable[str]:
-    return items.paths if isinstance(items, StatColumns) else map(itemgetter(0), items)
-
-
-def _name(folder: str) -> str:
-    # Without its slash: else a link in the place of a folder would be followed.
-    return folder[:-1] or "."
-
-
-def _others(
-    stamps: Sequence[FileStat], places: Iterable[str], descriptor: int
-) -> Iterator[tuple[str, os.stat_result | None]]:
+def _others(stamps: StatColumns, places: Iterable[str], descriptor: int) -> Iterator[tuple[str, os.stat_result | None]]:
     """Yield what has another stamp, with its status now; None for what is gone. Nothing is called but what looks."""
     look = os.stat
-    rows = stamps.rows() if isinstance(stamps, StatColumns) else stamps
-    for (path, size, mtime_ns, ctime_ns, inode), place in zip(rows, places, strict=True):
+    for (path, size, mtime_ns, ctime_ns, inode), place in zip(stamps.rows(), places, strict=True):
         try:
             status = look(place, dir_fd=descriptor, follow_symlinks=False)
         except OSError:

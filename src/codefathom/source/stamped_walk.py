@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from codefathom.source.changes import FileStat
 from codefathom.source.ignore import IGNORE_FILES, NO_RULE, Layers
 from codefathom.source.scan import Directory, ScanRules, Walk, readable
-from codefathom.source.stamped_tree import StampedTree, TreeDifferences, differences, folder_of
+from codefathom.source.stamped_tree import StampedTree, StatColumns, TreeDifferences, differences, folder_of
 from codefathom.source.work_tree import outer_ignore_files, read_text, work_tree
 from codefathom.system.mounts import keeps_folder_times
 from codefathom.system.real_paths import HAS_OPENAT, refuse_moved
@@ -38,11 +38,7 @@ def walk_again(root: str, rules: ScanRules, stamps: StampedTree) -> StampedTree 
         changes = differences(root, stamps, min(rules.max_bytes, rules.max_document_bytes))
     if not changes.files and not changes.folders:
         return stamps
-    files = tuple(stamps.files)
-    if changes.files:
-        files = tuple([changes.files.get(file.path, file) for file in files])
-    folders, deciding = tuple(stamps.folders), tuple(stamps.deciding)
-    now = stamps._replace(files=files, folders=folders, deciding=deciding, looked_at_ns=looked_at_ns)
+    now = stamps._replace(files=stamps.files.with_stamps(changes.files.values()), looked_at_ns=looked_at_ns)
     if not changes.folders:
         return now
     # Another disk may have come to the place of the root: then its folder is another one.
@@ -69,7 +65,7 @@ class _Reused:
 
     def __init__(self, stamps: StampedTree, changes: TreeDifferences) -> None:
         self.stamps = stamps
-        self._folders = {folder.path for folder in stamps.folders}
+        self._folders = set(stamps.folders.paths)
         self._ignore_files: dict[str, list[FileStat]] = {}
         for item in filter(lambda item: _is_ignore_file(item.path), stamps.deciding):
             self._ignore_files.setdefault(folder_of(item.path), []).append(item)
@@ -110,8 +106,10 @@ class _NotingWalk(Walk):
 
     def stamps(self, looked_at_ns: int) -> StampedTree:
         """Return what the walk has found."""
-        folders = (item._replace(ctime_ns=-1) if item.path in self._unsettled else item for item in self._noted)
-        return StampedTree(*self.outcome(), tuple(sorted(folders)), tuple(sorted(self._deciding)), looked_at_ns)
+        noted = (item._replace(ctime_ns=-1) if item.path in self._unsettled else item for item in self._noted)
+        files, skipped = self.outcome()
+        folders, deciding = (StatColumns.of(sorted(items)) for items in (noted, self._deciding))
+        return StampedTree(StatColumns.of(files), skipped, folders, deciding, looked_at_ns)
 
     def entries(self, folder: str) -> list[os.DirEntry[str]]:
         """Note the stamp of a folder, and return its entries. Raises OSError."""

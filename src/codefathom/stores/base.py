@@ -86,8 +86,12 @@ class LexicalStore(Protocol):
         """Make all changes visible and durable at once, under this generation."""
         ...
 
-    def damage(self) -> str:
-        """Return the first difference from what was written, or nothing; reads all of it."""
+    def damage(self, *, whole: bool = True) -> str:
+        """Return the first difference from what was written, or nothing; reads all of it.
+
+        Without `whole`, files of this machine that nothing has written since they were read are not read again; it
+        needs the writer lock.
+        """
         ...
 
     @property
@@ -117,8 +121,12 @@ class VectorStore(Protocol):
         """Generation of the catalogue this view shows; -1 when there is no usable view."""
         ...
 
-    def damage(self) -> str:
-        """Return the first difference from what was written, or nothing; reads all of it."""
+    def damage(self, *, whole: bool = True) -> str:
+        """Return the first difference from what was written, or nothing; reads all of it.
+
+        Without `whole`, files of this machine that nothing has written since they were read are not read again; it
+        needs the writer lock.
+        """
         ...
 
     def upsert(self, rows: Iterable[Row]) -> None:

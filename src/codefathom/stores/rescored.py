@@ -114,7 +114,7 @@ class RescoredStore:
         """See what another process has committed."""
         self._read_label(again=self._label is None or self._label.generation != self._source.catalog.generation)
 
-    def damage(self) -> str:
+    def damage(self, *, whole: bool = True) -> str:
         """Return a sentence if the store holds more or fewer rows than the catalogue, or its own file is damaged.
 
         Nothing is known while it cannot be used.

@@ -33,7 +33,6 @@ class TreeFile:
 
     def __init__(self, folder: Folder) -> None:
         self._file = folder.file(_FILE)
-        self.plan: tuple[bytes, object] | None = None  # see `TreeMemory`
         self._kept: tuple[object, bytes, StampedTree] | None = None  # stamp of the file, key, content
 
     def load(self, key: bytes) -> StampedTree | None:
@@ -53,10 +52,15 @@ class TreeFile:
 
 def _packed(key: bytes, tree: StampedTree) -> list[bytes]:
     lists = (tree.files, tree.folders, tree.deciding)
-    names = [item.path for items in lists for item in items]
+    names = [path for items in lists for path in items.paths]
     names += chain.from_iterable((item.path, as_line(item.why)) for item in tree.skipped)
     text = "\0".join(names).encode()
-    numbers = array("q", [number for items in lists for item in items for number in item[1:]])
+    numbers = array("q")
+    for items in lists:
+        rows = array("q", bytes(numbers.itemsize * _N_NUMBERS * len(items)))
+        for place, column in enumerate(items.columns):
+            rows[place::_N_NUMBERS] = column
+        numbers += rows
     counts = (*map(len, lists), len(tree.skipped))
     body = [_HEAD.pack(_MAGIC, key, tree.looked_at_ns, *counts, len(text)), text, numbers.tobytes()]
     return [*body, _SUM.pack(crc32(b"".join(body)))]

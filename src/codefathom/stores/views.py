@@ -33,9 +33,9 @@ class Views:
         """True if both views show some generation of the catalogue; False before the end of the first run."""
         return self.lexical.generation >= 0 and self.vectors.generation >= 0
 
-    def damage(self) -> dict[str, str]:
-        """Return the damage of each view, by its name; reads all of both. A sound view is left out."""
-        problems = {name: view.damage() for name, view in self._named().items()}
+    def damage(self, *, whole: bool = True) -> dict[str, str]:
+        """Return the damage of each view, by its name; reads all of both with `whole`. A sound view is left out."""
+        problems = {name: view.damage(whole=whole) for name, view in self._named().items()}
         return {name: problem for name, problem in problems.items() if problem}
 
     def lacking(self) -> list[str]:

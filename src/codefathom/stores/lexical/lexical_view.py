@@ -16,6 +16,7 @@ import tantivy
 
 from codefathom.errors import IndexingError
 from codefathom.stores.base import FIELDS, Fields
+from codefathom.stores.checked_files import CheckedFiles
 from codefathom.stores.folder import Folder, UnsafeError, folder_at
 from codefathom.stores.lexical.term_list import TERMS, TermList, add_terms, list_files, read_terms
 from codefathom.stores.write_errors import writing_error
@@ -109,15 +110,26 @@ class LexicalView:
             self._state = state if self._index is not None else _NOTHING
             self._term_list = None
 
-    def damage(self) -> str:
-        """Return the first file that differs from its checksum, or nothing; reads all of them. See `is_unsettled`."""
+    def damage(self, *, whole: bool = True) -> str:
+        """Return the first file that differs from its checksum, or nothing. See `LexicalStore` and `is_unsettled`."""
         state = self._state
         if self.is_unsettled:
             return ""
         folder = self.folder.below(state.folder) if state.folder else self.folder
-        names = [file.name for file in state.files if _look(folder, file.name) != file]
+        name = _first_damaged(folder, state.files) if whole else self._first_damaged(folder, state.files)
         # A commit by another process at this moment is no damage.
-        return f"{names[0]} differs from what was written" if names and self._read_state() == state else ""
+        return f"{name} differs from what was written" if name and self._read_state() == state else ""
+
+    def _first_damaged(self, folder: Folder, files: Sequence[_File]) -> str:
+        by_name = {file.name: file for file in files}
+        try:
+            places = [(folder.file(file.name), str(file.checksum)) for file in files]
+        except (OSError, ValueError):  # a name that no file may have
+            return _first_damaged(folder, files)
+        damaged = CheckedFiles(self.folder).first_damaged(
+            places, lambda file: _look(folder, file.name) == by_name[file.name]
+        )
+        return "" if damaged is None else damaged.name
 
     @property
     def is_unsettled(self) -> bool:
@@ -479,6 +491,10 @@ def _taken(source: Folder, target: Folder, files: Sequence[_File], number: int) 
         target.file(name).take(source.file(file.name))
         taken.append(file._replace(name=name))
     return taken
+
+
+def _first_damaged(folder: Folder, files: Iterable[_File]) -> str:
+    return next((file.name for file in files if _look(folder, file.name) != file), "")
 
 
 def _look(folder: Folder, name: str) -> _File:

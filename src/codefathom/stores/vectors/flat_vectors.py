@@ -26,6 +26,7 @@ from zlib import crc32
 import simsimd
 
 from codefathom.stores.base import Row
+from codefathom.stores.checked_files import CheckedFiles
 from codefathom.stores.folder import File, Folder, folder_at
 from codefathom.stores.vectors.nearest import NO_ROWS, Table, check_length, nearest_of_both, nearest_rows, table_of
 from codefathom.stores.vectors.row_signs import (
@@ -161,6 +162,7 @@ class FlatVectorStore:
     large_bytes = 8_000_000  # of rows; fewer are all written again with each commit, in a few milliseconds
     most_changed = 1 / 32  # of the rows of the large file
     least_with_signs = LEAST_ROWS
+    asked_before_numpy = 4  # questions about very many rows: a process that has answered so many will answer more
 
     def __init__(self, folder: Folder | str, dimensions: int, owner: str = "") -> None:
         self.dimensions = dimensions
@@ -172,6 +174,7 @@ class FlatVectorStore:
         self._view = _NOTHING
         self._cleared = False
         self._changed: dict[int, bytes | None] = {}
+        self._n_asked = 0
         self.reload()
 
     @property
@@ -190,8 +193,22 @@ class FlatVectorStore:
             view = self._load()
             self._view = self._with_changes(view._replace(signs=self._signs_of(view)))
 
-    def damage(self) -> str:
-        """Return the difference between the rows and their checksum, or nothing; reads all of them."""
+    def damage(self, *, whole: bool = True) -> str:
+        """Return the difference between the rows and their checksum, or nothing. See `VectorStore`."""
+        if whole:
+            return self._damage()
+        files, made = (self._file, self._signs_file), " ".join(map(str, (*self._view.made, self._view.checksum)))
+        problems: list[str] = []
+
+        def is_sound(_: File) -> bool:
+            if not problems:  # both files are read together
+                problems.append(self._damage())
+            return not problems[0]
+
+        CheckedFiles(self._file.folder).first_damaged([(file, made) for file in files if file.kind()], is_sound)
+        return "".join(problems)
+
+    def _damage(self) -> str:
         view = self._view
         if crc32(view.table.rows) != view.checksum:
             return "rows differ from what was written"
@@ -260,6 +277,10 @@ class FlatVectorStore:
         view = self._view
         n = n_looked_at(len(view.keys), k + min(k, len(view.changes))) if view.signs and allowed is None else None
         if n is not None:
+            self._n_asked += 1
+            if self._n_asked == self.asked_before_numpy:
+                import numpy  # noqa: F401, PLC0415 -- rows are gathered in a third of the time once it is loaded
+
             alike = view._replace(table=with_most_alike_signs(view.table, view.signs, vector, n))
             if len(best := _nearest(alike, vector, k, None)) == k:  # else most of them are gone
                 return best

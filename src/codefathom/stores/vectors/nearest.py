@@ -6,6 +6,8 @@ import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
+from itertools import accumulate, count
+from operator import add
 from typing import NamedTuple, cast
 
 import simsimd
@@ -162,9 +164,5 @@ _USUAL_FIRST = 0x3F
 
 def marked_places(marks: bytes) -> list[int]:
     """Return the places of the bytes that are 1, ascending."""
-    places = []
-    place = marks.find(1)
-    while place >= 0:
-        places.append(place)
-        place = marks.find(1, place + 1)
-    return places
+    gaps = marks.split(b"\1")
+    return list(map(add, accumulate(map(len, gaps[:-1])), count()))

@@ -83,10 +83,10 @@ def _chosen_by_numpy(table: Table, marks: bytes) -> Table:
     """Return the same, in a quarter of the time."""
     import numpy as np  # noqa: PLC0415 -- only where it is loaded
 
-    places = np.flatnonzero(np.frombuffer(marks, dtype=np.uint8))
+    places = np.flatnonzero(np.frombuffer(marks, dtype=np.bool_))
     keys, rows = np.asarray(table.keys)[places], np.frombuffer(table.rows, dtype=np.int8)
-    chosen = rows.reshape(-1, table.dimensions)[places]
-    return Table(array("q", keys.tobytes()), memoryview(chosen.tobytes()).cast("b"), table.dimensions)
+    chosen = rows.reshape(-1, table.dimensions).take(places, axis=0)
+    return Table(array("q", keys.tobytes()), chosen.data.cast("B").cast("b"), table.dimensions)
 
 
 def _differences(table: Table, signs: memoryview, vector: bytes) -> memoryview[int]:

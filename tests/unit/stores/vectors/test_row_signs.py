@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import subprocess
 import sys
 from array import array
 from pathlib import Path
@@ -127,6 +128,24 @@ def test_changed_rows_and_rows_that_are_gone(store: FlatVectorStore, rows: list[
         near = reader.nearest(asked, 100)
         assert (len(near), near[0]) == (100, exact[0])
         assert len(set(near) & set(exact)) >= 90
+
+
+def test_a_process_that_goes_on_asking_gathers_rows_with_numpy_and_finds_the_same(written: Path) -> None:
+    """One that asks once does not wait until it is loaded."""
+    program = (
+        "import sys\n"
+        "from codefathom.stores.vectors.flat_vectors import FlatVectorStore\n"
+        f"store = FlatVectorStore({str(written)!r}, {WIDTH})\n"
+        f"asked = [bytes((7 * number + place) % 100 for place in range({WIDTH})) for number in range(2)]\n"
+        "for number in range(8):\n"
+        "    near = store.nearest(asked[number % 2], 100)\n"
+        "    print('numpy' in sys.modules, hash(tuple(near)))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    is_loaded, found = zip(*map(str.split, ran.stdout.splitlines()), strict=True)
+    assert is_loaded == ("False",) * 3 + ("True",) * 5
+    assert found[:2] * 4 == found
+    assert found[0] != found[1]
 
 
 def test_signs_of_another_file_or_cut_ones_are_not_read(
