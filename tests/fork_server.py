@@ -5,15 +5,17 @@ It has started no thread and opened nothing but the socket that its requests com
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import pickle
 import signal
 import socket
 import sys
+import threading
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, NoReturn
 
 # Rooms whose modules are imported, with all that those import. Servers and what is installed as an extra are not.
 ROOMS = ("cli", "cli.commands", "compat", "project", "project.impact", "project.stores", "providers", "remote")
@@ -84,8 +86,28 @@ def _run(
         setattr(sys, name, _stream(number, getattr(sys, name)))
     sys.argv = words
     signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-    exec(code, {"__name__": "__main__"})
-    sys.exit()
+    try:
+        exec(code, {"__name__": "__main__"})
+    except SystemExit as asked:
+        if asked.code is None or isinstance(asked.code, int):
+            _end(asked.code or 0)
+        raise
+    _end(0)
+
+
+def _end(code: int) -> NoReturn:
+    """Do what an interpreter does at its end, but for freeing each object.
+
+    All that was imported before the fork is copied as it is freed: that takes as long as a search.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(code)  # which says so, and changes the code
+    os._exit(code & 0xFF)
 
 
 def _stream(number: int, before: Any) -> Any:
