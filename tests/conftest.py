@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from semble_grammars.cache import cache_dir
 
 # No test depends on how fast the machine is.
 settings.register_profile("codefathom", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -32,8 +33,13 @@ def pytest_runtest_setup() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep what is remembered of indexes out of the folders of whoever runs the tests."""
+    """Keep what is remembered of indexes out of the folders of whoever runs the tests.
+
+    Grammars stay where they are for all users of tests: to take those of the shop out of their archive needs half a
+    second of a processor, and each user with a cache of its own would.
+    """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEMBLE_GRAMMARS_CACHE_DIR", str(cache_dir()))
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))  # where servers take sessions
         yield
