@@ -18,10 +18,12 @@ from pkgutil import iter_modules
 from typing import Any, NoReturn
 
 # Rooms whose modules are imported, with all that those import. Servers and what is installed as an extra are not.
-ROOMS = ("cli", "cli.commands", "compat", "project", "project.impact", "project.stores", "providers", "remote")
+ROOMS = ("cli", "cli.commands", "compat", "parse", "project", "project.impact", "project.stores", "providers", "remote")
 REVISIONS = "codefathom.source.revisions"
 CHILDREN = ("codefathom.server.searches.search_child", "codefathom.server.jobs.job_child", "codefathom.index.workers")
-ALSO = (f"{REVISIONS}.history", f"{REVISIONS}.staged_files", "codefathom.text.unified_diff", *CHILDREN)
+ALSO = (f"{REVISIONS}.history", f"{REVISIONS}.staged_files", "codefathom.text.unified_diff", "regex", *CHILDREN)
+# Those of the projects that most tests index. To compile their patterns takes half a second in each process.
+LANGUAGES = ("go", "java", "javascript", "python", "rust", "typescript")
 
 
 def main() -> None:
@@ -52,6 +54,8 @@ def _prepare() -> None:
             import_module(f"codefathom.{room}.{module.name}")
     for name in ALSO:
         import_module(name)
+    for language in LANGUAGES:
+        import_module("codefathom.parse.grammars").load(language)
     assert len(os.listdir("/proc/self/task")) == 1, "a thread would be missing in each process that is forked"
     gc.collect()
     gc.freeze()  # else the first collection in each process would copy all pages
