@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import signal
 from collections.abc import Iterator
+from functools import cache
+from typing import Any
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, settings
+from semble_grammars.cache import cache_dir
 
 # No test depends on how fast the machine is.
 settings.register_profile("codefathom", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -32,10 +37,35 @@ def pytest_runtest_setup() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep what is remembered of indexes out of the folders of whoever runs the tests."""
+    """Keep what is remembered of indexes out of the folders of whoever runs the tests.
+
+    Grammars stay where they are for all users of tests: to take those of the shop out of their archive needs half a
+    second of a processor, and each user with a cache of its own would.
+    """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEMBLE_GRAMMARS_CACHE_DIR", str(cache_dir()))
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))  # where servers take sessions
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates_once() -> Iterator[None]:
+    """Read the certificates of authorities once, not for each client of a server: a twentieth of a second each time."""
+    transport = httpx._transports.default
+    make = httpx.create_ssl_context
+
+    @cache
+    def kept(trust_env: bool, *_places: str | None) -> Any:
+        return make(trust_env=trust_env)
+
+    def context(verify: Any = True, cert: Any = None, trust_env: bool = True) -> Any:
+        if verify is not True or cert is not None:
+            return make(verify=verify, cert=cert, trust_env=trust_env)
+        return kept(trust_env, *map(os.environ.get, ("SSL_CERT_FILE", "SSL_CERT_DIR")))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(transport, "create_ssl_context", context)
         yield
 
 

@@ -30,7 +30,8 @@ FATHOM = (sys.executable, "-m", "codefathom")
 _COMMAND = "import sys; from codefathom.cli import main; sys.exit(main())"
 _MAIN = os.path.join(codefathom.__path__[0], "__main__.py")
 _HAS_FORKS = sys.platform == "linux" and not os.environ.get("FATHOM_TEST_FRESH")
-_READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "TZ", "COVERAGE")  # variables that an interpreter reads as it starts
+# Variables that an interpreter reads as it starts, and where grammars lie that the process loads before it forks.
+_READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "TZ", "COVERAGE", "SEMBLE_")
 _PR_SET_CHILD_SUBREAPER = 36
 _ADOPTING = Lock()
 

@@ -5,21 +5,25 @@ It has started no thread and opened nothing but the socket that its requests com
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import pickle
 import signal
 import socket
 import sys
+import threading
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, NoReturn
 
 # Rooms whose modules are imported, with all that those import. Servers and what is installed as an extra are not.
-ROOMS = ("cli", "cli.commands", "compat", "project", "project.impact", "project.stores", "providers", "remote")
+ROOMS = ("cli", "cli.commands", "compat", "parse", "project", "project.impact", "project.stores", "providers", "remote")
 REVISIONS = "codefathom.source.revisions"
 CHILDREN = ("codefathom.server.searches.search_child", "codefathom.server.jobs.job_child", "codefathom.index.workers")
-ALSO = (f"{REVISIONS}.history", f"{REVISIONS}.staged_files", "codefathom.text.unified_diff", *CHILDREN)
+ALSO = (f"{REVISIONS}.history", f"{REVISIONS}.staged_files", "codefathom.text.unified_diff", "regex", *CHILDREN)
+# Those of the projects that most tests index. To compile their patterns takes half a second in each process.
+LANGUAGES = ("go", "java", "javascript", "python", "rust", "typescript")
 
 
 def main() -> None:
@@ -50,6 +54,8 @@ def _prepare() -> None:
             import_module(f"codefathom.{room}.{module.name}")
     for name in ALSO:
         import_module(name)
+    for language in LANGUAGES:
+        import_module("codefathom.parse.grammars").load(language)
     assert len(os.listdir("/proc/self/task")) == 1, "a thread would be missing in each process that is forked"
     gc.collect()
     gc.freeze()  # else the first collection in each process would copy all pages
@@ -84,8 +90,28 @@ def _run(
         setattr(sys, name, _stream(number, getattr(sys, name)))
     sys.argv = words
     signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-    exec(code, {"__name__": "__main__"})
-    sys.exit()
+    try:
+        exec(code, {"__name__": "__main__"})
+    except SystemExit as asked:
+        if asked.code is None or isinstance(asked.code, int):
+            _end(asked.code or 0)
+        raise
+    _end(0)
+
+
+def _end(code: int) -> NoReturn:
+    """Do what an interpreter does at its end, but for freeing each object.
+
+    All that was imported before the fork is copied as it is freed: that takes as long as a search.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(code)  # which says so, and changes the code
+    os._exit(code & 0xFF)
 
 
 def _stream(number: int, before: Any) -> Any:
