@@ -32,7 +32,8 @@ _NPM = (
 )
 _PYPI = (
     "django flask fastapi celery scrapy sphinx jupyter pandas apache-airflow-core pytest tox ansible-core "
-    "homeassistant buildbot zope.interface twisted pyramid sqlalchemy boto3 dask airbyte-cdk salt nltk luigi prefect mkdocs pelican"
+    "homeassistant buildbot zope.interface twisted pyramid sqlalchemy boto3 dask airbyte-cdk salt nltk luigi prefect "
+    "mkdocs pelican"
 )
 
 
