@@ -14,4 +14,4 @@ SECRETS_VERSION = "2"
 # Grows with every change of the text that is taken out of PDF and Word files and notebooks, or of which are refused.
 EXTRACTION_VERSION = "1"
 # Grows when the same files give other links of imports or another map: both are kept beside the catalogue.
-CONNECTIONS_VERSION = "1"
+CONNECTIONS_VERSION = "2"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
 from codefathom.facts import standard_libraries
-from codefathom.search.graph.imports import python_files, rust_files, script_files
+from codefathom.search.graph.imports import rust_files, script_files
 from codefathom.search.graph.manifests import (
     Crate,
     PythonProject,
@@ -30,6 +30,7 @@ from codefathom.search.graph.manifests import (
     setup_cfg,
     swift_targets,
 )
+from codefathom.search.graph.python_roots import PythonRoots
 
 GO_MANIFESTS = ("go.mod", "go.work")
 _SCRIPTS = frozenset({"javascript", "jsx", "typescript", "tsx", "vue", "svelte"})
@@ -56,9 +57,9 @@ _Pattern = tuple[str, str, Sequence[str]]  # what stands before a star, behind i
 class Workspaces:
     """The packages of a project, by what its manifests say; without manifests there are none."""
 
-    def __init__(self, paths: Iterable[str] = (), text_of: Callable[[str], str] = lambda path: "") -> None:
+    def __init__(self, paths: Collection[str] = (), text_of: Callable[[str], str] = lambda path: "") -> None:
         """Take the paths of the project, and what returns the text of one."""
-        self._text_of = text_of
+        self._text_of, self._paths = text_of, paths
         self._manifests: dict[str, list[str]] = defaultdict(list)
         kinds: dict[str, str] = {}  # by file name
         for path in paths:
@@ -77,7 +78,7 @@ class Workspaces:
         elif language == "rust":
             files = self._rust(name, path)
         elif language == "python":
-            files = self._python(name)
+            files = self._python_roots.files(name)
         elif language == "php":
             files = self._php(name)
         elif language == "dart":
@@ -306,13 +307,9 @@ class Workspaces:
 
     # ---- Python, PHP, Dart
 
-    def _python(self, name: str) -> Iterator[str]:
-        parts = [part for part in name.split(".") if part and part != "*"]
-        if name.startswith(".") or not parts:
-            return
-        for end in range(len(parts), -1, -1):
-            for folder in self._python_folders.get(".".join(parts[:end]), ()):
-                yield from python_files(f"/{folder}/" if folder else "/", parts[end:])
+    @cached_property
+    def _python_roots(self) -> PythonRoots:
+        return PythonRoots(self._python_folders, self._paths)
 
     @cached_property
     def _python_projects(self) -> Sequence[tuple[str, PythonProject]]:

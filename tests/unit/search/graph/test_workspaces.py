@@ -261,3 +261,17 @@ def test_a_hostile_manifest_leads_nowhere(language: str, name: str) -> None:
         assert all(file.startswith("/") and "etc" not in file.split("/")[:2] for file in candidates), candidates
         assert len(candidates) <= 200
         assert workspaces.is_foreign(name, language, path) in (True, False)
+
+
+def test_a_name_in_one_of_very_many_packages_is_found() -> None:
+    """Each has a folder in which names begin, and only so many files are compared with an import."""
+    files = {f"part{number}/setup.cfg": "[options]\npackage_dir =\n    = .\n" for number in range(120)}
+    files |= {f"part{number}/own{number}/__init__.py": "" for number in range(120)}
+    files |= {f"part{number}/common/own{number}.py": "" for number in range(120)}  # a package that many are parts of
+    workspaces = Workspaces(files, files.__getitem__)
+    for number in (0, 60, 119):
+        inside = [file for file in workspaces.candidates(f"own{number}.f", "python", "x.py") if file[1:] in files]
+        assert inside == [f"/part{number}/own{number}/__init__.py"]
+        inside = [file for file in workspaces.candidates(f"common.own{number}", "python", "x.py") if file[1:] in files]
+        assert inside[:1] == [f"/part{number}/common/own{number}.py"]
+    assert workspaces.candidates("os", "python", "x.py") == ()
