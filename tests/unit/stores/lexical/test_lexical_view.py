@@ -16,6 +16,7 @@ from tests.waiting import Started
 
 from codefathom.errors import IndexingError
 from codefathom.stores.base import Fields
+from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.fields import fields_of
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.text.required_words import WordPart
@@ -267,3 +268,20 @@ def test_lists_of_terms_stay_few(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("*/terms.*"))) <= 17
     assert view.chunks_with(WordPart("word0", ends=True)) == {0: 0}
     assert view.damage() == ""
+
+
+def test_a_view_that_was_taken_over_keeps_its_terms(tmp_path: Path) -> None:
+    """tantivy removes the files in its list that it does not use: those of the terms are not its own."""
+    build(tmp_path / "before", {1: "the cached words", 2: "the retry"}).close()
+    view = LexicalView.open(str(tmp_path / "now"))
+    view.take(Folder(str(tmp_path / "before")))
+    view.reload()
+    view.update([(3, body("uncached"))], ())
+    view.commit(2)
+    assert view.damage() == ""
+    assert view.chunks_with(WordPart("cached")) == {1: 0, 3: 0}
+    joined = LexicalView.open(str(tmp_path / "both"))
+    joined.join([(Folder(str(tmp_path / "now")), "")], 2)
+    joined.update([(4, body("recached"))], ())
+    joined.commit(3)
+    assert joined.damage() == ""
