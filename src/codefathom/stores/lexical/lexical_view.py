@@ -474,7 +474,7 @@ class LexicalView:
 
 
 def _manage(folder: Folder, files: Iterable[_File]) -> None:
-    """Write the list of the files that tantivy may remove when it does not use them any more: those that it has made."""
+    """Write the list of the files that tantivy may remove when nothing names them any more: those that it has made."""
     names = [file.name for file in files if file.name != _META and not file.name.startswith(TERMS)]
     folder.file(_MANAGED).replace([json.dumps([*names, _META]).encode()])
 
