@@ -183,6 +183,7 @@ OURS = {
     "codefathom.stores.catalog.soundness",
     "codefathom.stores.catalog.stem_table",
     "codefathom.stores.catalog.writing",
+    "codefathom.stores.checked_files",
     "codefathom.stores.conditions",
     "codefathom.stores.database",
     "codefathom.stores.folder",
