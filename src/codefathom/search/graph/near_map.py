@@ -63,8 +63,9 @@ def map_for(catalog: SearchCatalog, request: MapRequest, most: int) -> MapParts:
     @cache
     def symbols_of(path: str) -> Sequence[Symbol]:
         symbols = definitions_in(catalog, path)
-        if path in then.names and path not in ranks.changed:
-            for symbol, weight in zip(symbols, then.names[path], strict=True):
+        weights = then.names.get(path, ())
+        if path not in ranks.changed and len(weights) == len(symbols):  # else a row is damaged, and was left out
+            for symbol, weight in zip(symbols, weights, strict=True):
                 names[path, symbol.name] = near.names.get((path, symbol.name), 0.0) + far * weight
         return symbols
 
@@ -72,7 +73,11 @@ def map_for(catalog: SearchCatalog, request: MapRequest, most: int) -> MapParts:
     pieces = first_pieces(order, symbols_of, Ranks(files, names), most)[:most]
     if not preference:
         unchanged = set(order) - ranks.changed
-        main = ((path, symbols_of(path)[place]) for path, place in then.main if path in unchanged)
+        main = (
+            (path, symbols_of(path)[place])
+            for path, place in then.main
+            if path in unchanged and len(symbols_of(path)) == then.n_symbols[path]
+        )
         pieces = with_main_types(pieces, main, order)[:most]
     n_symbols = sum(len(symbols_of(path)) if path in ranks.changed else then.n_symbols.get(path, 0) for path in order)
     n_shown = sum(piece.symbol is None for piece in pieces)
