@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from codefathom import Engine
+from codefathom.errors import UsageError
 from codefathom.facts.reasons import MAP_FOLLOWED
 from codefathom.search.graph import near_map, usual_map
 from codefathom.search.graph.project_map import ProjectMap
 from codefathom.stores.catalog.catalog import Catalog
+from codefathom.types import Symbol
 
 N_FAR = 150
 WHOLE = 30_000  # tokens for all files
@@ -128,3 +130,23 @@ def test_a_changed_file_shows_what_it_has_now(root: Path, engine: Engine, monkey
         (root / "shop" / "coins.py").write_text("RATE = 3\n\n\ndef count_coins(basket):\n    return len(basket)\n")
         (root / "shop" / "new.py").unlink()
         engine.index()
+
+
+@pytest.mark.parametrize("most", [0, -1])
+def test_no_number_of_tokens_is_refused(engine: Engine, most: int) -> None:
+    for wish in ({"query": "sum_of_basket"}, {"folders": ["shop"]}):
+        with pytest.raises(UsageError, match="max_tokens cannot be"):
+            engine.map(**wish, max_tokens=most)  # type: ignore[arg-type]
+
+
+def test_a_damaged_definition_is_left_out(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The catalogue leaves out damaged rows, and whoever has asked it says so."""
+
+    def left_out(catalog: Catalog, path: str, plain=Catalog.symbols_of) -> list[Symbol]:  # type: ignore[no-untyped-def]
+        return [item for item in plain(catalog, path) if item.name != "total"]
+
+    monkeypatch.setattr(Catalog, "symbols_of", left_out)
+    for wish in ({"query": "sum_of_basket"}, {"folders": ["shop"]}):
+        found = engine.map(**wish, max_tokens=WHOLE)  # type: ignore[arg-type]
+        assert ("shop/money.py", "Purse") in names(found)
+        assert ("shop/money.py", "Purse.total") not in names(found)

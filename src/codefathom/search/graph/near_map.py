@@ -51,12 +51,13 @@ def map_for(catalog: SearchCatalog, request: MapRequest, most: int) -> MapParts:
     if not is_large(languages):
         return map_parts(catalog, request)
     check_request(request, languages)
+    most = max(most, 1)  # what is no number of tokens is refused where the map is fitted
     ranks = ranks_now(catalog)
     then = ranks.then
     preference = preferred(request)
     near = _reached(catalog, preference) if preference else Ranks({}, {})
     # Readers who begin anywhere come to a file as often as those who ask nothing, and as many follow each beginning.
-    far = (1 - QUESTION_SHARE) / QUESTION_SHARE * sum(near.files.values()) if preference else 1.0
+    far = (1 - QUESTION_SHARE) / QUESTION_SHARE * sum(near.files.values()) if near.files else 1.0
     files = {path: near.files.get(path, 0.0) + far * then.files.get(path, 0.0) for path in languages}
     names = dict(near.names)
 

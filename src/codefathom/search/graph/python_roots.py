@@ -26,7 +26,7 @@ class PythonRoots:
     def files(self, name: str) -> Iterator[str]:
         """Yield the files that an import of this dotted name can mean, likeliest first."""
         parts = [part for part in name.split(".") if part and part != "*"]
-        if name.startswith(".") or not parts:
+        if name.startswith(".") or not parts or not self._folders:
             return
         for end in range(len(parts), -1, -1):
             package = ".".join(parts[:end])
