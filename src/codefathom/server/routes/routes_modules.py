@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Query
 
+from codefathom.search.graph.glance import Glance, TourStep
 from codefathom.server.requests.asker_elsewhere import asker_for
 from codefathom.server.requests.turns import in_turn
 from codefathom.server.routes.routes_files import FolderPathIn, ProjectId, only_project, path_inside
@@ -22,8 +24,10 @@ from codefathom.server.schemas.module_schemas import (
 from codefathom.server.schemas.search_schemas import CommitOut
 from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_end import SearchLease
-from codefathom.server.state import ClientHere, ServerState
+from codefathom.server.state import Client, ClientHere, ServerState
+from codefathom.types import CommitMark
 
+_Out = TypeVar("_Out")
 Some: TypeAlias = Annotated[
     int, Query(ge=1, le=100, examples=[10], description="maximum number of commits in the answer")
 ]
@@ -52,38 +56,38 @@ def router(state: ServerState) -> APIRouter:
 
     @routes.get("/glance", summary="Show a project at a glance: its own words, its largest files")
     async def glance(client: ClientHere, project_id: ProjectId = "") -> GlanceOut:
-        def look(lease: SearchLease) -> GlanceOut:
-            name = project_id or only_project(state, client.caller)
-            with asker_for(state, name, client.caller, lease) as asker:
-                first_look = asker.look(Look("glance"))
-            return GlanceOut.model_validate(
-                {
-                    **first_look._asdict(),
-                    "project_id": name,
-                    "files": [SizedFileOut.model_validate(file._asdict()) for file in first_look.files],
-                }
-            )
+        def out(name: str, seen: Glance) -> GlanceOut:
+            files = [SizedFileOut.model_validate(file._asdict()) for file in seen.files]
+            return GlanceOut.model_validate({**seen._asdict(), "project_id": name, "files": files})
 
-        return await in_turn(state, *client, look)
+        return await _seen(state, client, project_id, Look("glance"), out)
 
     @routes.get("/tour", summary="List places to read in a project, one after the other")
     async def tour(client: ClientHere, project_id: ProjectId = "") -> TourOut:
-        def look(lease: SearchLease) -> TourOut:
-            name = project_id or only_project(state, client.caller)
-            with asker_for(state, name, client.caller, lease) as asker:
-                steps = asker.look(Look("tour"))
+        def out(name: str, steps: Sequence[TourStep]) -> TourOut:
             return TourOut(project_id=name, steps=[TourStepOut.model_validate(step._asdict()) for step in steps])
 
-        return await in_turn(state, *client, look)
+        return await _seen(state, client, project_id, Look("tour"), out)
 
     @routes.get("/commits", summary="List the latest commits of a project")
     async def commits(client: ClientHere, project_id: ProjectId = "", limit: Some = 10) -> CommitsOut:
-        def look(lease: SearchLease) -> CommitsOut:
-            name = project_id or only_project(state, client.caller)
-            with asker_for(state, name, client.caller, lease) as asker:
-                marks = asker.look(Look("commits", limit=limit))
+        def out(name: str, marks: Sequence[CommitMark]) -> CommitsOut:
             return CommitsOut(project_id=name, commits=[CommitOut.model_validate(mark._asdict()) for mark in marks])
 
-        return await in_turn(state, *client, look)
+        return await _seen(state, client, project_id, Look("commits", limit=limit), out)
 
     return routes
+
+
+async def _seen(
+    state: ServerState, client: Client, project_id: str, look: Look, out: Callable[[str, Any], _Out]
+) -> _Out:
+    """Return what a look at a project gives, by a function of its name and of what was seen."""
+
+    def ask(lease: SearchLease) -> _Out:
+        name = project_id or only_project(state, client.caller)
+        with asker_for(state, name, client.caller, lease) as asker:
+            seen = asker.look(look)
+        return out(name, seen)
+
+    return await in_turn(state, *client, ask)
