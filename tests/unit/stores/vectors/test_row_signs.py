@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.waiting import LONG_S
 
 from codefathom.stores.base import Row
 from codefathom.stores.vectors import row_signs
@@ -141,7 +142,7 @@ def test_a_process_that_goes_on_asking_gathers_rows_with_numpy_and_finds_the_sam
         "    near = store.nearest(asked[number % 2], 100)\n"
         "    print('numpy' in sys.modules, hash(tuple(near)))\n"
     )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=LONG_S)
     is_loaded, found = zip(*map(str.split, ran.stdout.splitlines()), strict=True)
     assert is_loaded == ("False",) * 3 + ("True",) * 5
     assert found[:2] * 4 == found
