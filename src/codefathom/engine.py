@@ -330,11 +330,10 @@ class Engine(Upkeep, SavedIndex):
 
     def glance(self) -> Glance:
         """Return what the first page of a project shows at once: its own words, sizes and ages of its files."""
-        from codefathom.search.graph.glance import glance
+        from codefathom.project.ages_of_files import glance_with_ages
 
         with reading(self.current.believed(), whole=True) as opened:
-            files = opened.place.revision
-            return glance(opened.catalog, has_times=files is None or files.has_times)
+            return glance_with_ages(opened)
 
     def tour(self) -> tuple[TourStep, ...]:
         """Return places to read, one after the other: an entry, then the most central files that are imported there."""

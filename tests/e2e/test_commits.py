@@ -394,6 +394,9 @@ def test_a_history_runs_nothing_and_hides_secrets(mailer: Path, tmp_path: Path) 
     git(mailer, "config", "alias.log", f"!{trap}")
     with Engine.open(str(mailer)) as engine:
         history = engine.history("keys.py:1")
+        engine.index()
+        ages = {file.path: file.changed_at for file in engine.glance().files}
+    assert ages["keys.py"] % 86_400 == 12 * 3_600  # that of its commit, not that of the file
     assert made(history) == ["Use no key", "Use a key"]
     assert all(TOKEN not in "".join(step.lines) for step in history.steps)
     assert any(step.has_marks for step in history.steps)

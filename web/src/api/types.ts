@@ -7029,7 +7029,7 @@ export interface components {
             size: number;
             /**
              * Changed At
-             * @description its time stamp, in seconds since 1970; 0 where there is none
+             * @description when the last commit changed it, in seconds since 1970 (where none of the last 3,000 commits did, the time of the oldest of them); for a file that differs from its commit, and without a repository, its time stamp; 0 where there is none
              * @example 1790000000
              */
             changed_at: number;

@@ -14,7 +14,8 @@ export const glanceText = texts(
       "Each box is a file, larger for more bytes, stronger in color for a later change. Click a box to read the file.",
     "sizes.picture": "{n} files as boxes. The table below says the same.",
     "sizes.left-out": "{n} smaller files, together {size}, are left out.",
-    "sizes.times": "The age is the time of the file on this disk: a fresh clone looks new.",
+    "sizes.times":
+      "The age counts from the last commit that changed a file. A file that is not committed has its time on this disk.",
     "sizes.table": "All files of this map",
     file: "File",
     size: "Size",
@@ -37,7 +38,7 @@ export const glanceText = texts(
     "sizes.hint": "每个方块是一个文件，字节越多方块越大，修改越近颜色越深。点击方块可阅读该文件。",
     "sizes.picture": "{n} 个文件的大小图。下方表格的内容相同。",
     "sizes.left-out": "未显示 {n} 个较小的文件，共 {size}。",
-    "sizes.times": "新旧以文件在此磁盘上的时间为准：刚克隆的仓库看起来都是新的。",
+    "sizes.times": "新旧以最后一次修改该文件的提交为准。未提交的文件以其在此磁盘上的时间为准。",
     "sizes.table": "此图中的所有文件",
     file: "文件",
     size: "大小",

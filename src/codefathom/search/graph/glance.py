@@ -41,7 +41,7 @@ class SizedFile(NamedTuple):
 
     path: str
     size: int  # bytes
-    changed_at: float  # seconds since 1970, as its time stamp says; 0 where there is none
+    changed_at: float  # seconds since 1970, of its last commit, else as its time stamp says; 0 where there is none
 
 
 class Glance(NamedTuple):

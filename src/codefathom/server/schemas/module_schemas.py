@@ -65,7 +65,10 @@ class SizedFileOut(Out):
     path: Sound = Field(examples=["shop/cart.py"], description="the file")
     size: int = Field(examples=[1_200], description="in bytes")
     changed_at: float = Field(
-        examples=[1_790_000_000.0], description="its time stamp, in seconds since 1970; 0 where there is none"
+        examples=[1_790_000_000.0],
+        description="when the last commit changed it, in seconds since 1970 (where none of the last 3,000 commits did, "
+        "the time of the oldest of them); for a file that differs from its commit, and without a repository, its time "
+        "stamp; 0 where there is none",
     )
 
 

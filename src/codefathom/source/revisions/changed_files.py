@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import IO
 
 from codefathom.errors import SourceError
 from codefathom.source.revisions.commits import CommitTree, ListedCommit, commits_of
-from codefathom.source.revisions.git_program import answer, start_git
+from codefathom.source.revisions.git_program import answer, start_git, zero_ended
 
 _AT_ONCE = 500  # commits; their hashes fit into a pipe, so that nobody waits for the other
 _MOST_FILES = 2_000  # of a commit; what follows is passed by
 _MOST_CHANGES = (
     5_000_000  # of all commits together, 40 MB: a small repository can say that each commit changes all files
 )
-_PIECE = 1 << 16
 _WORDS = ("diff-tree", "--stdin", "--root", "-r", "--no-renames", "--name-status", "-z", "--ignore-submodules=all")
 _HASH = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\n?")
 
@@ -53,7 +51,7 @@ def _changed(tree: CommitTree, commits: Sequence[ListedCommit], names: dict[byte
         assert process.stdin is not None and process.stdout is not None  # pipes
         process.stdin.write(b"".join(b"%b\n" % commit.id.encode() for commit in commits))
         process.stdin.close()
-        parts = _parts(process.stdout)
+        parts = zero_ended(process.stdout)
         files: list[str] = []
         for part in parts:  # the hash of a commit, then for each file a letter and its path
             if _HASH.fullmatch(part):
@@ -68,11 +66,3 @@ def _changed(tree: CommitTree, commits: Sequence[ListedCommit], names: dict[byte
             hint="run `git fsck` there to see more, or leave out the filters for files",
         )
     return changed
-
-
-def _parts(output: IO[bytes]) -> Iterator[bytes]:
-    """Yield what stands between zero bytes."""
-    rest = b""
-    while piece := output.read(_PIECE):
-        *parts, rest = (rest + piece).split(b"\0")
-        yield from parts

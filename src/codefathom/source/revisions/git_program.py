@@ -1,8 +1,8 @@
 """The program git, to read objects only: nothing that stands in a repository is run, fetched or written.
 
-- Only `rev-parse`, `ls-tree`, `ls-files --stage`, `rev-list`, `cat-file`, `config --get-regexp` and, for names alone,
-  `for-each-ref` and `diff-tree` are called. None of them uses filters, textconv, hooks, an alias or a pager; hooks and
-  the file system monitor, which `ls-files` might ask, are switched off.
+- Only `rev-parse`, `ls-tree`, `ls-files --stage`, `rev-list`, `cat-file`, `config --get-regexp`, `blame`, `log` and,
+  for names alone, `for-each-ref` and `diff-tree` are called. As they are called, none of them uses filters, textconv,
+  hooks, an alias or a pager; hooks and the file system monitor, which `ls-files` might ask, are switched off.
 - No other machine is asked, also not for the objects that a partial clone lacks: every protocol is forbidden, so that
   neither a remote helper nor ssh is started.
 - Objects are taken as they are, without replacements (`refs/replace`), and no lock is taken.
@@ -17,11 +17,12 @@ this disk, if it knows their hashes.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Condition, Thread
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from codefathom.errors import SourceError
 from codefathom.system.children import environment, find_program, start_program
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import subprocess
 
 _MOST_S = 120.0  # for one answer; git needs milliseconds, on a slow disk and in a large repository some seconds
+_PIECE = 1 << 16  # bytes of an answer that are read at once
 _SETTINGS = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
@@ -146,6 +148,15 @@ def end_git(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     with suppress(OSError), process:
         pass
+
+
+def zero_ended(output: IO[bytes], most_bytes: int = sys.maxsize) -> Iterator[bytes]:
+    """Yield what stands between zero bytes, of about so many bytes; what was cut off at the end is left out."""
+    rest, n_bytes = b"", 0
+    while n_bytes < most_bytes and (piece := output.read(_PIECE)):
+        n_bytes += len(piece)
+        *parts, rest = (rest + piece).split(b"\0")
+        yield from parts
 
 
 def _is_harmless(name: str) -> bool:
