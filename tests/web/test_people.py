@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import httpx
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from codefathom.server.access.audit_list import AuditAction
 from codefathom.server.access.credentials import SignInRules
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.http.client_address import network_of
@@ -17,6 +19,7 @@ from codefathom.server.server_config import ServerConfig
 
 from .conftest import serving
 
+WEB = Path(__file__).parents[2] / "web"
 ROOT = Token("root", hash_of("of-root"))
 READER = Token("reader", hash_of("of-reader"), frozenset({"shop"}), Role.READER)
 
@@ -52,6 +55,22 @@ def test_a_token_is_made_shown_once_and_revoked(
         expect(audit.get_by_role("row")).to_have_count(3)
         expect(audit).to_contain_text("token revoked")
         assert secret not in page.content()
+
+
+def test_what_was_done_is_said_in_the_language_of_the_page(
+    chromium: Browser, config: ServerConfig, tmp_path: Path
+) -> None:
+    text = (WEB / "src/people/actions-text.ts").read_text(encoding="utf-8")
+    named = re.findall(r'^    "([a-z ]+)": "', text, re.MULTILINE)
+    assert named == [*get_args(AuditAction)] * 2  # English and Chinese
+    with serving(tmp_path, replace(config, tokens=(ROOT,))) as served, chromium.new_context(locale="zh-CN") as context:
+        signed_in(context, "of-root")
+        page = context.new_page()
+        served.client.headers["authorization"] = "Bearer of-root"
+        served.add()
+        page.goto(f"{served.url}/people")
+        row = page.get_by_role("region", name="操作记录").get_by_role("row").nth(1)
+        expect(row.get_by_role("cell").nth(2)).to_have_text("添加项目")
 
 
 def test_only_administrators_see_the_page(

@@ -1,9 +1,10 @@
 import { Button } from "antd";
 import { useState } from "react";
 import { get, type Schemas, useLoad } from "../api/client";
-import { useText } from "../i18n";
+import { useText, useTexts } from "../i18n";
 import { useFormat } from "../i18n/format";
 import { Loading, Trouble } from "../parts";
+import { actionsText, isKnownAction } from "./actions-text";
 
 const STEP = 50;
 const MOST = 500;
@@ -38,7 +39,7 @@ export function Audit() {
                 <tr key={`${entry.at} ${place}`}>
                   <td>{format.date(entry.at)}</td>
                   <td>{entry.who || t("people.audit.nobody")}</td>
-                  <td lang="en">{entry.action}</td>
+                  <Action action={entry.action} />
                   <td>{entry.project}</td>
                   <td lang="en">{entry.details}</td>
                 </tr>
@@ -52,4 +53,9 @@ export function Audit() {
       )}
     </section>
   );
+}
+
+function Action({ action }: { readonly action: string }) {
+  const t = useTexts(actionsText);
+  return isKnownAction(action) ? <td>{t(action)}</td> : <td lang="en">{action}</td>;
 }

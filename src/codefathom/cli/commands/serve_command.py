@@ -64,7 +64,7 @@ def _variables(face: Face) -> dict[str, str]:
 
 def _save(options: ServeOptions, face: Face) -> None:
     """Write a backup of what the server keeps, or put one back; the list of who did what says so."""
-    from codefathom.server.access.audit_list import AuditEntry, AuditList  # these need the extra, as above
+    from codefathom.server.access.audit_list import AuditAction, AuditEntry, AuditList  # these need the extra, as above
     from codefathom.server.server_backup import restore_server_backup, write_server_backup
 
     if options.backup and options.restore:
@@ -74,7 +74,7 @@ def _save(options: ServeOptions, face: Face) -> None:
     act, path = (write_server_backup, options.backup) if options.backup else (restore_server_backup, options.restore)
     saved = act(data_dir, path)
     with closing(AuditList(data_dir, lambda: server.audit_days)) as audit:
-        action = "backup written" if options.backup else "backup restored"
+        action: AuditAction = "backup written" if options.backup else "backup restored"
         audit.add(AuditEntry(os.environ.get("USER", ""), "command", action, details=os.path.basename(path)))
     if face.common.json:
         face.write(to_json(asdict(saved)))

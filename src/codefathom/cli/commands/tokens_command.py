@@ -16,6 +16,7 @@ from codefathom.system.extras import install_line
 from codefathom.text.printable import show_text
 
 if TYPE_CHECKING:
+    from codefathom.server.access.audit_list import AuditAction
     from codefathom.server.access.token_table import StoredToken, TokenTable
 
 
@@ -48,7 +49,7 @@ def run(options: TokensOptions, face: Face) -> int:
         audit.close()
 
 
-def _make(options: TokensOptions, table: TokenTable, face: Face) -> tuple[str, str, str]:
+def _make(options: TokensOptions, table: TokenTable, face: Face) -> tuple[AuditAction, str, str]:
     from codefathom.server.http.user_roles import Grant, role_of  # needs the extra, as above
 
     made = table.make(options.name, Grant(role_of(options.role), options.project), options.days, "command line")
@@ -60,7 +61,7 @@ def _make(options: TokensOptions, table: TokenTable, face: Face) -> tuple[str, s
     return "token made", "", f"{made.token.name}: {_may(made.token)}"
 
 
-def _revoke(options: TokensOptions, table: TokenTable, face: Face) -> tuple[str, str, str]:
+def _revoke(options: TokensOptions, table: TokenTable, face: Face) -> tuple[AuditAction, str, str]:
     token = table.revoke(options.name)
     face.write(to_json(_shape(token)) if face.common.json else f"the token {token.name} is revoked\n")
     return "token revoked", "", token.name

@@ -6,11 +6,34 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from codefathom.server.access.token_table import ACCESS_FILE
 from codefathom.server.server_database import ServerDatabase
 from codefathom.source.secrets import mask
 
+# What the list says was done; the page has the words for each in its languages.
+AuditAction: TypeAlias = Literal[
+    "signed in",
+    "signed out",
+    "token made",
+    "token revoked",
+    "project added",
+    "project added and indexed",
+    "project changed",
+    "project removed",
+    "index started",
+    "index removed",
+    "job cancelled",
+    "watching started",
+    "watching stopped",
+    "store prepared",
+    "store compared",
+    "vectors moved",
+    "vectors removed",
+    "backup written",
+    "backup restored",
+]
 _DAY_S = 86_400.0
 _LONGEST = 1_000  # characters of details
 _TABLES = """
@@ -33,7 +56,7 @@ class AuditEntry:
 
     who: str
     kind: str  # nobody, token, person, or command: `fathom tokens` on the machine of the server
-    action: str
+    action: AuditAction
     project: str = ""
     details: str = ""
     at: float = 0.0

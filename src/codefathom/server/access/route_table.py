@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 from starlette.routing import compile_path
 
 from codefathom.errors import FathomError
+from codefathom.server.access.audit_list import AuditAction
 from codefathom.server.http.user_roles import Role
 
 # open: without signing in. own: all who have signed in, each sees what is his own. project: the role in the project.
@@ -27,7 +28,7 @@ class RouteRule:
     scope: Scope
     role: Role = Role.NONE  # in the project
     unnamed: Scope = "project"  # without a project in the query
-    action: str = ""  # as the audit list names it; "": it is not listed
+    action: AuditAction | Literal[""] = ""  # as the audit list names it; "": it is not listed
 
 
 _OPEN, _OWN, _SERVER = RouteRule("open"), RouteRule("own"), RouteRule("server")
@@ -37,15 +38,15 @@ _INDEXER = RouteRule("project", Role.INDEXER)
 _READER_OR_SERVER = RouteRule("project", Role.READER, unnamed="server")
 
 
-def _maintainer(action: str = "") -> RouteRule:
+def _maintainer(action: AuditAction | Literal[""] = "") -> RouteRule:
     return RouteRule("project", Role.MAINTAINER, action=action)
 
 
-def _admin(action: str = "") -> RouteRule:
+def _admin(action: AuditAction) -> RouteRule:
     return RouteRule("project", Role.ADMIN, action=action)
 
 
-def _server(action: str) -> RouteRule:
+def _server(action: AuditAction) -> RouteRule:
     return RouteRule("server", action=action)
 
 
