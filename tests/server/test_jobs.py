@@ -129,6 +129,22 @@ def test_a_job_runs_tells_its_steps_and_is_done(jobs: Jobs, stage: Stage) -> Non
     assert '"current_file": "a.py", "current": 1, "total": 2, "percent": 50.0' in channel.since(0).events[4].data
 
 
+@pytest.mark.parametrize("end", ["cancelled", "dead"])
+def test_a_job_whose_index_is_whole_is_done_however_the_first_map_ends(jobs: Jobs, stage: Stage, end: str) -> None:
+    job = jobs.submit("p", "/r")
+    process = stage.wait()
+    process.say(Step("write"), REPORT, Step("map", total=9_000))
+    wait_until(lambda: (jobs.get(job.id) or job).step.phase == "map")
+    if end == "cancelled":
+        jobs.cancel(job.id)
+    else:
+        process.say(over=True)
+    ended = jobs.wait(job.id, LONG_S)
+    assert ended is not None
+    assert (ended.state, ended.report, ended.trouble) == ("done", REPORT, None)
+    assert process.is_ended.is_set() is (end == "cancelled")
+
+
 def test_progress_can_be_seen_at_any_time(jobs: Jobs, stage: Stage) -> None:
     job = jobs.submit("p", "/r")
     stage.wait().say(Step("index", "a.py", 1, 2))

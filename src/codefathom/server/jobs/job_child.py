@@ -95,12 +95,12 @@ def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> It
             continue
         yield from _new(event.failures, told)
         if isinstance(event, IndexReport):
-            # Searches have the new index already; a first map may take longer than they are given. What keeps it from
-            # being made is told to those who ask for it.
+            # Searches have the new index already; a first map may take longer than they are given. However that ends,
+            # the index is whole, and what keeps a map from being made is told to those who ask for it.
+            yield report_of(event, engine.status())
             with suppress(FathomError):
                 for n_files in engine.rank_files():
                     yield Step("map", total=n_files)
-            yield report_of(event, engine.status())
         else:
             yield pace.step(event, time.monotonic())
 

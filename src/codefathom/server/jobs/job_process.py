@@ -26,7 +26,10 @@ class RunningJob(Protocol):
     """A job that is being carried out."""
 
     def messages(self) -> Iterator[Message]:
-        """Yield the messages of the job, a Report, a StoreReport, a PathOutcome or a Trouble last."""
+        """Yield the messages of the job, a Report, a StoreReport, a PathOutcome or a Trouble last.
+
+        A Step of a map that is made besides may follow a Report.
+        """
         ...
 
     def end(self) -> None:
@@ -79,7 +82,7 @@ class Process:
             for line in process.stdout:
                 message = message_of(line.decode("utf-8", "replace"))
                 if message is not None:
-                    is_told = isinstance(message, Report | StoreReport | Trouble | PathOutcome)
+                    is_told |= isinstance(message, Report | StoreReport | Trouble | PathOutcome)
                     yield message
             status = process.wait()
             if not is_told:

@@ -183,16 +183,23 @@ class Jobs:
             return next((job for job in kept if not job.move_to), None)
 
     def cancel(self, job_id: str) -> IndexJob | None:
-        """End a job that waits or runs, and return it; one that has ended stays as it is. None for an unknown one."""
+        """End a job that waits or runs, and return it; one that has ended stays as it is. None for an unknown one.
+
+        A job whose index is whole, and which only makes the first map, is done.
+        """
         with self._lock:
             job = self._live.get(job_id)
             if job is None:
                 return self._table.get(job_id)
-            ended = self._end(job, "cancelled")
-            if run := self._runs.get(job_id):
+            run = self._runs.get(job_id)
+            if run is not None and isinstance(run.end, Report):
+                self._conclude(job_id, run)
+            else:
+                self._end(job, "cancelled")
+            if run is not None:
                 self._drop(run)
             self._start_next()
-            return ended
+            return self.get(job_id)
 
     def forget(self, project_id: str) -> None:
         """Cancel and forget the jobs of a project that is removed."""
