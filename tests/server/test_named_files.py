@@ -164,7 +164,7 @@ def test_texts_that_are_on_no_disk_are_kept_searched_shown_and_removed(ready: ht
     (folder,) = [entry for entry in tree if entry["name"] == "texts://"]
     inside = ready.get("/file-tree", params={"project_id": "shop", "folder": folder["path"]}).json()["entries"]
     assert [(entry["path"], entry["is_folder"]) for entry in inside] == [("texts://notes", True)]
-    large = {"large.txt": "walrus\n" * 200_000}
+    large = {"large.txt": ("walrus " * 20 + "\n") * 10_000}
     assert ready.post("/projects/shop/files", json={"texts": large}).json()["added"] == ["texts://large.txt"]
     gone = ready.post("/projects/shop/files", json={"texts": dict.fromkeys(["notes/meeting.md", "large.txt"])}).json()
     assert gone["removed"] == ["texts://large.txt", "texts://notes/meeting.md"]
