@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +18,7 @@ from codefathom.fleet.fleet import Fleet
 from codefathom.fleet.manifest import Manifest
 from codefathom.fleet.name_filter import NameFilter
 from codefathom.fleet.shards import SHARDS
+from codefathom.source.revisions.git_program import output_of_git
 from codefathom.stores.catalog import packed_references
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 
@@ -64,11 +66,25 @@ def catalogue_in_force(fleet: Fleet) -> Path:
 def test_a_change_reads_what_has_changed(team: Fleet, shop: Path) -> None:
     change(shop)
     # The names of two documents that are written anew, and nothing that is as it was is compared row by row.
-    n_rows = n_calls_of(cast(FunctionType, packed_references.inflated), lambda: team.index())
+    n_rows = n_calls_of(cast(FunctionType, packed_references.inflated), team.index)
     assert 0 < n_rows <= 4, f"{n_rows} of {N_FILES + 1} documents were read"
     names = names_in_filter(team)
     for name in ("freshly_written", "newly_called", "AddedLater", "helper_7", "other_20"):
         assert names.may_have(name)
+
+
+def test_a_clone_that_is_as_before_costs_one_process_of_git(team: Fleet, tmp_path: Path) -> None:
+    for number in range(3):
+        folder = tmp_path / "clones" / f"clone_{number}"
+        folder.mkdir(parents=True)
+        (folder / "code.py").write_text(f"def of_clone_{number}(): pass\n")
+        git = ("git", "-C", str(folder), "-c", "user.name=A", "-c", "user.email=a@example.org")
+        for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "first")):
+            subprocess.run([*git, *words], check=True, capture_output=True, timeout=60)
+    team.add([str(tmp_path / "clones")])
+    team.index()
+    assert n_calls_of(cast(FunctionType, output_of_git), team.index) == 3
+    assert [item.branch for item in team.status().repositories] == ["main", "main", "main", ""]
 
 
 def test_the_copy_that_a_version_begins_with_is_compared(team: Fleet, shop: Path) -> None:
