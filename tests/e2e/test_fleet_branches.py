@@ -157,6 +157,7 @@ def test_lists_are_kept_to_a_branch(team: Fleet, shop: Path) -> None:
         assert set(symbols("token")) == MAIN
         assert set(symbols("token branch:release-2")) == own - {"shop@release-2/uses.py"} | {"shop/same.py"}
         assert symbols("branch:release-2 in_", limit=1) == ["shop@release-2/uses.py"]
+        assert engine.n_symbols("branch:release-2 token") == len(symbols("token branch:release-2"))
         assert symbols("rotate_token branch:main") == ["shop/rotate.py"]
         assert set(symbols("legacy branch:release-2", symbol_kind="import")) == {"shop@release-2/uses.py"}
 
