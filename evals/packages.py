@@ -1,10 +1,12 @@
 """Fetches very many packages of Python and npm, a folder for each: the repositories of a large fleet.
 
     python -m evals.packages FOLDER [--count 2000] [--versions 100]
+    python -m evals.packages FOLDER --package npm:express --count 64
 
 Begins with some packages, and goes on with those that they need, breadth first, so that most of them are in real use.
 Of each the archive of its source is unpacked: of npm the newest version, of PyPI the newest sdist. `--versions` of them
-come in three versions. What is there already is not fetched again. Nothing of a package is run.
+come in three versions. What is there already is not fetched again. With `--package` the newest versions of one package
+alone are fetched. Nothing of a package is run.
 """
 
 from __future__ import annotations
@@ -59,10 +61,17 @@ def main() -> None:
     parser.add_argument(
         "--versions", type=int, default=100, help="packages of each registry that come in three versions"
     )
+    parser.add_argument("--package", default="", help="npm:NAME or pypi:NAME, of which the newest versions are fetched")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     here = {place.name for place in options.folder.iterdir()}
     with ThreadPoolExecutor(_N_THREADS) as pool, ThreadPoolExecutor(_N_THREADS) as asking:
+        if options.package:
+            registry, _, name = options.package.partition(":")
+            archives = {"npm": _npm, "pypi": _pypi}[registry](name, options.count).archives
+            taken = pool.map(lambda archive: _unpack(archive, options.folder), archives)
+            print(f"{len(list(filter(None, taken)))} versions")
+            return
         sources = ((_npm, _NPM), (_pypi, _PYPI))
         both = zip(*(_archives(asking, look, names, options.versions) for look, names in sources), strict=False)
         wanted = (archive for archive in chain.from_iterable(both) if archive.name not in here)
@@ -88,14 +97,17 @@ def _archives(pool: ThreadPoolExecutor, look: Any, names: str, n_several: int) -
         names_now = following
 
 
-def _npm(name: str) -> _Found:
+def _npm(name: str, n_versions: int = 3) -> _Found:
     told = _json(f"https://registry.npmjs.org/{urllib.parse.quote(name, safe='@')}")
     newest = told.get("dist-tags", {}).get("latest", "")
     versions = told.get("versions", {})
     if newest not in versions:
         return _Found((), ())
     same = name.replace("@", "").replace("/", "-")
-    numbers = [newest, *islice((each for each in reversed(versions) if each != newest and "-" not in each), 2)]
+    numbers = [
+        newest,
+        *islice((each for each in reversed(versions) if each != newest and "-" not in each), n_versions - 1),
+    ]
     archives = [
         _Archive(f"npm-{same}" + (f"-{number}" if number != newest else ""), versions[number]["dist"]["tarball"])
         for number in numbers
@@ -104,12 +116,12 @@ def _npm(name: str) -> _Found:
     return _Found(tuple(archives), (*(info.get("dependencies") or ()), *(info.get("devDependencies") or ())))
 
 
-def _pypi(name: str) -> _Found:
+def _pypi(name: str, n_versions: int = 3) -> _Found:
     told = _json(f"https://pypi.org/pypi/{urllib.parse.quote(name)}/json")
     if not told:
         return _Found((), ())
     newest = told["info"]["version"]
-    numbers = [newest, *islice((each for each in reversed(told["releases"]) if each != newest), 2)]
+    numbers = [newest, *islice((each for each in reversed(told["releases"]) if each != newest), n_versions - 1)]
     archives = [
         _Archive(f"pypi-{name}" + (f"-{number}" if number != newest else ""), file["url"])
         for number in numbers

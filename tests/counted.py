@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any, NamedTuple
 
 import pytest
@@ -34,6 +35,25 @@ def n_python_calls(work: Callable[[], object]) -> int:
         work()
     finally:
         sys.setprofile(before)
+    return n_calls
+
+
+def n_calls_of(function: FunctionType, work: Callable[[], object]) -> int:
+    """Return how often a function was entered, in this thread and in those that were started meanwhile."""
+    n_calls = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal n_calls
+        n_calls += event == "call" and frame.f_code is function.__code__
+
+    before = sys.getprofile()
+    threading.setprofile(count)
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
     return n_calls
 
 

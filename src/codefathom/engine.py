@@ -31,6 +31,7 @@ from codefathom.question.extents import USUAL_DEPTH, USUAL_LIMIT, USUAL_MAP_TOKE
 from codefathom.question.question import Question
 from codefathom.question.question_options import EdgeOptions, question_of
 from codefathom.search.filter.filter_options import kind_named
+from codefathom.search.question.query import branch_words
 from codefathom.types import (
     BlamedLines,
     CommitMark,
@@ -293,6 +294,9 @@ class Engine(Upkeep, SavedIndex):
     def n_symbols(self, query: str = "", *, path: str = "", kind: str = "") -> int:
         """Return the number of symbols that `symbols` gives without a limit."""
         check_texts(query, path, kind)
+        if branch_words(query).where is not None:
+            page: SomeSymbols = result_of(self, Question(query, path=path, symbol_kind=kind, limit=1, kind="symbols"))
+            return page.n_symbols
 
         def count() -> int:
             with reading(self.current.believed(), whole=True) as opened:

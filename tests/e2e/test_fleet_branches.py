@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.git_over_http import Repositories, serving_git
@@ -21,7 +22,7 @@ from codefathom.fleet.manifest import Manifest
 from codefathom.fleet.readers_file import READERS, reader_rules
 from codefathom.project.location import locate
 from codefathom.project.repository_sight import sight_of, words_of_person
-from codefathom.question.question import Question
+from codefathom.question.question import Kind, Question
 from codefathom.types import SearchResult
 
 SAME = "def shared_token(user):\n    return user.token\n"
@@ -135,6 +136,47 @@ def test_a_branch_is_asked_only_where_the_question_says_so(team: Fleet) -> None:
     assert "main, release-2, release/3, trunk" in str(error.value.hint)
 
 
+def test_lists_are_kept_to_a_branch(team: Fleet, shop: Path) -> None:
+    """`branch:` means the same in a list of symbols, in connections and in a map as in a search."""
+    git(shop, "checkout", "-q", "release-2")
+    commit(shop, uses="from legacy import legacy_token\n\n\ndef in_old_shop(user):\n    return legacy_token(user)\n")
+    git(shop, "checkout", "-q", "main")
+    commit(shop, uses="from same import shared_token\n\n\ndef in_new_shop(user):\n    return shared_token(user)\n")
+    team.index()
+    own = {"shop@release-2/rotate.py", "shop@release-2/legacy.py", "shop@release-2/uses.py"}
+    with Engine(locate(team.root, is_root=True)) as engine:
+
+        def answer(kind: Kind, text: str, **options: Any) -> Any:
+            return list(engine.answer(Question(text, kind, **options)))[-1]
+
+        def symbols(text: str, **options: Any) -> list[str]:
+            page = answer("symbols", text, **options)
+            assert options or page.n_symbols == len(page.symbols)
+            return [item.path for item in page.symbols]
+
+        assert set(symbols("token")) == MAIN
+        assert set(symbols("token branch:release-2")) == own - {"shop@release-2/uses.py"} | {"shop/same.py"}
+        assert symbols("branch:release-2 in_", limit=1) == ["shop@release-2/uses.py"]
+        assert engine.n_symbols("branch:release-2 token") == len(symbols("token branch:release-2"))
+        assert symbols("rotate_token branch:main") == ["shop/rotate.py"]
+        assert set(symbols("legacy branch:release-2", symbol_kind="import")) == {"shop@release-2/uses.py"}
+
+        edges = answer("related", "@@legacy_token branch:release-2")
+        assert {edge.path for edge in edges.edges} == {"shop@release-2/uses.py"}
+        assert {edge.path for edge in answer("related", "@@shared_token branch:main").edges} == {"shop/uses.py"}
+        with pytest.raises(UsageError, match="no symbol is called 'legacy_token'"):
+            answer("related", "@@legacy_token branch:main")
+
+        parts = answer("map", "branch:release-2", as_parts=True)
+        assert {part.path for part in parts.parts} == own | {"shop/same.py"}
+        assert parts.n_files == len(own) + 1
+        asked = answer("map", "legacy token branch:release-2", as_parts=True)
+        assert {part.path for part in asked.parts} == own | {"shop/same.py"}
+        for kind in ("symbols", "related", "map"):
+            with pytest.raises(UsageError, match="no branch 'work/me'"):
+                answer(kind, "token branch:work/me")
+
+
 def test_equal_files_are_indexed_once_and_cost_no_frequency(team: Fleet, shop: Path, tool: Path) -> None:
     status = team.status()
     assert sum(shard.n_files for shard in status.shards) == 5
@@ -219,6 +261,9 @@ def test_a_project_has_no_branches_to_ask(shop: Path) -> None:
         engine.index()
         with pytest.raises(UsageError, match="only a fleet knows the branches"):
             engine.search("token branch:main")
+        for kind in ("symbols", "related", "map"):
+            with pytest.raises(UsageError, match="only a fleet knows the branches"):
+                list(engine.answer(Question("rotate_token branch:main", kind)))
 
 
 def test_branches_of_an_address(tmp_path: Path) -> None:

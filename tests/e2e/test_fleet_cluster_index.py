@@ -11,7 +11,8 @@ from threading import Thread
 
 import pytest
 from tests.e2e.ray_nodes import PACKAGE, Nodes, needs_ray, other_code, three_nodes
-from tests.waiting import comes, join
+from tests.e2e.test_fleet_branches import commit, git
+from tests.waiting import LONG_S, comes, join
 
 from codefathom import Engine
 from codefathom.cli import main
@@ -21,6 +22,7 @@ from codefathom.fleet.fleet import Fleet
 from codefathom.fleet.fleet_run import FleetReport
 from codefathom.fleet.shards import SHARDS
 from codefathom.project.location import locate
+from codefathom.question.question import Question
 from codefathom.types import Progress
 
 ROOMS = ("question", "text", "providers")
@@ -88,6 +90,44 @@ def test_shards_of_tasks_are_those_of_one_machine(cluster: Nodes, rooms: list[st
         assert answers(there) == answers(here)
         again = there.index()
         assert (again.n_shards_made, again.generation) == (0, 2)
+
+
+@needs_ray
+def test_branches_are_indexed_and_asked_as_on_one_machine(
+    cluster: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    git(shop, "init", "-q", "-b", "main")
+    commit(shop, same="def shared_token(user):\n    return user.token\n", rotate="def rotate_token(user): pass\n")
+    git(shop, "checkout", "-q", "-b", "release-2")
+    commit(shop, legacy="from same import shared_token\n\n\ndef old_token(user):\n    return shared_token(user)\n")
+    git(shop, "checkout", "-q", "main")
+    for name in ("far", "near"):
+        with Fleet.make(name) as fleet:
+            fleet.add([str(shop)])
+            (Path(fleet.root) / "fathom.toml").write_text('[source]\nfleet_branches = ["release-*"]\n')
+    with on_cluster("far", cluster) as far, Fleet.make("near") as near:
+        for fleet in (far, near):
+            assert fleet.index().failures == ()
+        assert folders(far) == folders(near)
+        with Engine.open(near.root) as here:
+            search = here.settings.search._replace(fleet_cluster=cluster.address, fleet_timeout_s=LONG_S)
+            with Engine.open(near.root, settings=here.settings._replace(search=search)) as there:
+                for words in ("token", "token branch:release-2", "token branch:*", "token repo:shop@release-2"):
+                    first, second = here.search(words, limit=10), there.search(words, limit=10)
+                    assert [(hit.chunk, hit.score, hit.reason) for hit in first.hits] == [
+                        (hit.chunk, hit.score, hit.reason) for hit in second.hits
+                    ], words
+                    assert first.hits and (first.branches, second.partial) == (second.branches, None)
+                questions = (
+                    Question("token branch:release-2", "symbols"),
+                    Question("@@shared_token branch:release-2", "related"),
+                    Question("branch:release-2", "map", as_parts=True),
+                )
+                for question in questions:
+                    assert list(here.answer(question))[-1] == list(there.answer(question))[-1]
 
 
 @needs_ray

@@ -399,7 +399,10 @@ class FleetRun:
         listed = (item for item in self._manifest.repositories() if item.slot == slot)
         trees = {item.name: tree_of(item.place, item.state) for item in listed}
         damaged = self._changes.damaged.get(slot)
-        order = ShardOrder(slot, files, trees, None if damaged else before, damaged.path if damaged else "")
+        if damaged:
+            order = ShardOrder(slot, files, trees, None, damaged=damaged.path)
+        else:
+            order = ShardOrder(slot, files, trees, before, self._manifest.names_of(slot))
         if before is not None and before.folder == folder_name(order, self._place):
             return None  # what is in force is never opened for writing
         return order

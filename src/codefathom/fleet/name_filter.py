@@ -11,6 +11,7 @@ from hashlib import blake2b
 
 _BITS, _LOOKS = 10, 6
 _LEAST = 64  # bytes
+_MOST_FULL = 0.55  # of the bits: then three in a hundred are one "perhaps" too many
 # SQLite compares names without case in these letters only.
 _LOWER = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 
@@ -25,11 +26,18 @@ class NameFilter:
     def of(cls, names: Iterable[str]) -> NameFilter:
         """Return the filter of some names."""
         distinct = {name.translate(_LOWER) for name in names}
-        bits = bytearray(max(len(distinct) * _BITS // 8 + 1, _LEAST))
-        for name in distinct:
-            for place in _places(name, len(bits)):
-                bits[place >> 3] |= 1 << (place & 7)
-        return cls(bytes(bits))
+        return cls(_with(bytearray(max(len(distinct) * _BITS // 8 + 1, _LEAST)), distinct))
+
+    def with_names(self, names: Iterable[str]) -> NameFilter | None:
+        """Return the filter of further names, too; None where it would say "perhaps" too often.
+
+        Names that are gone stay in it until it is made anew.
+        """
+        if not self._bits:
+            return None
+        bits = _with(bytearray(self._bits), {name.translate(_LOWER) for name in names})
+        is_full = int.from_bytes(bits).bit_count() > 8 * _MOST_FULL * len(bits)
+        return None if is_full else NameFilter(bits)
 
     @property
     def content(self) -> bytes:
@@ -40,6 +48,13 @@ class NameFilter:
         """Return False if the name is certainly not among the names."""
         places = _places(name.translate(_LOWER), len(self._bits))
         return not self._bits or all(self._bits[place >> 3] >> (place & 7) & 1 for place in places)
+
+
+def _with(bits: bytearray, names: Iterable[str]) -> bytes:
+    for name in names:
+        for place in _places(name, len(bits)):
+            bits[place >> 3] |= 1 << (place & 7)
+    return bytes(bits)
 
 
 def _places(name: str, n_bytes: int) -> Iterator[int]:

@@ -37,7 +37,7 @@ from codefathom.project.repository_sight import BRANCH_MARK
 from codefathom.providers.base import Embedder
 from codefathom.question.question import Question
 from codefathom.remote.vector_stores import vector_folder
-from codefathom.search.question.query import parse_query
+from codefathom.search.question.query import branch_words, parse_query
 from codefathom.source.scan import FileTree
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import Catalog
@@ -170,7 +170,10 @@ def _asks_for_branches(question: Question) -> bool:
         if asks_for_branches(query.where):
             return True
     else:
-        paths.append(question.text.lstrip("@"))
+        target, of_branches = branch_words(question.text)
+        if of_branches is not None:
+            return True
+        paths.append(target.lstrip("@"))
     return asks_for_branches(where) or any(BRANCH_MARK in path.lstrip("@").partition("/")[0] for path in paths)
 
 

@@ -19,6 +19,7 @@ from codefathom.project.location import Location, index_place
 from codefathom.source.scan import FileTree
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.schema import FORMAT, format_to_bring_up
+from codefathom.stores.database import clone_sealed
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.registry import Registry
@@ -37,6 +38,7 @@ class ShardOrder(NamedTuple):
     files: Sequence[ListedFile]
     trees: Mapping[str, FileTree]  # by repository
     before: Shard | None  # the version in force, from which this one begins
+    names: bytes = b""  # of that version, see `NameFilter`
     damaged: str = ""  # the folder of a version that is damaged: this one is made from the files, in another folder
 
 
@@ -92,8 +94,9 @@ def build(order: ShardOrder, place: Location, on_progress: Callable[[Progress], 
     shards = Folder(place.root).below(SHARDS)
     shards.make()
     own = _place_of(place, shards.below(folder), order)
+    since = None  # the generation of the version before, where this one begins with it
     if order.before is not None and order.before.folder != folder and not shards.below(folder).file(CATALOGUE).kind():
-        _copy(order.before, own, place)
+        since = _copy(order.before, own, place)
     index = CurrentIndex(own, on_progress, lambda _: None, wrap_model=lambda model: model, first_index_wait_s=None)
     with closing(index):
         index.opened.catalog.begin_keys_after(order.slot << KEYS_OF_SHARD)
@@ -106,7 +109,7 @@ def build(order: ShardOrder, place: Location, on_progress: Callable[[Progress], 
         lexical = index.opened.views.lexical
         if not lexical.n_chunks or not documents:
             return None
-        names = NameFilter.of(catalog.used_names())
+        names = _names(catalog, order.names, since)
         shard = Shard(
             order.slot,
             folder,
@@ -122,6 +125,12 @@ def build(order: ShardOrder, place: Location, on_progress: Callable[[Progress], 
     return BuiltShard(shard, names.content, [document.path for document in documents], parts)
 
 
+def _names(catalog: Catalog, before: bytes, since: int | None) -> NameFilter:
+    """Return the filter of the names of a version: that of the version before, with the names of what is new."""
+    names = None if since is None else NameFilter(before).with_names(catalog.used_names(since))
+    return NameFilter.of(catalog.used_names()) if names is None else names
+
+
 def _place_of(place: Location, folder: Folder, order: ShardOrder) -> Location:
     tree = ShardTree(order.trees, [item.file for item in order.files])
     index = place.settings.index._replace(siblings=False, purposes=False)
@@ -135,15 +144,18 @@ def _place_of(place: Location, folder: Folder, order: ShardOrder) -> Location:
     )
 
 
-def _copy(before: Shard, own: Location, place: Location) -> None:
-    """Begin a version with a copy of the one before. Its files of words and vectors get a second name."""
+def _copy(before: Shard, own: Location, place: Location) -> int:
+    """Begin a version with a copy of the one before, and return its generation.
+
+    Its files of words and vectors get a second name.
+    """
     source, target = Folder(place.root).below(SHARDS).below(before.folder), own.index_folder
     target.make()
-    target.file(CATALOGUE).clone(source.file(CATALOGUE))
+    clone_sealed(source.file(CATALOGUE), target.file(CATALOGUE))
     word, registry = os.urandom(16).hex(), Registry(place.state_dir)
     with closing(Catalog.open(target.file(CATALOGUE))) as catalog:
         catalog.mark(word)
-        identity = catalog.identity
+        identity, generation = catalog.identity, catalog.generation
     if not registry.add(index_place(own), word):
         raise IndexingError(
             f"cannot write into {place.state_dir!r}", hint="set FATHOM_STATE_DIR to a folder that can be written"
@@ -152,6 +164,7 @@ def _copy(before: Shard, own: Location, place: Location) -> None:
     for name in source.names():
         if name.startswith("vectors-"):
             FlatVectorStore(target.below(name), 1).take(source.below(name))
+    return generation
 
 
 def older_format(shard: Shard, root: str) -> int:

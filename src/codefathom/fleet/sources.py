@@ -232,14 +232,28 @@ def version_of(place: str, rules: ScanRules, ref: str = "HEAD") -> RepositoryVer
     """Return the files of a repository: of a clone those of HEAD, or of a name of `branches_of`. Raises SourceError."""
     by_rules = blake2b(repr(rules).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     if is_repository(place):
-        head = revision(place, ref)
-        tree = head.tree()
-        return RepositoryVersion(f"{tree.commit} {by_rules}", tree, _branch_of(head.target))
+        head = _head_of(place, ref)
+        return RepositoryVersion(f"{head.commit} {by_rules}", GitTree(place, head.commit, ""), _branch_of(head.target))
     if not os.path.isdir(place):
         raise SourceError(f"the folder {place!r} is gone", hint="put it back, or take its source out of the fleet")
     files = FolderFiles(place)
     digest = blake2b(repr(files.scan(rules).files).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     return RepositoryVersion(f"{digest} {by_rules}", files)
+
+
+class _Head(NamedTuple):
+    commit: str
+    target: str  # full name of a branch; else no such name
+
+
+def _head_of(place: str, ref: str) -> _Head:
+    """Return the commit of a name by one process of git: a run asks for that of each of thousands of clones."""
+    with suppress(SourceError):
+        commit, target, *_ = output_of_git(place, "rev-parse", f"{ref}^{{commit}}", "--symbolic-full-name", ref).split()
+        if is_commit(commit):
+            return _Head(commit, target)
+    named = revision(place, ref)  # says what is wrong
+    return _Head(named.tree().commit, named.target)
 
 
 def tree_of(place: str, state: str) -> FileTree:

@@ -34,7 +34,7 @@ from codefathom.question.question import Kind, Question
 from codefathom.search.filter.filter_options import IMPORT, kind_named
 from codefathom.search.pipeline import search as search_index
 from codefathom.search.question.history_words import asks_for_history
-from codefathom.search.question.query import parse_query
+from codefathom.search.question.query import branch_words, parse_query
 from codefathom.search.request import SearchRequest
 from codefathom.search.verdict import of_several
 from codefathom.source.masks import MASK
@@ -198,12 +198,16 @@ def n_symbols(opened: OpenedProject, query: str, path: str, kind: str) -> int:
 
 def symbols(index: CurrentIndex, question: Question) -> SomeSymbols:
     """Return a page of symbols; see `Engine.symbols`."""
-    query, path, offset = question.text, question.path, question.offset
+    (query, branches), path, offset = branch_words(question.text), question.path, question.offset
     check_texts(query, path, question.symbol_kind)
     limit = limit_of(question)
     kind = kind_named(question.symbol_kind) if question.symbol_kind else ""
     index.refresh()
     with reading(index.believed(), whole=True) as opened:
+        if branches is not None:
+            from codefathom.project.kept_branches import kept_files, kept_symbols
+
+            return kept_symbols(opened, question, query, kind, kept_files(index, branches))
         if kind == IMPORT:
             from codefathom.project.browsing import imports
 
@@ -223,14 +227,19 @@ def map_parts(index: CurrentIndex, question: Question) -> MapParts:
 
     check_texts(*question.files, *question.folders)
     look = Question(task_of(question.text), where=question.where, limit=_MAP_HITS, level="chunk")
-    result = search(index, look) if question.text else None
+    words, branches = branch_words(question.text)
+    result = search(index, look) if words else None
     index.refresh()
     # What does not answer the question draws nothing into the map.
     hits = result.hits if result and not result.unanswerable else ()
     with reading(index.believed(), whole=True) as opened:
         request = MapRequest(hits, question.files, question.folders)
         most = question.limit if question.as_parts else most_parts(question)
-        if most is None:
+        if branches is not None:
+            from codefathom.project.kept_branches import kept_files
+
+            parts = map_parts(opened.catalog, request).of_files(kept_files(index, branches))
+        elif most is None:
             parts = map_parts(opened.catalog, request)
         elif not any(request) and most <= MOST_KEPT:
             parts = usual_parts(opened.catalog)
@@ -297,15 +306,18 @@ def _place(question: Question, opened: OpenedProject) -> Place:
 
 
 def _related(index: CurrentIndex, question: Question) -> Iterator[RelatedResult]:
+    from codefathom.project.kept_branches import kept_files
     from codefathom.search.graph.related import connections
 
     check_texts(question.text)
     limit_of(question)  # it is checked before anything is looked up
+    target, branches = branch_words(question.text)
     index.refresh()
 
     def ask() -> RelatedResult:
+        is_kept = None if branches is None else kept_files(index, branches)
         with reading(index.believed(), whole=True) as opened:
-            result = connections(opened.catalog, question, opened.files_with)
+            result = connections(opened.catalog, replace(question, text=target), opened.files_with, is_kept)
         if not (notes := index.partial_notes()):
             return result
         return replace(result, limitations=(*notes, *result.limitations), rest=replace(result.rest, is_exact=False))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
@@ -38,10 +38,13 @@ class EdgeChoice(NamedTuple):
 
     direction: Direction = "both"
     kinds: tuple[EdgeKind, ...] = ()  # none: all
+    is_kept: Callable[[str], bool] | None = None  # files that the list keeps to, by their paths
 
     def has(self, edge: Related) -> bool:
         """Return True for an edge that is shown."""
         is_onward = edge.kind in _ONWARDS
+        if self.is_kept is not None and not self.is_kept(edge.path):
+            return False
         if self.direction != "both" and is_onward != (self.direction == "callees"):
             return False
         is_kind = not self.kinds or _KIND_OF[edge.kind] in self.kinds

@@ -130,6 +130,11 @@ class MapParts(NamedTuple):
         n_behind = (self.n_behind[0] + n_files, self.n_behind[1] + len(behind) - n_files)
         return self._replace(parts=self.parts[:most], n_behind=n_behind)
 
+    def of_files(self, is_kept: Callable[[str], bool]) -> MapParts:
+        """Return the parts of some files; there must be none behind these."""
+        parts = tuple(part for part in self.parts if is_kept(part.path))
+        return self._replace(parts=parts, n_files=sum(part.symbol is None for part in parts))
+
     def behind(self, offset: int) -> MapParts:
         """Return the parts behind the first ones. Raises UsageError where there are none."""
         if offset and offset >= len(self.parts):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import compress
@@ -48,13 +48,16 @@ Kind = Literal["called by", "imported by", "references", "calls", "imports"]
 EVERY_EDGE = EdgeChoice()
 
 
-def connections(catalog: SearchCatalog, question: Question, files_with: FilesWith) -> RelatedResult:
+def connections(
+    catalog: SearchCatalog, question: Question, files_with: FilesWith, is_kept: Callable[[str], bool] | None = None
+) -> RelatedResult:
     """Return the edges that a question of the kind `related` asks for. Raises UsageError, as `related`.
 
-    Files with a name in which no use of it is seen are among them, or are counted.
+    With `is_kept`, only definitions and edges in such files are looked at and shown. Files with a name in which no use
+    of it is seen are among them, or are counted.
     """
     depth = USUAL_DEPTH["related"] if question.depth is None else question.depth
-    choice = EdgeChoice(question.direction, question.edge_kinds)
+    choice = EdgeChoice(question.direction, question.edge_kinds, is_kept)
     reach = _Reach(depth, limit_of(question), question.offset, choice, files_with)
     return _related(catalog, question.text, reach)
 
@@ -102,6 +105,8 @@ def _related_in(graph: CompilerGraph, target: str, reach: _Reach) -> RelatedResu
         if mark:
             raise _not_here(graph, f"@@{member.strip()}")
     definitions = [] if path or "/" in name else _definitions(graph, name)
+    if (is_kept := reach.choice.is_kept) is not None:
+        definitions = [item for item in definitions if is_kept(item.path)]
     if not (is_symbol or path or definitions):
         path = only_path(target, modules(name, graph.resolver.language_of))
     if path:

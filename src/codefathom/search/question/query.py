@@ -81,6 +81,13 @@ class UnwrappedQuery(NamedTuple):
     only_contexts: bool = False
 
 
+class BranchWords(NamedTuple):
+    """A text without the words that name branches, and the condition that these mean."""
+
+    text: str
+    where: Where | None
+
+
 def check_length(question: str) -> None:
     """Raise UsageError for a question that is longer than any that a person or a program means."""
     if len(question) > MAX_QUESTION:
@@ -125,6 +132,16 @@ def parse_query(text: str) -> Query:
         where=_where(marks),
         intent=_intent(remaining) if remaining else "symbol" if symbols else "path" if paths else "keywords",
     )
+
+
+def branch_words(text: str) -> BranchWords:
+    """Take `branch:` and `-branch:` out of a text that is no question for a search, such as the name of a symbol."""
+    words = [token[0] for token in _TOKEN.finditer(text)]
+    of_branches = [word for word in words if (field := _FIELD.fullmatch(word)) and field[2] == BRANCH]
+    if not of_branches:
+        return BranchWords(text, None)
+    rest = "".join(word for word in words if word not in of_branches)
+    return BranchWords(rest.strip(), parse_query(" ".join(of_branches)).where)
 
 
 def unwrap(text: str) -> UnwrappedQuery:

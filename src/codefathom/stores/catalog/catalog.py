@@ -738,10 +738,14 @@ class Catalog:
         """Return all names of symbols, as they are written."""
         return frozenset(row[0] for row in self._read("SELECT DISTINCT name COLLATE BINARY FROM symbols"))
 
-    def used_names(self) -> Iterator[str]:
-        """Yield the names that are defined or used, each at least once."""
-        yield from self.symbol_names()
-        for _, reference in self.soundness.references(self._packed(self._referring()), unpacked):
+    def used_names(self, since: int = -1) -> Iterator[str]:
+        """Yield the names that documents written after a generation define or use, each at least once."""
+        written = [row[0] for row in self._read("SELECT id FROM documents WHERE generation > ?", (since,))]
+        for start in range(0, len(written), _MAX_PARAMETERS):
+            part = written[start : start + _MAX_PARAMETERS]
+            named = f"SELECT DISTINCT name COLLATE BINARY FROM symbols WHERE document_id IN ({_marks(part)})"
+            yield from (row[0] for row in self._read(named, part))
+        for _, reference in self.soundness.references(self._packed(written), unpacked):
             yield reference.name
 
     # ---- files without an index, and counts
