@@ -6,14 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from codefathom.facts.paths import is_test
-from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.stores.conditions import field_named
 from codefathom.types import FACETS, NO_FACETS, Chunk, Facets, Filter, Where
 
 _PROJECT, *_NAMES = FACETS
 
 
-class Tally:
+class FacetCounts:
     """Counts places by what they have in common."""
 
     def __init__(self, where: Where | None) -> None:
@@ -35,11 +34,11 @@ class Tally:
         for counts, value in zip(self._counts, self._values(place, kind), strict=True):
             counts[value] += 1
 
-    def add_files(self, ranked: Iterable[RankedCandidate]) -> None:
+    def add_files(self, candidates: Iterable[Chunk]) -> None:
         """Count the files of some candidates, each once, and once with each kind that it is a place of."""
         paths: set[str] = set()
         pairs: set[tuple[str, str]] = set()
-        for (_, chunk, *_), *_ in ranked:
+        for chunk in candidates:
             if chunk.path not in paths:
                 paths.add(chunk.path)
                 self.add(chunk, "")
@@ -48,12 +47,12 @@ class Tally:
                 self._counts[1][chunk.kind] += 1
 
     def add_joined(
-        self, ranked: Iterable[RankedCandidate], touching: Mapping[int, Sequence[int]], n_most_joined: int
+        self, candidates: Iterable[tuple[int, Chunk]], touching: Mapping[int, Sequence[int]], n_most_joined: int
     ) -> None:
         """Count the places of some candidates, as many as a list has that is kept to a value: in each of these lists
         those that touch are one place while it has few."""
         joined: dict[tuple[int, str], set[int]] = defaultdict(set)
-        for (key, chunk, *_), *_ in ranked:
+        for key, chunk in candidates:
             neighbours = touching.get(key)
             if neighbours is None:
                 self.add(chunk, chunk.kind)

@@ -10,7 +10,7 @@ from itertools import islice, pairwise, takewhile
 from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
-from codefathom.search.facets import Tally
+from codefathom.search.facets import FacetCounts
 from codefathom.search.question.ranking_query import RankingQuery, last_of
 from codefathom.search.ranking.explain import best_line, best_name, matched_names, reasons
 from codefathom.search.ranking.rank import RankedCandidate
@@ -62,7 +62,7 @@ def cut_to_level(query: RankingQuery, ranked: Sequence[RankedCandidate], catalog
         listing = _symbols(query, ordered, catalog, cut)
     else:
         listing = _joined(_with_whole(ordered, catalog, cut) if cut.are_short_whole else ordered, catalog, cut)
-    tally = Tally(cut.where)
+    tally = FacetCounts(cut.where)
     are_enough = _are_candidates_enough(cut)
     if cut.facets and not are_enough:
         listing = _counted(listing, tally, cut)
@@ -99,7 +99,7 @@ def _are_candidates_enough(cut: Cut) -> bool:
     return cut.level == "chunk" and not cut.are_short_whole
 
 
-def _counted(listing: Iterator[_Place], tally: Tally, cut: Cut) -> Iterator[_Place]:
+def _counted(listing: Iterator[_Place], tally: FacetCounts, cut: Cut) -> Iterator[_Place]:
     """Pass on places and count them."""
     for place in listing:
         if place[1].score >= cut.min_score:
@@ -108,13 +108,14 @@ def _counted(listing: Iterator[_Place], tally: Tally, cut: Cut) -> Iterator[_Pla
         yield place
 
 
-def _count(ranked: Iterable[RankedCandidate], cut: Cut, tally: Tally) -> None:
+def _count(ranked: Iterable[RankedCandidate], cut: Cut, tally: FacetCounts) -> None:
     """Count the places that candidates make, also those that are not made."""
     high = [item for item in ranked if item.score >= cut.min_score] if cut.min_score else ranked
     if cut.level == "file":
-        tally.add_files(high)
+        tally.add_files(item.candidate.chunk for item in high)
     else:
-        tally.add_joined(high, _touching(high), MAX_JOINED)
+        pairs = ((candidate.key, candidate.chunk) for candidate, *_ in high)
+        tally.add_joined(pairs, _touching(high), MAX_JOINED)
 
 
 def _touching(ranked: Iterable[RankedCandidate]) -> Mapping[int, Sequence[int]]:
