@@ -23,7 +23,10 @@ FILES = {
     "sea/long.py": LONG.replace("carry", "ship"),
     "sea/tests/test_scale.py": "def test_weigh():\n    assert weigh(1)\n",
     "weigh.py": "def weigh(parcel, n=0):\n    return parcel\n",
-    **{f"land/{n}.py": f"from weigh import weigh\n\n\ndef drive_{n}(parcel):\n    return weigh(parcel, {n})\n" for n in range(120)},
+    **{
+        f"land/{n}.py": f"from weigh import weigh\n\n\ndef drive_{n}(parcel):\n    return weigh(parcel, {n})\n"
+        for n in range(120)
+    },
     "notes.md": "# Scales\n\nWe weigh parcels.\n\n## At sea\n\nWe weigh them twice.\n",
 }
 
