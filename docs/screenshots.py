@@ -37,6 +37,7 @@ _LEFT_OUT = shutil.ignore_patterns("static", "model", "__pycache__", "screenshot
 
 def main() -> int:
     """Make all pictures; return 1 when one is larger than a page of documents should load."""
+    expect.set_options(timeout=60_000)  # the server may share the machine with others
     FOLDER.mkdir(exist_ok=True)
     with indexed() as served, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_OPTIONS)

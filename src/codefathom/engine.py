@@ -228,6 +228,7 @@ class Engine(Upkeep, SavedIndex):
         mode: Mode | None = None,
         where: Where | None = None,
         min_score: float = 0.0,
+        facets: bool = False,
         files: Sequence[str] = (),
         commits: bool = False,
         on_file: OnFile = lambda _: None,
@@ -237,6 +238,8 @@ class Engine(Upkeep, SavedIndex):
         There are at most `limit` hits, those behind the `offset` first ones; `SearchResult.rest` tells how the list
         goes on. In the modes "regex", "symbol" and "graph" it has all places there are, else those that may answer.
 
+        With `facets`, `SearchResult.facets` tells how many places of the whole list are in each language, kind, folder
+        and so on, as far as the candidates of the search tell.
         With `files`, only these files and folders are searched, and what has changed in them is taken in first,
         whatever `search.refresh` says; see `update`. A path that is no file of the index is named in `degraded`.
         With `commits` the hits are commits of git (`Hit.commit`) in the place of files; see `Settings.history`.
@@ -253,6 +256,7 @@ class Engine(Upkeep, SavedIndex):
             level=level,
             mode=mode,
             min_score=min_score,
+            facets=facets,
             limit=limit,
             offset=offset,
             commits=commits,

@@ -17,10 +17,12 @@ from codefathom.search.ranking.excerpt import window
 from codefathom.search.verdict import of_several
 from codefathom.text.printable import cut_line, escape_json
 from codefathom.types import (
+    FACETS,
     Backup,
     Branches,
     Check,
     Context,
+    Facets,
     Failure,
     Hit,
     IndexReport,
@@ -107,6 +109,16 @@ def rest_shape(rest: Rest, offset: int, n_shown: int) -> dict[str, Any]:
         "n_left_out_is_exact": rest.is_exact,
         "next_offset": rest.next_offset(offset, n_shown),
     }
+
+
+def facets_shape(facets: Facets) -> dict[str, Any]:
+    """Return the counts of a list as JSON, the most frequent values first."""
+    counts = {
+        name: [{"value": value, "n": n} for value, n in sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))]
+        for name in FACETS
+        for counted in (facets.counts.get(name, {}),)
+    }
+    return {"is_whole": facets.is_whole, "n_places": facets.n_places, **counts}
 
 
 def search_shape(result: SearchResult, detail: HitDetail = _WHOLE, n_hits: int | None = None) -> dict[str, Any]:

@@ -271,6 +271,26 @@ class Rest(QuickPickle):
 NO_REST = Rest()
 
 
+FACETS = ("project", "language", "kind", "dir", "is_test")
+
+
+@dataclass(frozen=True, slots=True)
+class Facets(QuickPickle):
+    """What the places of a list have in common, counted: by language, kind, dir, is_test, and project where it is asked
+    as one of several. Names and values are those of a filter; `is_test` is "true" or "false"."""
+
+    counts: Mapping[str, Mapping[str, int]]  # by name and value: the places of the list when it is kept to this value
+    is_whole: bool = False  # all places of the list were counted; False: there may be more
+
+    @property
+    def n_places(self) -> int:
+        """The number of places that were counted."""
+        return sum(self.counts.get("is_test", {}).values())
+
+
+NO_FACETS = Facets({})
+
+
 class UnaskedShard(NamedTuple):
     """A shard of a fleet that a question did not reach, or not to its end."""
 
@@ -314,6 +334,7 @@ class SearchResult(QuickPickle):
     has_marks: bool = False  # marks stand in the place of secrets
     partial: Partial | None = None  # the part of a fleet that was not searched; None: all of it was
     branches: Branches = None  # of the repositories of a fleet, which ones were searched; None: it has one of each
+    facets: Facets = NO_FACETS  # of the whole list, as far as it was read
 
     @property
     def suggestion(self) -> str:

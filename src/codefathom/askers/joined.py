@@ -54,8 +54,10 @@ from codefathom.search.graph.impact_part import in_project as impact_in_project
 from codefathom.search.graph.project_map import MapParts, ProjectMap, joined
 from codefathom.search.verdict import Verdict, of_several
 from codefathom.types import (
+    NO_FACETS,
     NO_REST,
     Context,
+    Facets,
     FileLines,
     FileOutline,
     FoundSymbol,
@@ -87,6 +89,7 @@ class FederatedSearch(NamedTuple):
     left_out: tuple[Skipped, ...] = ()  # of the paths that are searched, such as what a budget did not allow
     offset: int = 0  # of the first hit in the whole list
     rest: Rest = NO_REST  # of the list, behind these hits
+    facets: Facets = NO_FACETS  # of the list
 
     @property
     def verdict(self) -> Verdict:
@@ -275,6 +278,7 @@ class JoinedProjects:
         mode: Mode | None = None,
         where: Where | None = None,
         min_score: float = 0.0,
+        facets: bool = False,
         files: Sequence[str] = (),
     ) -> FederatedSearch:
         """Return the best places in all projects; see `Engine.search`.
@@ -291,6 +295,7 @@ class JoinedProjects:
             level=level,
             mode=mode,
             min_score=min_score,
+            facets=facets,
             limit=limit,
             offset=offset,
         )
@@ -415,8 +420,8 @@ class JoinedProjects:
         begins_anew = question.offset and not is_one
         own = replace(question, limit=reach(most, question.offset), offset=0) if begins_anew else question
         results, failed = self._searched({name: replace(own, files=owners.get(name, ())) for name in names})
-        hits, rest = merge(results, most, question.offset)
-        return FederatedSearch(hits, results, failed, self.roots, self.left_out, question.offset, rest)
+        hits, rest, facets = merge(results, most, question.offset)
+        return FederatedSearch(hits, results, failed, self.roots, self.left_out, question.offset, rest, facets)
 
     def _symbols_of_each(self, question: Question) -> FederatedSymbols:
         answers, failed = self._outcomes(question)
@@ -456,7 +461,7 @@ class JoinedProjects:
 
     def _search(self, question: Question) -> Iterator[SearchResult]:
         each = self._search_of_each(question)
-        yield as_one(each.results, each.failed, MergedHits(each.hits, each.rest), each.offset)
+        yield as_one(each.results, each.failed, MergedHits(each.hits, each.rest, each.facets), each.offset)
 
     def _symbols(self, question: Question) -> Iterator[SomeSymbols]:
         each = self._symbols_of_each(question)
@@ -484,7 +489,7 @@ class JoinedProjects:
         size = size_of(question, self.settings.context)
         limit = HITS_PER_FILE * size.max_files
         each = self._search_of_each(Question(question.text, limit=limit, level="chunk", where=question.where))
-        result = as_one(each.results, each.failed, MergedHits(each.hits, each.rest))
+        result = as_one(each.results, each.failed, MergedHits(each.hits, each.rest, each.facets))
         result = replace(result, problems=(*result.problems, *left_out_notes(each.left_out)))
         answering = {name: self._projects[name] for name in each.results}  # what has failed cannot be read either
         yield context(answering, for_prompt(result, anyway=question.anyway), size)

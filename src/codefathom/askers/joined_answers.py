@@ -276,6 +276,7 @@ def as_one(
         hits=tuple(map(in_project, merged.hits)),
         offset=offset,
         rest=merged.rest,
+        facets=merged.facets,
         generation=sum(result.generation for result in results.values()),
         problems=tuple(dict.fromkeys([*problems, *notes])),
         stale=any(result.stale for result in results.values()),

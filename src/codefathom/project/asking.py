@@ -139,6 +139,7 @@ def _search_now(index: CurrentIndex, question: Question, on_file: OnFile) -> Sea
             has_marks=has_marks,
             partial=partial,
             branches=index.branches_asked(),
+            facets=result.facets if partial is None else replace(result.facets, is_whole=False),
         )
 
 
@@ -457,6 +458,7 @@ def _request(question: Question, index: CurrentIndex) -> SearchRequest:
         mode=mode,
         where=where,
         min_score=question.min_score,
+        facets=question.facets,
         fusion=fusion(index.settings),
         expression_limit_s=settings.expression_timeout_s,
     )

@@ -47,6 +47,7 @@ class Question(QuickPickle):
     level: LevelName | None = None
     mode: Mode | None = None
     min_score: float = 0.0
+    facets: bool = False  # of a search: count what its places have in common
     depth: int | None = None  # of related and impact
     direction: Direction = "both"  # of related
     edge_kinds: tuple[EdgeKind, ...] = ()  # of related; none: all

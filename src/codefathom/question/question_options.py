@@ -230,6 +230,15 @@ OPTIONS: tuple[QuestionOption, ...] = (
         tool=OfTool("mode", usual="auto", words=_AGENT_MODES, is_listed=True),
     ),
     QuestionOption(
+        "facets",
+        ("search",),
+        "switch",
+        "count all places of the list by language, kind, folder, test and project",
+        fills="facets",
+        usual=False,
+        body=InBody(True),
+    ),
+    QuestionOption(
         "min_score",
         ("search",),
         "share",

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from codefathom.errors import UsageError
+from codefathom.search.facets import joined_facets
 from codefathom.search.ranking.fuse import reciprocal_rank
-from codefathom.types import Hit, Rest, SearchResult
+from codefathom.types import NO_FACETS, Facets, Hit, Rest, SearchResult
 
 # With the usual 60, ranks hardly count beside confidence: the surer project would come first as a whole. With 2, one of
 # half the confidence begins after the third hit of the other.
@@ -57,6 +58,7 @@ class MergedHits(NamedTuple):
 
     hits: tuple[ProjectHit, ...]
     rest: Rest  # of the list, behind these hits
+    facets: Facets = NO_FACETS  # of the list
 
 
 def merge(results: Mapping[str, SearchResult], limit: int, offset: int = 0) -> MergedHits:
@@ -70,14 +72,25 @@ def merge(results: Mapping[str, SearchResult], limit: int, offset: int = 0) -> M
     its rank in its own project, and the best has score 1. Equal files of two projects are there once, with the first of
     them. A single result stays as it is.
     """
+    copies: list[ProjectHit] = []
     if len(results) == 1:
         ordered = [ProjectHit(name, hit) for name, result in results.items() for hit in result.hits]
         offset -= next(iter(results.values())).offset
     else:
         ranked = _by_score(results) if order_of(results.values()) == BY_SCORE else _by_rank(results)
-        ordered = list(_without_copies(ranked))
+        all_hits = list(ranked)
+        ordered = list(_without_copies(all_hits))
+        kept = set(map(id, ordered))
+        copies = [item for item in all_hits if id(item) not in kept]
     hits = tuple(ordered[offset : offset + limit])
-    return MergedHits(hits, _rest([result.rest for result in results.values()], len(ordered) - offset - len(hits)))
+    rests = [result.rest for result in results.values()]
+    # Behind the hits of one project there may be copies of places of another one.
+    facets = joined_facets(
+        {name: result.facets for name, result in results.items()},
+        [item.hit.chunk for item in copies],
+        is_whole=len(results) == 1 or not any(rests),
+    )
+    return MergedHits(hits, _rest(rests, len(ordered) - offset - len(hits)), facets)
 
 
 def reach(limit: int, offset: int) -> int:

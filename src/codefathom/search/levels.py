@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, takewhile
+from itertools import islice, pairwise, takewhile
+from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
+from codefathom.search.facets import FacetCounts
 from codefathom.search.question.ranking_query import RankingQuery, last_of
 from codefathom.search.ranking.explain import best_line, best_name, matched_names, reasons
 from codefathom.search.ranking.rank import RankedCandidate
+from codefathom.search.ranking.signals import Candidate
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.conditions import mentions
 from codefathom.stores.lexical.terms import terms
-from codefathom.types import NO_REST, Chunk, Hit, Level, Rest, Symbol, Where
+from codefathom.types import NO_FACETS, NO_REST, Chunk, Facets, Hit, Level, Rest, Symbol, Where
 
 # Neighbours are joined with these first places only: how far a hit reaches does not depend on the number of hits.
 MAX_JOINED = 10
+_CHANGED_BY_JOINING = ("text", "names", "start_line", "end_line", "lines")  # fields of a filter
 _MAX_WHOLE_BYTES = 100_000  # of a document that a hit shows whole though only a chunk was looked for
 
 _Place: TypeAlias = tuple[Chunk, RankedCandidate]
@@ -34,6 +39,7 @@ class Cut(NamedTuple):
     offset: int = 0  # places that are passed by
     min_score: float = 0.0
     counts_all: bool = False  # each place of the list is made, so that their number is known
+    facets: bool = False  # what the places have in common is counted
 
 
 class HitPage(NamedTuple):
@@ -43,6 +49,7 @@ class HitPage(NamedTuple):
     n_places: int  # of the list up to the last hit, also those that are passed by
     rest: Rest  # of the list, as far as the candidates tell
     has_lower: bool = False  # some place has too low a score
+    facets: Facets = NO_FACETS  # of the list, as far as the candidates tell
 
 
 def cut_to_level(query: RankingQuery, ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> HitPage:
@@ -55,15 +62,79 @@ def cut_to_level(query: RankingQuery, ranked: Sequence[RankedCandidate], catalog
         listing = _symbols(query, ordered, catalog, cut)
     else:
         listing = _joined(_with_whole(ordered, catalog, cut) if cut.are_short_whole else ordered, catalog, cut)
+    tally = FacetCounts(cut.where)
+    are_enough = _are_candidates_enough(cut)
+    if cut.facets and not are_enough:
+        listing = _counted(listing, tally, cut)
     places = list(islice(listing, cut.offset + cut.limit))
     fitting = list(takewhile(lambda place: place[1].score >= cut.min_score, places))
     is_of_kind = cut.where is not None and mentions(cut.where, "kind")
-    return HitPage(
+    page = HitPage(
         [_explained(query, chunk, item, catalog, is_of_kind=is_of_kind) for chunk, item in fitting[cut.offset :]],
         len(fitting),
         _rest(listing, ordered, cut) if len(fitting) == cut.offset + cut.limit else NO_REST,
         len(fitting) < len(places),
     )
+    if not cut.facets:
+        return page
+    if are_enough:
+        _count(ranked, cut, tally)
+    return page._replace(facets=Facets(tally.counts, are_enough and _are_certain(cut)))
+
+
+def _are_certain(cut: Cut) -> bool:
+    """Return True if a list that is kept to a value has exactly the places with it.
+
+    Scores are shares of the best one, so another filter may lift places above the least score. Of the places of chunks
+    that touch, a condition on their lines may refuse some.
+    """
+    is_of_lines = cut.where is not None and any(mentions(cut.where, name) for name in _CHANGED_BY_JOINING)
+    return not cut.min_score and not (cut.level == "chunk" and is_of_lines)
+
+
+def _are_candidates_enough(cut: Cut) -> bool:
+    """Return True if the candidates tell how many places a filter leaves; else places are counted as they are made."""
+    if cut.level == "file":
+        return cut.where is None or not mentions(cut.where, "text")
+    return cut.level == "chunk" and not cut.are_short_whole
+
+
+def _counted(listing: Iterator[_Place], tally: FacetCounts, cut: Cut) -> Iterator[_Place]:
+    """Pass on places and count them."""
+    for place in listing:
+        if place[1].score >= cut.min_score:
+            kind = place[0].kind
+            tally.add(place[0], place[1].candidate.chunk.kind if kind == "file" else kind)
+        yield place
+
+
+def _count(ranked: Iterable[RankedCandidate], cut: Cut, tally: FacetCounts) -> None:
+    """Count the places that candidates make, also those that are not made."""
+    high = [item for item in ranked if item.score >= cut.min_score] if cut.min_score else ranked
+    if cut.level == "file":
+        tally.add_files(item.candidate.chunk for item in high)
+    else:
+        pairs = ((candidate.key, candidate.chunk) for candidate, *_ in high)
+        tally.add_joined(pairs, _touching(high), MAX_JOINED)
+
+
+def _touching(ranked: Iterable[RankedCandidate]) -> Mapping[int, Sequence[int]]:
+    """Return, by key, the candidates right above and below one, with which it would be joined."""
+    of_path: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate, *_ in ranked:
+        of_path[candidate.chunk.path].append(candidate)
+    touching: dict[int, list[int]] = {}
+    for candidates in of_path.values():
+        if len(candidates) > 1:
+            candidates.sort(key=_first_line)
+            for upper, lower in pairwise(candidates):
+                if _neighbours(upper.chunk, lower.chunk):
+                    touching.setdefault(upper.key, []).append(lower.key)
+                    touching.setdefault(lower.key, []).append(upper.key)
+    return touching
+
+
+_first_line = attrgetter("chunk.start_line")
 
 
 def _rest(listing: Iterator[_Place], ordered: Iterator[RankedCandidate], cut: Cut) -> Rest:

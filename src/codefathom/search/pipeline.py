@@ -26,7 +26,7 @@ from codefathom.stores.conditions import combine
 from codefathom.system.stopping import check_stopped
 from codefathom.telemetry import span
 from codefathom.text.expressions import deadline
-from codefathom.types import NO_REST, Hit, Level, Mode, Rest, SearchPlan, Where
+from codefathom.types import NO_FACETS, NO_REST, Facets, Hit, Level, Mode, Rest, SearchPlan, Where
 
 _BY_MEANING = SearchPlan()
 _EXACT: tuple[Mode, ...] = ("regex", "graph")  # their hits are exactly the answer
@@ -47,6 +47,7 @@ class SearchHits:
     is_placed: bool = False  # the question names a file or a symbol of the project
     rest: Rest = NO_REST  # of the list, behind the hits
     n_places: int = 0  # of the list, up to the last hit
+    facets: Facets = NO_FACETS  # of the list
 
     @property
     def verdict(self) -> Verdict:
@@ -128,7 +129,9 @@ def _as_written(result: SearchHits, scoped: _Scoped, planned: PlannedSearch, sou
             literal = PlannedSearch("regex", SearchPlan("regex", Note(say.STANDS_THERE)), pattern=pattern_of(text))
             places = _hits_inside(scoped._replace(keys=keys), literal, sources)
             result = places if places.hits else result
-        return replace(result, confidence=value, is_strange=False)
+        # Kept to one value of a facet, the question may find enough, and then is not answered by its text.
+        facets = replace(result.facets, is_whole=False)
+        return replace(result, confidence=value, is_strange=False, facets=facets)
     return result
 
 
@@ -161,6 +164,7 @@ def _hits_inside(scoped: _Scoped, planned: PlannedSearch, sources: Sources) -> S
         is_placed=bool(query.paths or query.symbols),
         rest=page.rest,
         n_places=page.n_places,
+        facets=page.facets,
     )
 
 
@@ -220,10 +224,12 @@ def _page(lookup: Lookup, ordered: Sequence[RankedCandidate], pool: Pool, source
         offset=request.offset,
         min_score=request.min_score,
         counts_all=mode in _EXACT or mode == "symbol",
+        facets=request.facets,
     )
     page = cut_to_level(lookup.query, ordered, sources.catalog, cut)
     if page.has_lower or not pool.behind:
         return page
+    page = page._replace(facets=replace(page.facets, is_whole=False))
     # Else a candidate behind these may have too low a score, or lie in a place of the list.
     are_places = request.level == "chunk" and not cut.are_short_whole and not request.min_score
     if not are_places or len(page.hits) < request.limit:

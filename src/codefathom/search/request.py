@@ -21,5 +21,6 @@ class SearchRequest:
     mode: Mode = "auto"
     where: Where | None = None
     min_score: float = 0.0
+    facets: bool = False  # count what the places have in common
     fusion: Fusion = field(default_factory=Fusion)
     expression_limit_s: float = USUAL_LIMIT_S  # for all regular expressions together

@@ -2875,6 +2875,67 @@ export interface components {
             cost?: number | null;
         };
         /**
+         * FacetValueOut
+         * @description A value that places have in common.
+         */
+        FacetValueOut: {
+            /**
+             * Value
+             * @description as a filter takes it
+             * @example python
+             */
+            value: string;
+            /**
+             * N
+             * @description places of the list when it is kept to this value
+             * @example 57
+             */
+            n: number;
+        };
+        /**
+         * FacetsOut
+         * @description What the places of a list have in common, counted; the most frequent values come first.
+         */
+        FacetsOut: {
+            /**
+             * Is Whole
+             * @description all places of the list were counted; False: the best ones, and there may be more
+             * @example true
+             */
+            is_whole: boolean;
+            /**
+             * N Places
+             * @description places that were counted
+             * @example 71
+             */
+            n_places: number;
+            /**
+             * Project
+             * @description by the project that they lie in
+             */
+            project: components["schemas"]["FacetValueOut"][];
+            /**
+             * Language
+             * @description by language, for `language_filter`
+             */
+            language: components["schemas"]["FacetValueOut"][];
+            /**
+             * Kind
+             * @description by the kind of their lines, for `kind_filter`
+             */
+            kind: components["schemas"]["FacetValueOut"][];
+            /**
+             * Dir
+             * @description by folder, for `directory_filter`: the first one of each path, or the next one below those that `directory_filter` names
+             */
+            dir: components["schemas"]["FacetValueOut"][];
+            /**
+             * Is Test
+             * @description `true` for places in tests, else `false`
+             */
+            is_test: components["schemas"]["FacetValueOut"][];
+        };
+        /**
          * FailedOut
          * @description A request that failed for no fault of its own; an answer may fail after it has begun with the status 200.
          */
@@ -6592,6 +6653,13 @@ export interface components {
              */
             mode?: ("auto" | "hybrid" | "vector" | "lexical" | "symbol" | "regex" | "graph") | null;
             /**
+             * Facets
+             * @description count all places of the list by language, kind, folder, test and project
+             * @default false
+             * @example true
+             */
+            facets: boolean;
+            /**
              * Min Score
              * @description drop results with a lower score than this
              * @default 0
@@ -6743,6 +6811,8 @@ export interface components {
              * @example []
              */
             left_out: components["schemas"]["RefusedOut"][];
+            /** @description what the places of the whole list have in common; only with `facets` */
+            facets?: components["schemas"]["FacetsOut"] | null;
         };
         /**
          * SearchedOut

@@ -19,14 +19,23 @@ describe("the lines that tell most", () => {
   });
 });
 
-const hit = (path: string, kind = "function") => ({
-  project_id: "shop",
-  path,
-  kind,
-  language: "python",
-  is_test: path.startsWith("tests/"),
-});
-const HITS = [hit("src/api/cart.py"), hit("tests/test_cart.py"), hit("src/api/cart.py", "class"), hit("src/db/a.py")];
+const hit = (path: string) => ({ project_id: "shop", path });
+const HITS = [hit("src/api/cart.py"), hit("tests/test_cart.py"), hit("src/api/cart.py"), hit("src/db/a.py")];
+const COUNTED = {
+  is_whole: true,
+  n_places: 4,
+  project: [],
+  language: [{ value: "python", n: 4 }],
+  kind: [],
+  dir: [
+    { value: "src/api", n: 2 },
+    { value: "src/db", n: 1 },
+  ],
+  is_test: [
+    { value: "false", n: 3 },
+    { value: "true", n: 1 },
+  ],
+};
 
 describe("places", () => {
   it("stand by their files, in the order of the best ones", () => {
@@ -37,21 +46,18 @@ describe("places", () => {
     ]);
   });
 
-  it("are counted by what they have in common", () => {
-    const facets = facetsOf(HITS, NOTHING);
+  it("are counted by the server, with the chosen folder above those in it", () => {
+    const facets = facetsOf(COUNTED, { ...NOTHING, folders: ["src"] });
     expect(facets.get("folders")).toEqual([
-      ["src", 3],
-      ["tests", 1],
-    ]);
-    expect(facets.get("kinds")).toEqual([
-      ["function", 3],
-      ["class", 1],
+      ["src", 4],
+      ["src/api", 2],
+      ["src/db", 1],
     ]);
     expect(facets.get("tests")).toEqual([
       ["none", 3],
       ["only", 1],
     ]);
-    expect(facetsOf(HITS.slice(0, 1), { ...NOTHING, folders: ["src"] }).get("folders")).toEqual([["src/api", 1]]);
+    expect(facetsOf(COUNTED, NOTHING).get("folders")).toHaveLength(2);
   });
 
   it("are narrowed by a click, and widened by the next", () => {

@@ -25,16 +25,16 @@ interface FacetListProps {
 export const FacetList = memo(function FacetList({ found, names, onChoose }: FacetListProps) {
   const t = useText();
   const { answer, query } = found;
-  const facets = facetsOf(answer.hits, query);
   const isWide = useIsWide();
   const [isOpen, setOpen] = useState(false);
+  if (!answer.facets) return null;
+  const { is_whole, n_places } = answer.facets;
+  const facets = facetsOf(answer.facets, query);
   return (
     <aside className="facets" aria-label={t("search.facets")}>
       <details open={isWide || isOpen} onToggle={(event) => !isWide && setOpen(event.currentTarget.open)}>
         <summary>{t("search.facets")}</summary>
-        <p className="facets-of soft">
-          {t(answer.n_left_out > 0 ? "search.facets.part" : "search.facets.all", { n: answer.hits.length })}
-        </p>
+        <p className="facets-of soft">{t(is_whole ? "search.facets.all" : "search.facets.part", { n: n_places })}</p>
         {FACETS.map((facet) => (
           <Values
             key={facet}

@@ -54,6 +54,7 @@ describe("what the server is asked", () => {
       query: "cart",
       limit: 20,
       explain: true,
+      facets: true,
       mode: "auto",
       level: "chunk",
     });
@@ -61,6 +62,7 @@ describe("what the server is asked", () => {
       query: FULL.text,
       limit: 20,
       explain: true,
+      facets: true,
       mode: "lexical",
       level: "file",
       project_ids: FULL.projects,

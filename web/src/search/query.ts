@@ -80,6 +80,7 @@ export function bodyOf(query: Query, limit: number): Record<string, unknown> | n
     query: query.text.trim(),
     limit,
     explain: true, // the panel of a hit shows its signals
+    facets: true,
     mode: query.mode,
     level: query.level,
     ...(query.projects.length > 0 && { project_ids: query.projects }),

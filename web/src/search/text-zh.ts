@@ -43,7 +43,7 @@ export const searchTextZh: Translated<typeof searchText> = {
   "search.view.roomy": "宽松",
   "search.facets": "缩小范围",
   "search.facets.all": "按全部 {n} 处统计",
-  "search.facets.part": "只按已列出的 {n} 处统计，不是全部结果",
+  "search.facets.part": "至少有这么多：按最相关的 {n} 处统计",
   "search.tests": "测试",
   "search.tests.all": "包括测试",
   "search.tests.only": "仅测试",

@@ -40,7 +40,7 @@ export const searchText = {
   "search.view.roomy": "Roomy",
   "search.facets": "Narrow down",
   "search.facets.all": "Counted in all {n} {n|place|places}",
-  "search.facets.part": "Counted in the {n} places that are listed, not in all that were found",
+  "search.facets.part": "At least so many: counted in the {n} best {n|place|places}",
   "search.tests": "Tests",
   "search.tests.all": "With tests",
   "search.tests.only": "Tests only",

@@ -34,6 +34,7 @@ from codefathom.server.schemas.search_schemas import (
     ContextFileOut,
     ContextIn,
     ContextOut,
+    FacetsOut,
     IndexingOut,
     PlanOut,
     ProblemOut,
@@ -50,6 +51,7 @@ from codefathom.server.state import CallerHere, ServerState
 from codefathom.shapes import (
     branches_shape,
     degraded_shape,
+    facets_shape,
     hit_shape,
     impact_shape,
     indexing_shape,
@@ -228,6 +230,7 @@ def _search_out(body: SearchIn, federated: FederatedSearch, order: Sequence[str]
         indexing=indexing_out(federated.failed),
         roots=dict(federated.roots) if body.paths else {},
         left_out=[RefusedOut(**left_out_shape(item)) for item in federated.left_out],
+        facets=FacetsOut.model_validate(facets_shape(federated.facets)) if body.values["facets"] else None,
     )
 
 

@@ -414,6 +414,30 @@ NotSearched: TypeAlias = Annotated[
 ]
 
 
+class FacetValueOut(Out):
+    """A value that places have in common."""
+
+    value: Sound = Field(examples=["python"], description="as a filter takes it")
+    n: int = Field(examples=[57], description="places of the list when it is kept to this value")
+
+
+class FacetsOut(Out):
+    """What the places of a list have in common, counted; the most frequent values come first."""
+
+    is_whole: bool = Field(
+        examples=[True], description="all places of the list were counted; False: the best ones, and there may be more"
+    )
+    n_places: int = Field(examples=[71], description="places that were counted")
+    project: list[FacetValueOut] = Field(description="by the project that they lie in")
+    language: list[FacetValueOut] = Field(description="by language, for `language_filter`")
+    kind: list[FacetValueOut] = Field(description="by the kind of their lines, for `kind_filter`")
+    dir: list[FacetValueOut] = Field(
+        description="by folder, for `directory_filter`: the first one of each path, or the next one below those that "
+        "`directory_filter` names"
+    )
+    is_test: list[FacetValueOut] = Field(description="`true` for places in tests, else `false`")
+
+
 class SearchOut(PageOut):
     """The hits, best first."""
 
@@ -433,6 +457,9 @@ class SearchOut(PageOut):
     indexing: BeingIndexed = []
     roots: Roots = {}
     left_out: NotSearched = []
+    facets: FacetsOut | None = Field(
+        default=None, description="what the places of the whole list have in common; only with `facets`"
+    )
 
 
 class ContextFileOut(Out):
