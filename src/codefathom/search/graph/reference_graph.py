@@ -417,7 +417,7 @@ def _type_words(catalog: SearchCatalog, before: TypeWords | None) -> TypeWords:
 
 
 def _unseen_languages(catalog: SearchCatalog, _: list[str] | None) -> list[str]:
-    languages = CODE.intersection(catalog.languages().values())
+    languages = CODE.intersection(catalog.kept(_resolver).language_of.values())
     return sorted(languages - catalog.languages_with_uses(languages))
 
 
