@@ -74,10 +74,10 @@ class TypeWords:
 
     def save(self) -> None:
         """Write what is known to the file, where that is much more than what lies there."""
-        known = dict(self._types)  # another thread may add some meanwhile
-        if len(known) - self._n_saved >= _ENOUGH:
-            self._n_saved = len(known)
-            self._file.save([_packed(self._generation, known)])
+        types = dict(self._types)  # another thread may add some meanwhile
+        if len(types) - self._n_saved >= _ENOUGH:
+            self._n_saved = len(types)
+            self._file.save([_packed(self._generation, types)])
 
     def is_abstract(self, name: str) -> bool:
         """Return True if a type of a name can be one that a value fits without naming it."""
@@ -92,14 +92,14 @@ class TypeWords:
 
     def read_above(self, names: Iterable[str]) -> None:
         """Read the types above many at a time."""
-        known: set[str] = set()
+        names_read: set[str] = set()
         front = set(names) - {""}
         for _ in range(_MOST_STEPS):
-            known |= front
-            if len(known) > _MOST_TOGETHER:
+            names_read |= front
+            if len(names_read) > _MOST_TOGETHER:
                 break
             self._read(front)
-            front = self._mentioned(front) - known
+            front = self._mentioned(front) - names_read
 
     def _find_above(self, name: str) -> frozenset[str]:
         names: set[str] = set()
