@@ -407,13 +407,19 @@ class ShardCatalogs:
         slot = self._slots.get(path.partition("/")[0])
         return self.shards if not path else [slot] if slot in self.shards else []
 
-    def symbols_named(self, name: str, *, kinds: Collection[str] = ()) -> list[FoundSymbol]:
+    def symbols_named(self, name: str) -> list[FoundSymbol]:
         """See `Symbols`."""
         slots = self._with(name.rpartition(".")[2])
-        items = self._each(slots, Catalog.symbols_named, name, kinds=kinds)
+        items = self._each(slots, Catalog.symbols_named, name)
         return sorted(
             chain.from_iterable(items), key=lambda item: (item.path, item.symbol.start_line, -item.symbol.end_line)
         )
+
+    def types_named(self, names: Collection[str]) -> list[FoundSymbol]:
+        """See `Symbols`; each shard is asked for the names that it may have."""
+        own = ((slot, [name for name in names if self._may_have(slot, name)]) for slot in self.shards)
+        parts = (self._each([slot], Catalog.types_named, some) for slot, some in own if some)
+        return [item for part in parts for items in part for item in items]
 
     def definitions(self, name: str, *, limit: int) -> list[DefinitionPlace]:
         """See `Symbols`."""

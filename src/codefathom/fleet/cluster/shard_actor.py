@@ -41,6 +41,7 @@ _METHODS = frozenset(
         *("documents_at", "failures", "get_meta", "import_forms", "imports", "imports_of", "keys_of", "kinds_at"),
         *("languages", "languages_with_uses", "lines", "matching", "n_symbols", "paths", "placed", "references"),
         *("references_of", "similar_names", "symbols", "symbols_named", "symbols_of", "text", "texts"),
+        "types_named",
     )
 )
 

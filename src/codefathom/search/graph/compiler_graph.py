@@ -93,6 +93,7 @@ def lent_graph(catalog: SearchCatalog) -> Iterator[CompilerGraph]:
     except IndexError:
         graph = CompilerGraph(catalog)
     yield graph
+    graph.save()
     if graph.n_rows > _MOST_ROWS:  # as one question about a common name reads, which is not to be answered anew
         graph = graph.without_rows()
     if graph.n_rows <= _MOST_ROWS:

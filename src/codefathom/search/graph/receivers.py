@@ -33,11 +33,7 @@ _SUPER |= {"csharp": "base", "php": "parent"}
 _CLOSED_TYPES = frozenset({"python", "java", "go", "typescript", "tsx", "javascript", "jsx"})
 # A value fits an interface without naming it.
 _FITS_BY_FORM = frozenset({"go", "typescript", "tsx", "vue", "svelte", "rust", "swift", "python"})
-_ABSTRACT = frozenset({"interface", "trait", "type"})
 _PARAMETER = re.compile(r"T[A-Z]\w*|\w*[a-z]T|[A-Z]\d?")  # as parameters of types are called
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_MOST_STEPS = 6  # between a type and one above it
-_MOST_ABOVE = 500  # words in the signatures of the types above one; many types with as many would take for ever
 _MOST_KEPT_FILES = 300
 _MOST_KEPT_NAMES = 3_000  # of values in files
 
@@ -57,12 +53,8 @@ class Receivers:
         # Of many uses each asks the same about the same.
         self._text = lru_cache(_MOST_KEPT_FILES)(graph.catalog.text)
         self._declared = lru_cache(_MOST_KEPT_NAMES)(self._read)
-        self._types_named = cache(graph.types_named)
-        self._mentioned = cache(self._read_mentioned)
-        self._types_above = cache(self._find_types_above)
         self._members_below = cache(self._group_members)
         self._fitting = cache(self._fit)
-        self._is_abstract = cache(self._find_abstract)
         self._is_foreign = cache(self._find_foreign)
         self._imports_as = cache(self._read_imports)
         self._is_super_at = cache(self._read_super)
@@ -74,7 +66,9 @@ class Receivers:
         if self._is_super(use):
             around = self._types_around(use)
             is_mixin = self._language(use) == "python" and not any("(" in item.signature for item in around[:1])
-            return definitions if is_mixin else definitions.of(self._types_above(_around(around)), owner_name)
+            return (
+                definitions if is_mixin else definitions.of(self._graph.type_words.above(_around(around)), owner_name)
+            )
         receiver = self._receiver(use)
         if receiver is None or self._is_by_form(receiver, use):
             return definitions
@@ -94,15 +88,17 @@ class Receivers:
         below = self._members_below(definitions)
         parts = [own, definitions.union(group for name in receiver.types for group in below.get(name, ()))]
         if not own:
-            above = frozenset[str]().union(*map(self._types_above, receiver.types))
+            above = frozenset[str]().union(*map(self._graph.type_words.above, receiver.types))
             parts.append(definitions.of(above, owner_name))
         return joined(parts)
 
     def _group_members(self, definitions: Definitions) -> Mapping[str, Sequence[Definitions]]:
         """Return members by the name of each type above their own one."""
         below: dict[str, list[Definitions]] = defaultdict(list)
-        for owner, members in definitions.by(owner_name).items():
-            for name in self._types_above(str(owner)):
+        owners = definitions.by(owner_name)
+        self._graph.type_words.read_above(map(str, owners))
+        for owner, members in owners.items():
+            for name in self._graph.type_words.above(str(owner)):
                 below[name].append(members)
         return below
 
@@ -150,11 +146,7 @@ class Receivers:
     def _is_by_form(self, receiver: _Receiver, use: NameUse) -> bool:
         if receiver.is_made or self._language(use) not in _FITS_BY_FORM:
             return False
-        return any(map(self._is_abstract, receiver.types))
-
-    def _find_abstract(self, name: str) -> bool:
-        types = self._types_named(name)
-        return any(item.symbol.kind in _ABSTRACT or "Protocol" in item.symbol.signature for item in types)
+        return any(map(self._graph.type_words.is_abstract, receiver.types))
 
     def _find_foreign(self, name: str, path: str) -> bool:
         """Return True for a type of another project or of the language; not for an alias or a parameter of a type."""
@@ -181,24 +173,6 @@ class Receivers:
 
     def _functions_around(self, use: NameUse) -> list[Symbol]:
         return [item for item in self._graph.symbols_around(use) if item.kind not in TYPE_KINDS]
-
-    # ---- types above one another
-
-    def _find_types_above(self, name: str) -> frozenset[str]:
-        """Return the names that the signature of a type mentions, those that these mention, and so on."""
-        names: set[str] = set()
-        front = {name} - {""}
-        for _ in range(_MOST_STEPS):
-            front = set().union(*map(self._mentioned, front)) - names - {name}
-            if len(names) + len(front) > _MOST_ABOVE:
-                break
-            names |= front
-        return frozenset(names)
-
-    def _read_mentioned(self, name: str) -> frozenset[str]:
-        """Return the words in the signatures of the types of a name."""
-        signatures = [item.symbol.signature for item in self._types_named(name)]
-        return frozenset(word for signature in signatures for word in _WORD.findall(signature))
 
 
 def _around(types: Sequence[Symbol]) -> str:

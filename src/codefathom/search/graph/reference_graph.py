@@ -16,11 +16,12 @@ from codefathom.search.graph.import_texts import ImportTexts, can_tell
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.manifests import MAX_MANIFEST_CHARS, go_replacements, path_in
 from codefathom.search.graph.resolve import Resolver, family
+from codefathom.search.graph.type_words import TypeWords
 from codefathom.search.graph.workspaces import GO_MANIFESTS, Workspaces
 from codefathom.search.graph.written_targets import dotted_name
 from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
-from codefathom.types import TYPE_KINDS, FoundSymbol, Reference, Symbol
+from codefathom.types import FoundSymbol, Reference, Symbol
 
 # A name that more files define does not tell which file a use belongs to.
 MAX_DEFINING_FILES = 3
@@ -264,6 +265,16 @@ class ReferenceGraph:
             kept.links = all_links(self.catalog, maker.resolver.language_of, maker._find_documents)
         return kept.links
 
+    @cached_property
+    def type_words(self) -> TypeWords:
+        """The types of the project by their names; what could be read of a fleet in time is not kept."""
+        return TypeWords(self.catalog) if self.catalog.may_leave_out else self.catalog.kept(_type_words)
+
+    def save(self) -> None:
+        """Write beside the catalogue what was read of many types, where that is new."""
+        if "type_words" in vars(self):
+            self.type_words.save()
+
     def _importers_in(self, own: str) -> Mapping[str, Sequence[NameUse]]:
         """Return the imports of a family of languages by each document that they mean."""
         importers: dict[str, list[NameUse]] = defaultdict(list)
@@ -287,11 +298,6 @@ class ReferenceGraph:
         if name not in self._defined:
             self._defined[name] = [item for item in self.catalog.symbols_named(name) if item.symbol.name == name]
         return self._defined[name]
-
-    def types_named(self, name: str) -> Sequence[FoundSymbol]:
-        """Return the types of exactly this name; of a usual name they are a few of its definitions."""
-        symbols = self.catalog.symbols_named(name, kinds=TYPE_KINDS)
-        return [item for item in symbols if item.symbol.name == name]
 
     def definitions(self, name: str, language: str) -> Definitions:
         """Return the definitions of exactly this name in languages of one family."""
@@ -406,8 +412,12 @@ def _kept_links(catalog: SearchCatalog, before: KeptLinks | None) -> KeptLinks:
     return links_at_hand(catalog, before, languages, maker._find_documents, frozenset(map(family, NAMED_IMPORTS)))
 
 
+def _type_words(catalog: SearchCatalog, before: TypeWords | None) -> TypeWords:
+    return TypeWords.of(catalog, before, catalog.kept(_resolver).language_of.keys())
+
+
 def _unseen_languages(catalog: SearchCatalog, _: list[str] | None) -> list[str]:
-    languages = CODE.intersection(catalog.languages().values())
+    languages = CODE.intersection(catalog.kept(_resolver).language_of.values())
     return sorted(languages - catalog.languages_with_uses(languages))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -69,6 +70,7 @@ from codefathom.text.file_stems import PathsByStem
 from codefathom.text.kept_names import KEPT_TEXTS
 from codefathom.types import (
     CALLABLE_KINDS,
+    TYPE_KINDS,
     VALUE_KINDS,
     Chunk,
     Failure,
@@ -89,6 +91,7 @@ _ENTRY = "id, path, size, mtime_ns, fingerprint, parser, chunker, ctime_ns, inod
 _MAX_PARAMETERS = 30_000  # SQLite takes at most 32 766 in one statement
 _MAX_IN_MEMORY = 4_000  # chunks in memory, about 8 MB
 _MEMBERS_AND_VALUES = ", ".join(f"'{kind}'" for kind in sorted(CALLABLE_KINDS | VALUE_KINDS))
+_TYPES = ", ".join(f"'{kind}'" for kind in sorted(TYPE_KINDS))
 _MOST_BEHIND = 20  # generations of a stored table of imports, which is then written again
 _PAGE = 2_000  # rows held at a time while views are built
 _PATHS = "SELECT CAST(path AS TEXT), id FROM documents"
@@ -599,16 +602,19 @@ class Catalog:
         condition, values = _of_symbols(query, path, kind)
         return int(self._read(f"SELECT count(*) {FROM_SYMBOLS} WHERE {condition}", values)[0][0])
 
-    def symbols_named(self, name: str, *, kinds: Collection[str] = ()) -> list[FoundSymbol]:
-        """Return the symbols of exactly this name, in any case, of any kind or of one of some; a dotted name is the
-        end of the qualified one."""
-        of_kind = f"AND s.kind IN ({_marks(kinds)}) " if kinds else ""
+    def symbols_named(self, name: str) -> list[FoundSymbol]:
+        """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one."""
         rows = self._read(
-            f"SELECT s.id {FROM_SYMBOLS} WHERE s.name = ? {of_kind}"
+            f"SELECT s.id {FROM_SYMBOLS} WHERE s.name = ? "
             "AND '.' || s.qualified_name LIKE ? ESCAPE '\\' ORDER BY d.path, s.start_line, s.end_line DESC, s.id",
-            (name.rpartition(".")[2], *kinds, f"%.{_like(name)}" if "." in name else "%"),
+            (name.rpartition(".")[2], f"%.{_like(name)}" if "." in name else "%"),
         )
         return self.soundness.symbols([row[0] for row in rows])
+
+    def types_named(self, names: Collection[str]) -> list[FoundSymbol]:
+        """Return the types of exactly these names, in no order; they are read together."""
+        rows = self._read(_TYPES_NAMED, (json.dumps(sorted(names)),))
+        return self.soundness.symbols([number for number, name in rows if name in names])
 
     def definitions(self, name: str, *, limit: int) -> list[DefinitionPlace]:
         """Return places where a name is defined, in any case: as written first, types and modules before members and
@@ -863,6 +869,9 @@ _PATHS_SINCE = (
 )
 
 
+_TYPES_NAMED = (
+    f"SELECT s.id, s.name FROM symbols s WHERE s.name IN (SELECT value FROM json_each(?)) AND s.kind IN ({_TYPES})"
+)
 _MAX_LIKE = 10_000  # characters of a name; SQLite takes 50,000 bytes, and a sign may be doubled
 _BY_TEXT = (f"%{SHORT}", f"%{LONG}")
 _MODEL = "(SELECT id FROM models WHERE name = ?)"

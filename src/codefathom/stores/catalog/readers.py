@@ -137,9 +137,12 @@ class Symbols(Protocol):
         """Return symbols whose name is, begins with or contains `query`, in that order; then by path and line."""
         ...
 
-    def symbols_named(self, name: str, *, kinds: Collection[str] = ()) -> list[FoundSymbol]:
-        """Return the symbols of exactly this name, in any case, of any kind or of one of some; a dotted name is the
-        end of the qualified one."""
+    def symbols_named(self, name: str) -> list[FoundSymbol]:
+        """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one."""
+        ...
+
+    def types_named(self, names: Collection[str]) -> list[FoundSymbol]:
+        """Return the types of exactly these names, in no order; they are read together."""
         ...
 
     def definitions(self, name: str, *, limit: int) -> list[DefinitionPlace]:

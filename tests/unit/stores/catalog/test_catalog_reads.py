@@ -108,6 +108,7 @@ READS: list[tuple[Callable[[Catalog], Any], Any]] = [
     ),
     (lambda it: names(it.symbols_named("Cart.total")), ["shop/cart.py Cart.total"]),
     (lambda it: names(it.symbols_named("art.total")), []),
+    (lambda it: names(it.types_named(["Cart", "Total", "none"])), ["shop/cart.py Cart"]),
     (
         lambda it: [(place.path, place.kind, place.name, place.line) for place in it.definitions("total", limit=9)],
         [
