@@ -6,8 +6,8 @@ FOLDER holds the repositories, as `OWNER+NAME/repo` (git directories). Each ques
 with its repository and the hash of its commit. A third of the questions is kept apart by repository: nothing is chosen
 on them. Beside `fathom search --commits` the words that carry meaning are given to `git log`: as `--grep`, of which all
 (`all`) or any (`any`) must be in the message, the latest commit first; as `-S` with the rarest word that any change has
-(`pickaxe`, without files of which the clone lacks a version); and, which git cannot do by itself, as one `--grep` each, the commits with the most words first
-(`counted`). Indexes are made in the user's cache, or where FATHOM_INDEX_DIR says.
+(`pickaxe`, without files of which the clone lacks a version); and, which git cannot do by itself, as one `--grep` each,
+the commits with the most words first (`counted`). Indexes are made in the user's cache, or where FATHOM_INDEX_DIR says.
 """
 
 from __future__ import annotations
