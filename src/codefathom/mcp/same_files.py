@@ -1,4 +1,4 @@
-"""Further places in the files of the first hits, one line each: a file that is right often has a better place. Pure."""
+"""Further places in the files of the first hits, one line each: a file that is right often has a better place."""
 
 from __future__ import annotations
 
