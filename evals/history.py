@@ -6,8 +6,8 @@ FOLDER holds the repositories, as `OWNER+NAME/repo` (git directories). Each ques
 with its repository and the hash of its commit. A third of the questions is kept apart by repository: nothing is chosen
 on them. Beside `fathom search --commits` the words that carry meaning are given to `git log`: as `--grep`, of which all
 (`all`) or any (`any`) must be in the message, the latest commit first; as `-S` with the rarest word that any change has
-(`pickaxe`); and, which git cannot do by itself, as one `--grep` each, the commits with the most words first
-(`counted`). Indexes are made in the user's cache, or where FATHOM_INDEX_DIR says.
+(`pickaxe`, without files of which the clone lacks a version); and, which git cannot do by itself, as one `--grep` each,
+the commits with the most words first (`counted`). Indexes are made in the user's cache, or where FATHOM_INDEX_DIR says.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import re
 import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,9 +81,23 @@ def by_counted_words(folder: Path, question: str) -> list[str]:
 
 
 def by_pickaxe(folder: Path, question: str) -> list[str]:
-    """Return the commits that added or removed the rarest word of a question that any change has."""
-    each = (_git(folder, "log", f"-S{word}", "--format=%H") for word in words(question))
+    """Return the commits that added or removed the rarest word of a question that any change has.
+
+    Left out are files that have a version which the clone lacks: git could not read it.
+    """
+    kept = [".", *(f":(exclude,literal){path}" for path in lacking_files(folder))]
+    each = (_git(folder, "log", f"-S{word}", "--full-history", "--format=%H", "--", *kept) for word in words(question))
     return min(filter(None, each), key=len, default=[])[:_FIRST]
+
+
+@cache
+def lacking_files(folder: Path) -> list[str]:
+    """Return the files of any commit with a version that is not in the clone, such as one that was too large for it."""
+    marked = _git(folder, "rev-list", "--objects", "--missing=print", "HEAD")
+    missing = {line[1:] for line in marked if line.startswith("?")}
+    changes = _read(folder, "log", "-m", "--raw", "--no-abbrev", "--no-renames", "--format=", "-z") if missing else ""
+    parts = changes.lstrip("\n\0").split("\0")
+    return sorted({path for ids, path in zip(parts[::2], parts[1::2], strict=False) if missing & set(ids.split())})
 
 
 _BY_GIT: Mapping[str, Callable[[Path, str], list[str]]] = {
@@ -100,8 +114,12 @@ def words(question: str) -> list[str]:
 
 
 def _git(folder: Path, *options: str) -> list[str]:
+    return _read(folder, *options).split()
+
+
+def _read(folder: Path, *options: str) -> str:
     run = subprocess.run(["git", "-C", str(folder), *options], capture_output=True, check=True)
-    return run.stdout.decode("ascii", "replace").split()
+    return run.stdout.decode("utf-8", "replace")
 
 
 def place_of_answer(commits: Iterable[str], question: HistoryQuestion) -> int:

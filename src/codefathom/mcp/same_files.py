@@ -1,30 +1,45 @@
-"""Further places in the files of the first hits, one line each: a file that is right often has a better place. Pure."""
+"""Further places in the files of the first hits, one line each: a file that is right often has a better place."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from codefathom.facts.paths import is_prose, is_test
+from codefathom.search.question.ranking_query import STOP_WORDS
+from codefathom.search.question.words import Forms, forms_of
+from codefathom.stores.lexical.terms import parts, terms
 from codefathom.text.printable import show_line
-from codefathom.types import Hit, Symbol
+from codefathom.types import TYPE_KINDS, Hit, Symbol
 
-# How many names of each of the first files are shown. More hits in their place find less, on questions from comments of
-# eight repositories (docs/benchmarks-agents.md).
-_NAMES = (10, 6, 6, 6)
+_MOST_FILES = 4  # whose names are shown
 MOST_LOOKED_AT = 30  # places of these files together
-_MOST_OF_PLACE = 6  # names that begin in one place
+_MOST_NAMES = 24  # of all these files together
+_MOST_OF_PLACE = 6  # functions that begin in one place
+_MOST_TYPES_OF_PLACE = 3
 _MOST_SEEN = 40  # names of a file, some of which the hits may show already
+# What a name is worth beside its place among those of its file. Chosen on questions from comments of eight repositories
+# (docs/benchmarks-agents.md): the share of its words that the question has, each file before its own, and that a type
+# holds the answer less often than a function.
+_OF_WORDS, _OF_FILE, _OF_TYPE = 1.6, 0.7, 0.2
 _CALLED = ("function", "method")
 _VALUES = ("constant", "field", "property", "variable")
+
+
+class RankedName(NamedTuple):
+    """A symbol, and how likely it is that it answers: only the order of such numbers counts."""
+
+    symbol: Symbol
+    worth: float
 
 
 class FileNames(NamedTuple):
     """Symbols of a file, those of the best places first."""
 
     path: str
-    symbols: tuple[Symbol, ...]
+    names: tuple[RankedName, ...]
 
 
 class NameLines(NamedTuple):
@@ -37,30 +52,49 @@ class NameLines(NamedTuple):
 def first_files(hits: Sequence[Hit]) -> tuple[str, ...]:
     """Return the paths of the first files that hits are in, but those of tests and prose; a commit is no file."""
     paths = dict.fromkeys(hit.chunk.path for hit in hits if hit.commit is None)
-    return tuple(path for path in paths if not (is_test(path) or is_prose(path)))[: len(_NAMES)]
+    return tuple(path for path in paths if not (is_test(path) or is_prose(path)))[:_MOST_FILES]
 
 
-def names_of_places(places: Sequence[Hit], symbols: Mapping[str, Sequence[Symbol]]) -> tuple[FileNames, ...]:
+def names_of_places(
+    question: str, places: Sequence[Hit], symbols: Mapping[str, Sequence[Symbol]]
+) -> tuple[FileNames, ...]:
     """Return the names that the best places of each file define; `symbols` are all those of these files."""
-    return tuple(FileNames(path, _names(places, path, own)) for path, own in symbols.items())
+    forms = forms_of(tuple(dict.fromkeys(term for term in terms(question) if term not in STOP_WORDS)))
+    return tuple(
+        FileNames(path, _names([place for place in places if place.chunk.path == path], own, number, forms))
+        for number, (path, own) in enumerate(symbols.items())
+    )
 
 
-def _names(places: Sequence[Hit], path: str, symbols: Sequence[Symbol]) -> tuple[Symbol, ...]:
-    names = (name for place in places if place.chunk.path == path for name in _meant(place, symbols))
-    by_place = ((name.name_line, name.qualified_name, name) for name in names)
-    return tuple(islice({(line, name): symbol for line, name, symbol in by_place}.values(), _MOST_SEEN))
+def _names(places: Sequence[Hit], symbols: Sequence[Symbol], file: int, forms: Forms) -> tuple[RankedName, ...]:
+    """Return the names of one file; `file` is the number of files before it."""
+    names = ((rank, symbol) for rank, place in enumerate(places) for symbol in _meant(place, symbols))
+    first: dict[tuple[int, str], RankedName] = {}
+    for rank, symbol in names:
+        worth = _OF_WORDS * _share(symbol, forms) - math.log1p(rank) - _OF_FILE * file
+        worth -= _OF_TYPE * (symbol.kind in TYPE_KINDS)
+        first.setdefault((symbol.name_line, symbol.qualified_name), RankedName(symbol, worth))
+    return tuple(islice(first.values(), _MOST_SEEN))
+
+
+def _share(symbol: Symbol, forms: Forms) -> float:
+    """Return the share of the words of a name that the question has in some form."""
+    words = parts(symbol.name)
+    return sum(bool(forms[word]) for word in words) / max(len(words), 1)
 
 
 def name_lines(near: Sequence[FileNames], shown: Collection[tuple[str, int]]) -> Iterator[NameLines]:
-    """Yield the best names of each file but those on a line shown; of equal names the first one stands for all."""
-    for (path, symbols), most in zip(near, _NAMES, strict=False):
-        fresh: dict[str, Symbol] = {}
-        for symbol in symbols:
-            if (path, symbol.name_line) not in shown:
-                fresh.setdefault(symbol.qualified_name, symbol)
-        if fresh:
-            best = sorted(islice(fresh.values(), most), key=lambda symbol: symbol.name_line)
-            yield NameLines(path, list(_lines(best)))
+    """Yield the best names of all files but those on a line shown; of equal names the first one stands for all."""
+    fresh: dict[tuple[str, str], RankedName] = {}
+    for path, names in near:
+        for name in names:
+            if (path, name.symbol.name_line) not in shown:
+                fresh.setdefault((path, name.symbol.qualified_name), name)
+    best = sorted(fresh.items(), key=lambda item: -item[1].worth)[:_MOST_NAMES]
+    for path, _ in near:
+        own = [name.symbol for (of, _), name in best if of == path]
+        if own:
+            yield NameLines(path, list(_lines(sorted(own, key=lambda symbol: symbol.name_line))))
 
 
 def _lines(symbols: Sequence[Symbol]) -> Iterator[str]:
@@ -75,9 +109,9 @@ def _lines(symbols: Sequence[Symbol]) -> Iterator[str]:
 
 def _meant(place: Hit, symbols: Sequence[Symbol]) -> Iterator[Symbol]:
     """Yield the innermost symbol around the line that answers, else the one that the place is named for; then the first
-    functions that begin in the place.
+    functions and types that begin in the place.
 
-    What holds others and reaches beyond the place, such as a class, tells nothing of it.
+    What holds others and reaches beyond the place, such as a class, tells nothing of a line in it.
     """
     chunk = place.chunk
     around = [item for item in symbols if item.kind not in _VALUES and item.start_line <= place.line <= item.end_line]
@@ -85,5 +119,6 @@ def _meant(place: Hit, symbols: Sequence[Symbol]) -> Iterator[Symbol]:
     for item in sorted(around, key=lambda item: (item.start_line, -item.end_line))[-1:] or named[:1]:
         if item.kind in _CALLED or item.end_line <= chunk.end_line:
             yield item
-    begun = (item for item in symbols if item.kind in _CALLED and chunk.start_line <= item.name_line <= chunk.end_line)
-    yield from islice(begun, _MOST_OF_PLACE)
+    begun = [item for item in symbols if chunk.start_line <= item.name_line <= chunk.end_line]
+    yield from islice((item for item in begun if item.kind in _CALLED), _MOST_OF_PLACE)
+    yield from islice((item for item in begun if item.kind in TYPE_KINDS), _MOST_TYPES_OF_PLACE)

@@ -159,7 +159,7 @@ class ToolCalls:
         places = searched(call.chosen, there, files, are_files=True).hits
         symbols = outlines_of(call.chosen, files)
         # Only names are shown, and only their marks count.
-        return call.masks.of(names_of_places(places, {path: symbols.get(path, ()) for path in files}))
+        return call.masks.of(names_of_places(question.text, places, {path: symbols.get(path, ()) for path in files}))
 
     def _read(self, call: _Call) -> ToolResult:
         arguments = call.arguments

@@ -15,7 +15,7 @@ from codefathom.errors import UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, verbatim
 from codefathom.mcp.project_questions import Outline
-from codefathom.mcp.same_files import FileNames, first_files, names_of_places
+from codefathom.mcp.same_files import FileNames, first_files, name_lines, names_of_places
 from codefathom.mcp.tool_arguments import Cursor
 from codefathom.mcp.tool_results import (
     ListPage,
@@ -83,8 +83,8 @@ def paths(result: Mapping[str, Any]) -> list[str]:
 
 
 def test_a_hit_is_its_place_its_name_its_score_and_its_lines() -> None:
-    part = hit_part(hit(), 2)
-    assert part.text == "2. shop/f1.py:10-11 function price 0.90\n10:def price():\n11:    return 1"
+    part = hit_part(hit(), 1)
+    assert part.text == "1. shop/f1.py:10-11 function price 0.90\n10:def price():\n11:    return 1"
     assert part.shape == {
         "path": "shop/f1.py",
         "start_line": 10,
@@ -129,8 +129,8 @@ def test_a_hit_says_beside_its_place_what_the_place_does_not_show(
     assert ("symbol" in part.shape) == bool(more.get("name", "price"))
 
 
-@pytest.mark.parametrize(("number", "n_lines"), [(1, 4), (2, 2), (3, 1), (4, 1), (99, 1)])
-def test_the_first_hits_show_more_of_their_lines(number: int, n_lines: int) -> None:
+@pytest.mark.parametrize(("number", "n_lines"), [(1, 3), (2, 1), (3, 1), (99, 1)])
+def test_the_first_hit_shows_more_of_its_lines(number: int, n_lines: int) -> None:
     part = hit_part(hit(text="".join(f"line_{n}\n" for n in range(30))), number)
     assert len(part.shape["text"].split("\n")) == n_lines
 
@@ -317,7 +317,7 @@ def near_of(*names: tuple[str, int, int, int, str]) -> tuple[FileNames, ...]:
         Hit(Chunk(name, "shop/f1.py", "python", "block", "", (), line, line, ""), 0.5, {}, line=line, name=name)
         for name, _, _, line, _ in names
     ]
-    return names_of_places(tuple(reversed(places)), {"shop/f1.py": symbols})
+    return names_of_places("", tuple(reversed(places)), {"shop/f1.py": symbols})
 
 
 def test_beside_the_hits_stand_further_names_of_the_first_files() -> None:
@@ -330,7 +330,7 @@ def test_beside_the_hits_stand_further_names_of_the_first_files() -> None:
     # The line of `price` stands in the hit, and a class that reaches further tells nothing of the place.
     assert shape_of(result)["also"] == [{"path": "shop/f1.py", "text": lines}]
     assert f"\n11:    return 1\nalso:\n{lines}\n\n2. shop/f2.py" in text_of(result)
-    other = [FileNames("shop/far.py", near[0].symbols)]
+    other = [FileNames("shop/far.py", near[0].names)]
     far = search_result(
         result_of(0.9, 0.8, rest=Rest(3)), Cursor(), MUCH, is_limited=False, extras=PageExtras(None, other)
     )
@@ -343,18 +343,18 @@ def test_a_name_is_shown_with_what_is_around_it_once_and_equal_names_once() -> N
         for name, line in [("a.Shop.sell", 20), ("a.Shop.sell", 30), ("a.Shop.tax", 40), ("b.Tax.of", 50)]
     )
     place = Hit(Chunk("x", "shop/f1.py", "python", "block", "", (), 18, 60, ""), 0.5, {}, line=55, name="")
-    near = names_of_places([place], {"shop/f1.py": symbols})
+    near = names_of_places("", [place], {"shop/f1.py": symbols})
     result = search_result(result_of(0.9), Cursor(), MUCH, is_limited=False, extras=PageExtras(None, near))
     assert shape_of(result)["also"][0]["text"] == "20:Shop.sell\n40:.tax\n50:Tax.of"
 
 
 def test_names_beside_the_hits_are_few_and_never_take_the_room_of_hits() -> None:
-    near = near_of(*[(f"f{n}", n, n, n, "function") for n in range(100, 120)])
+    near = near_of(*[(f"f{n}", n, n, n, "function") for n in range(100, 140)])
     hits = result_of(*[0.9] * 5)
     whole = search_result(hits, Cursor(), MUCH, is_limited=False, extras=PageExtras(None, near))
     assert [line.partition(":")[0] for line in shape_of(whole)["also"][0]["text"].split("\n")] == [
         str(line)
-        for line in range(110, 120)  # the best ones, in the order of lines
+        for line in range(116, 140)  # the best ones, in the order of lines
     ]
     for most in range(100, 700, 20):
         plain = search_result(hits, Cursor(), most, is_limited=False)
@@ -362,6 +362,45 @@ def test_names_beside_the_hits_are_few_and_never_take_the_room_of_hits() -> None
         assert paths(beside) == paths(plain)
         assert fits(beside, most)
     assert "also" not in shape_of(search_result(hits, Cursor(), 200, is_limited=False, extras=PageExtras(None, near)))
+
+
+def place_at(line: int, path: str = "shop/f1.py") -> Hit:
+    return Hit(Chunk(f"{path}{line}", path, "python", "block", "", (), line, line, ""), 0.5, {}, line=line)
+
+
+def functions_at(names: Mapping[int, str]) -> tuple[Symbol, ...]:
+    return tuple(Symbol("function", name, name, line, line, line, "") for line, name in names.items())
+
+
+def test_names_with_words_of_the_question_come_before_those_of_better_places() -> None:
+    names = {line: f"other{line}" for line in range(1, 30)} | {30: "refundedOrders"}
+    places = [place_at(line) for line in names]
+    for question, is_named in [("where is an order refunded", True), ("where is it", False)]:
+        near = names_of_places(question, places, {"shop/f1.py": functions_at(names)})
+        (listed,) = name_lines(near, ())
+        assert ("30:refundedOrders" in listed.lines) == is_named
+        assert "1:other1" in listed.lines
+
+
+def test_names_of_all_files_share_one_number_and_the_first_file_gets_most() -> None:
+    names = functions_at({line: f"f{line}" for line in range(1, 30)})
+    files = ("a.py", "b.py", "c.py")
+    places = [place_at(line, path) for path in files for line in range(1, 30)]
+    listed = list(name_lines(names_of_places("", places, dict.fromkeys(files, names)), ()))
+    numbers = [len(file.lines) for file in listed]
+    assert sum(numbers) == 24
+    assert numbers == sorted(numbers, reverse=True)
+    assert [file.path for file in listed] == list(files)
+
+
+def test_a_type_that_begins_in_a_place_is_named_and_a_value_is_not() -> None:
+    symbols = (
+        Symbol("interface", "Params", "Params", 10, 12, 10, ""),
+        Symbol("constant", "LIMIT", "LIMIT", 11, 11, 11, ""),
+    )
+    place = Hit(Chunk("x", "shop/f1.py", "python", "block", "", (), 8, 14, ""), 0.5, {}, line=14)
+    (listed,) = name_lines(names_of_places("", [place], {"shop/f1.py": symbols}), ())
+    assert listed.lines == ["10:Params"]
 
 
 def test_tests_prose_and_commits_are_no_files_whose_names_are_shown() -> None:
