@@ -16,6 +16,7 @@ from evals.report import table
 from evals.trials.served import HeldAt, ServedLoad
 
 CLIENTS = 8
+_SHOWN_ERRORS = 10
 FLAT = 1.05  # the last third of the time to the one before it, of a memory that is called flat
 _ANSWER = "It adds up the values of all orders [pack1/m1.py:4-6]."
 _OWN = ("FATHOM_CACHE_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HOME")
@@ -49,6 +50,8 @@ def about_mixed_load(mixed: MixedLoad) -> Iterator[str]:
         "its answer has come.\nMeanwhile a file of the project changes twice in a second, and the server watches it.\n"
         f"Requests: {sum(mixed.done.values())} ({calls}). Errors: {len(mixed.errors)} (goal: 0)."
     )
+    if mixed.errors:
+        yield "\n".join(f"- {error}" for error in mixed.errors[:_SHOWN_ERRORS])
     if not mixed.held:
         return
     thirds = [mixed.held[len(mixed.held) * part // 3 : len(mixed.held) * (part + 1) // 3] for part in range(3)]
