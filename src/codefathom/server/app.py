@@ -59,7 +59,7 @@ from codefathom.server.routes import (
     routes_stores,
     routes_watch,
 )
-from codefathom.server.searches.search_cache import ResultCache
+from codefathom.server.searches.search_cache import ResultCache, size_of_result
 from codefathom.server.searches.search_pool import SearchPool
 from codefathom.server.searches.search_queue import SearchQueue
 from codefathom.server.server_config import ServerConfig
@@ -164,7 +164,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
 def _state(live: Live) -> ServerState:
     config = live.current
     projects = Projects(lambda: live.current)
-    cache = ResultCache(lambda: live.current.cache_entries, lambda: live.current.cache_ttl_s)
+    cache = ResultCache(lambda: live.current.cache_entries, lambda: live.current.cache_ttl_s, size_of=size_of_result)
     live.on_change(projects.opened.drop_all)
     live.on_change(cache.clear)
     model_health = ModelHealth(lambda: models_of(projects, live))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import inf
 from time import monotonic
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
@@ -16,6 +16,8 @@ from codefathom.facts.reasons import LEFT_OUT, Note
 from codefathom.project import agent_setup, answer_setup
 from codefathom.project.asking import is_of_commits
 from codefathom.project.meant_commits import meant_commits, told
+from codefathom.project.opening import OpenedProject
+from codefathom.project.repository_sight import RepositorySight
 from codefathom.providers.base import ChatModel
 from codefathom.question.asker import result_of
 from codefathom.question.question import Kind, Question
@@ -26,6 +28,7 @@ from codefathom.server.http.time_spent import slow_error, spending_on
 from codefathom.server.http.user_roles import Role
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.asked_projects import asked_projects, have_made, indexed_engine
+from codefathom.server.projects.packed_settings import PackedSettings
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_child import SearchTask
@@ -258,12 +261,11 @@ class ProjectElsewhere(AskerElsewhere):
                 stale = engine.refresh()
             opened = engine.current.last_opened  # each other look at the place of the index costs as much as this one
             have_made(self.state.projects, self.state.jobs, self.name, engine)
-            # What a filter asks of time stamps is not counted by the generation.
-            key = (self.name, engine.root, opened.generation, opened.catalog.stamps, kept)
+            key = _key_of(self.name, engine, opened, kept)
 
             def is_kept(result: SearchResult) -> bool:
                 # While a job writes, the views show less than the generation says: that must not outlive the job.
-                return not stale and not result.problems and result.generation == key[2]
+                return not stale and not result.problems and result.generation == key.generation
 
             def look() -> SearchResult:
                 *_, result = self._told(engine, kept)
@@ -271,13 +273,16 @@ class ProjectElsewhere(AskerElsewhere):
 
             def again(result: SearchResult) -> SearchResult:
                 # Also where nothing is known to have changed: a change of this moment is taken in some seconds later.
-                return replace(result, hits=engine.marked(result.hits, result.generation))
+                hits = engine.marked(result.hits, result.generation)
+                return result if hits == result.hits else replace(result, hits=hits)
 
             # The generation is that of the files.
             is_usual = not (kept.commits or kept.or_commits)
             is_usual = is_usual and (self.change is None or self.change(engine.settings) == engine.settings)
             result = self.state.cache.get_or_make(key, look, keep=is_kept, again=again) if is_usual else look()
             notes = engine.current.take_notes()  # of this process, which brings the index up to date
+            if stale == result.stale and not (notes or refused):
+                return cast(SearchResult, result)
             return replace(result, stale=stale, problems=(*result.problems, *notes, *refused))
 
     @contextmanager
@@ -311,6 +316,27 @@ class LooseElsewhere(AskerElsewhere):
 
     def _task(self, engine: Engine, question: Question | Look) -> SearchTask:
         return replace(super()._task(engine, question), root=self.index_folder, loose=self.files_of_none)
+
+
+class ResultKey(NamedTuple):
+    """All that the result of a search depends on: whoever asks for the same has the same result."""
+
+    project: str
+    root: str
+    sight: RepositorySight | None  # what of a fleet the client may see
+    settings: PackedSettings | Settings
+    catalog: str  # one that is made anew begins to count again
+    generation: int
+    stamps: str  # what a filter asks of time stamps is not counted by the generation
+    question: Question
+
+
+def _key_of(project: str, engine: Engine, opened: OpenedProject, question: Question) -> ResultKey:
+    place, catalog = engine.place, opened.catalog
+    settings = engine.packed_settings if isinstance(engine, ServedEngine) else engine.settings
+    return ResultKey(
+        project, engine.root, place.sight, settings, catalog.identity, opened.generation, catalog.stamps, question
+    )
 
 
 def chosen_projects(state: ServerState, caller: Caller, project_ids: Sequence[str]) -> tuple[str, ...]:

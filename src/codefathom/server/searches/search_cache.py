@@ -1,12 +1,25 @@
-"""Results that are asked for again: kept for a while, and only for as long as the index stays as it was."""
+"""Results that are asked for again: made once for all who ask at that time, and kept for as long as the index stays."""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from threading import Lock
+from sys import getsizeof
+from threading import Event, Lock
 from typing import Any, NamedTuple
+
+from codefathom.types import SearchResult
+
+MOST_BYTES = 32_000_000  # of the values together: a thousand usual results have 20 MB, and one may hold whole files
+
+
+_OF_A_HIT = 2_000  # bytes beside its text
+
+
+def size_of_result(result: SearchResult) -> int:
+    """Return about how many bytes of memory a result has."""
+    return _OF_A_HIT + sum(_OF_A_HIT + getsizeof(hit.chunk.text) for hit in result.hits)
 
 
 class CacheCounts(NamedTuple):
@@ -17,21 +30,42 @@ class CacheCounts(NamedTuple):
     n_misses: int
 
 
+class _Kept(NamedTuple):
+    made_at: float
+    n_bytes: int
+    value: Any
+
+
+class _Making:
+    """A value that one thread makes while others wait for it."""
+
+    def __init__(self) -> None:
+        self.is_over = Event()
+        self.value: Any = None
+        self.is_shared = False  # it was made, and may be shared
+
+
 class ResultCache:
-    """Values by project, generation and request. Safe to use from several threads."""
+    """Values by a key that says all they depend on. Safe to use from several threads."""
 
     def __init__(
         self,
         most: Callable[[], int],
         ttl_s: Callable[[], float],
         clock: Callable[[], float] = time.monotonic,
+        size_of: Callable[[Any], int] = lambda _: 0,
+        most_bytes: int = MOST_BYTES,
     ) -> None:
-        """Keep at most `most()` values, the last used, each for `ttl_s()` seconds."""
+        """Keep at most `most()` values, the last used, each for `ttl_s()` seconds; `size_of` says their bytes."""
         self._most = most
         self._ttl_s = ttl_s
         self._clock = clock
+        self._size_of = size_of
+        self._most_bytes = most_bytes
         self._lock = Lock()
-        self._values: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
+        self._values: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self._n_bytes = 0
+        self._making: dict[Hashable, _Making] = {}
         self._n_hits = 0
         self._n_misses = 0
 
@@ -45,41 +79,91 @@ class ResultCache:
     ) -> Any:
         """Return the value of a key; if there is none, `make` makes it, and `keep` decides if it is stored.
 
-        `again` makes of a stored value what it is now.
+        While one thread makes a value, others that ask for it wait. Each makes its own where that one failed, or is
+        not to be stored. `again` makes of a value that was stored, or made for another, what it is now.
         """
-        is_present, value = self._get(key)
-        if is_present:
-            return again(value)
-        value = make()
-        if keep(value):
-            self._put(key, value)
-        return value
+        kept, making, is_ours = self._begin(key)
+        if kept is not None:
+            return again(kept.value)
+        if not is_ours:
+            making.is_over.wait()
+            self._count(is_hit=making.is_shared)
+            return again(making.value) if making.is_shared else make()
+        try:
+            made = make()
+            if keep(made):
+                making.value, making.is_shared = made, self._ttl_s() > 0
+                self._put(key, made)
+        finally:
+            with self._lock:
+                del self._making[key]
+            making.is_over.set()
+        return made
+
+    def stored(self, key: Hashable) -> Any:
+        """Return the value of a key, None where there is none."""
+        with self._lock:
+            kept = self._get(key)
+        return None if kept is None else kept.value
+
+    def put(self, key: Hashable, value: Any) -> None:
+        """Store a value."""
+        self._put(key, value)
 
     def counts(self) -> CacheCounts:
         """Return the numbers of hits and misses."""
         with self._lock:
             return CacheCounts(len(self._values), self._n_hits, self._n_misses)
 
+    @property
+    def n_bytes(self) -> int:
+        """The size of all values."""
+        return self._n_bytes
+
     def clear(self) -> None:
         """Forget all values."""
         with self._lock:
             self._values.clear()
+            self._n_bytes = 0
 
-    def _get(self, key: Hashable) -> tuple[bool, Any]:
+    def _begin(self, key: Hashable) -> tuple[_Kept | None, _Making, bool]:
+        """Return the stored value, else who makes it, and whether that is this thread."""
         with self._lock:
-            made_at, value = self._values.get(key, (float("-inf"), None))
-            is_present = self._clock() - made_at < self._ttl_s()
-            if is_present:
-                self._values.move_to_end(key)
-                self._n_hits += 1
-            else:
-                self._values.pop(key, None)
-                self._n_misses += 1
-            return is_present, value
+            kept = self._get(key)
+            making = self._making.get(key)
+            is_ours = kept is None and making is None
+            self._n_hits += kept is not None
+            self._n_misses += is_ours
+            if making is None:
+                making = _Making()
+            if is_ours:
+                self._making[key] = making
+            return kept, making, is_ours
+
+    def _count(self, *, is_hit: bool) -> None:
+        with self._lock:
+            self._n_hits += is_hit
+            self._n_misses += not is_hit
+
+    def _get(self, key: Hashable) -> _Kept | None:
+        kept = self._values.get(key)
+        if kept is None:
+            return None
+        if self._clock() - kept.made_at >= self._ttl_s():
+            self._forget(key)
+            return None
+        self._values.move_to_end(key)
+        return kept
 
     def _put(self, key: Hashable, value: Any) -> None:
+        n_bytes = self._size_of(value)
         with self._lock:
-            self._values[key] = (self._clock(), value)
-            self._values.move_to_end(key)
-            while len(self._values) > self._most():
-                self._values.popitem(last=False)
+            self._forget(key)
+            self._values[key] = _Kept(self._clock(), n_bytes, value)
+            self._n_bytes += n_bytes
+            while len(self._values) > self._most() or self._n_bytes > self._most_bytes:
+                self._forget(next(iter(self._values)))
+
+    def _forget(self, key: Hashable) -> None:
+        kept = self._values.pop(key, None)
+        self._n_bytes -= 0 if kept is None else kept.n_bytes
