@@ -25,6 +25,7 @@ from codefathom.server.http.behind_proxy import BehindProxy
 from codefathom.server.http.error_responses import PROBLEM
 from codefathom.server.http.interface import DescribedApi
 from codefathom.server.http.known_parameters import parameter_check
+from codefathom.server.http.request_turns import RequestTurns
 from codefathom.server.jobs.job_process import ReadyProcesses
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.jobs.job_table import IndexJob
@@ -158,6 +159,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         root_path=lambda: state.config.root_path,
         proxies=lambda: state.config.trusted_proxies,
     )
+    app.add_middleware(RequestTurns)
     return app
 
 
