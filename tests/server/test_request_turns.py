@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -69,7 +70,7 @@ def test_the_others_begin_in_their_order_and_a_few_in_each_turn() -> None:
 
     asyncio.run(run())
     assert begun == [f"/{number}" for number in range(CROWD)]
-    assert all(later - sooner <= MOST_BEGUN for sooner, later in zip(turns, turns[1:], strict=False))
+    assert all(later - sooner <= MOST_BEGUN for sooner, later in itertools.pairwise(turns))
 
 
 def test_one_that_is_given_up_holds_up_nobody() -> None:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 
 import httpx
 import pytest
-from tests.waiting import LONG_S, comes, join
+from tests.waiting import LONG_S
 
-from codefathom.engine import Engine
-from codefathom.server.app import create_app
-from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.searches.search_cache import ResultCache
 from codefathom.server.server_config import ServerConfig
 
-from .conftest import Serve, serving
+from .conftest import Serve
 from .test_live import write
 from .test_projects import add, index
 
