@@ -25,6 +25,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from threading import Lock, Thread
 from urllib.parse import urlencode
@@ -34,6 +35,8 @@ from evals.memory import bytes_held, family
 N_FILES = 60
 _FINE = {200, 202, 204, 409, 429, 503, 504}  # 409: before the first index; 503, 504: busy, too slow
 _MEANT = {"busy", "too_slow", "locked", "not_indexed", "too_many_requests", "conflict"}  # codes of those above 399
+_MOST_SHOWN = 4_000  # characters of a fault in the log, the last ones
+_LOGGED = re.compile(r"\d{4}-\d\d-\d\d ")
 _FAULTS = re.compile(r"Traceback|ERROR|CRITICAL|Segmentation|Exception ignored|died")
 _HEALTH_S = 60.0  # on a machine that does nothing else it takes milliseconds
 _LIMIT_S = 600.0
@@ -226,9 +229,11 @@ class ServedLoad:
                 self._note(f"processes of the server are left: {left}")
                 break
             time.sleep(0.1)
-        for line in self._log.read_text(errors="replace").splitlines():
+        lines = self._log.read_text(errors="replace").splitlines()
+        for number, line in enumerate(lines):
             if _FAULTS.search(line):
-                self._note(f"log: {line[:300]}")
+                inner = takewhile(lambda after: not _LOGGED.match(after), lines[number + 1 :])  # of a traceback
+                self._note(f"log: {line[:300]} " + "\n".join(inner)[-_MOST_SHOWN:])
 
     def _listening(self) -> int:
         until = time.monotonic() + _LIMIT_S
