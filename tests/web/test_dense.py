@@ -105,6 +105,8 @@ def test_counts_are_those_of_the_list_and_a_click_narrows_it(page: Page, stock: 
     expect(hits(page)).to_have_count(20)
     expect(aside).to_contain_text(f"Counted in all {len(listed)} places")
     expect(facet(page, "Tests only")).to_have_text(f"Tests only{n_tests}")
+    heights = aside.get_by_role("button").evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
+    assert min(heights) >= 24  # pixels that a finger needs, as Lighthouse counts
     facet(page, "Tests only").click()
     expect(page).to_have_url(re.compile("tests=only"))
     only = found(stock, WORDS, filter="is_test")["hits"]
