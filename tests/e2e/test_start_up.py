@@ -117,6 +117,7 @@ OURS = {
     "codefathom.search",
     "codefathom.search.as_written",
     "codefathom.search.expression_files",
+    "codefathom.search.facets",
     "codefathom.search.filter",
     "codefathom.search.filter.filter_options",
     "codefathom.search.graph",
