@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
-from docs.screenshots import QUESTION, indexed
+from docs.screenshots import QUESTION, indexed  # type: ignore[attr-defined]  # mypy takes the folder of pictures for it
 
 from evals.report import table
 
