@@ -273,16 +273,13 @@ class ProjectElsewhere(AskerElsewhere):
 
             def again(result: SearchResult) -> SearchResult:
                 # Also where nothing is known to have changed: a change of this moment is taken in some seconds later.
-                hits = engine.marked(result.hits, result.generation)
-                return result if hits == result.hits else replace(result, hits=hits)
+                return replace(result, hits=engine.marked(result.hits, result.generation))
 
             # The generation is that of the files.
             is_usual = not (kept.commits or kept.or_commits)
             is_usual = is_usual and (self.change is None or self.change(engine.settings) == engine.settings)
             result = self.state.cache.get_or_make(key, look, keep=is_kept, again=again) if is_usual else look()
             notes = engine.current.take_notes()  # of this process, which brings the index up to date
-            if stale == result.stale and not (notes or refused):
-                return cast(SearchResult, result)
             return replace(result, stale=stale, problems=(*result.problems, *notes, *refused))
 
     @contextmanager

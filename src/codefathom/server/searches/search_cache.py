@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 from codefathom.types import SearchResult
 
 MOST_BYTES = 32_000_000  # of the values together: a thousand usual results have 20 MB, and one may hold whole files
-
-
 _OF_A_HIT = 2_000  # bytes beside its text
 
 
@@ -99,16 +97,6 @@ class ResultCache:
                 del self._making[key]
             making.is_over.set()
         return made
-
-    def stored(self, key: Hashable) -> Any:
-        """Return the value of a key, None where there is none."""
-        with self._lock:
-            kept = self._get(key)
-        return None if kept is None else kept.value
-
-    def put(self, key: Hashable, value: Any) -> None:
-        """Store a value."""
-        self._put(key, value)
 
     def counts(self) -> CacheCounts:
         """Return the numbers of hits and misses."""
