@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, NamedTuple
@@ -32,6 +33,7 @@ from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.cluster.shard_actor import ShardActor
 from codefathom.fleet.cluster.shard_calls import ShardState
 from codefathom.fleet.fleet import Fleet
+from codefathom.project.repository_sight import ReaderRule, RepositorySight
 from codefathom.types import SearchResult
 
 ROOMS = ("search", "stores", "question", "text")
@@ -108,6 +110,33 @@ def test_the_answers_are_those_of_one_machine(served: Served) -> None:
     path = "text/expressions.py"
     assert served.there.files.outline(path) == served.here.files.outline(path)
     assert served.there.related(f"{path}:20") == served.here.related(f"{path}:20")
+
+
+@needs_ray
+def test_who_sees_a_part_gets_the_answers_of_one_machine(served: Served) -> None:
+    """The shards are opened once for all who ask, whatever these may see."""
+    rules = (ReaderRule(("text",), frozenset({"ada"})),)
+    before = n_opened_fleets(served)
+    for words in (("ada",), ()):
+        sight = RepositorySight(rules, frozenset(words))
+        places = (replace(engine.place, sight=sight) for engine in (served.here, served.there))
+        here, there = map(Engine, places)
+        with here, there:
+            hits = [hit for question in QUESTIONS for hit in there.search(question, limit=10).hits]
+            assert any(hit.chunk.path.startswith("text/") for hit in hits) == bool(words)
+            for question in QUESTIONS:
+                assert seen(there.search(question, limit=10)) == seen(here.search(question, limit=10)), question
+            assert there.symbols("score") == here.symbols("score")
+            assert there.files.listed() == here.files.listed()
+    assert n_opened_fleets(served) == before
+
+
+def n_opened_fleets(served: Served) -> int:
+    import ray
+
+    served.there.search("score", mode="symbol")
+    counts = [actor.__ray_call__.remote(lambda own: len(own._fleets)) for actor in actors_of(served)]
+    return sum(ray.get(counts, timeout=LONG_S))
 
 
 def process_of(actor: Any) -> int:

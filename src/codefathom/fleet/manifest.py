@@ -210,7 +210,12 @@ class Manifest:
     def identity(self) -> str:
         """A word for this fleet, and for what is shown of it: nothing that is kept is shared with another."""
         of_default = OF_DEFAULT if self.is_default_only else ""
-        return self.meta("identity") + (f" {self.sight.digest}" if self.sight else "") + of_default
+        return self.fleet_identity + (f" {self.sight.digest}" if self.sight else "") + of_default
+
+    @property
+    def fleet_identity(self) -> str:
+        """A word for this fleet, whatever is shown of it."""
+        return self.meta("identity")
 
     @property
     def has_branches(self) -> bool:
@@ -464,6 +469,10 @@ class Manifest:
         """Return the shards in force, by slot."""
         return [Shard(*row) for row in self.read(f"SELECT {_SHARD} FROM shards ORDER BY slot")]
 
+    def all_shards(self) -> list[Shard]:
+        """Return the shards in force, by slot, also those that are not shown: for whoever opens them for others."""
+        return [Shard(*row) for row in self.read(f"SELECT {_SHARD} FROM main.shards ORDER BY slot")]
+
     def mixed(self) -> list[list[str]]:
         """Return the repositories of each shard that the sight does not show, though it shows some of these."""
         rows = self.read(
@@ -479,8 +488,15 @@ class Manifest:
 
     def parts(self) -> dict[int, list[ShardPart]]:
         """Return the files of the shards by slot, as they were written; none of a shard of an earlier version."""
+        return self._parts_in("parts")
+
+    def all_parts(self) -> dict[int, list[ShardPart]]:
+        """Return the same of `all_shards`."""
+        return self._parts_in("main.parts")
+
+    def _parts_in(self, name: str) -> dict[int, list[ShardPart]]:
         parts: dict[int, list[ShardPart]] = {}
-        for slot, *part in self.read("SELECT slot, name, size, ends, digest FROM parts ORDER BY slot, name"):
+        for slot, *part in self.read(f"SELECT slot, name, size, ends, digest FROM {name} ORDER BY slot, name"):
             parts.setdefault(slot, []).append(ShardPart(*part))
         return parts
 

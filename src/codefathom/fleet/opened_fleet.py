@@ -152,11 +152,6 @@ def _shards_of(manifest: Manifest, place: Location) -> ShardCatalogs:
     search = place.settings.search
     if not search.fleet_cluster:
         return ShardCatalogs(manifest)
-    if place.sight is not None:
-        raise UsageError(
-            f"a cluster reads the fleet {name_of_fleet(place)!r}, and only those who may read all of it can ask it",
-            hint=f"start the server without --cluster, or let the operator of the fleet remove its file {READERS}",
-        )
     store = store_to_read(search.fleet_store, manifest)
     return ClusterCatalogs(manifest, RayCluster.connect(search.fleet_cluster), search.fleet_timeout_s, store)
 

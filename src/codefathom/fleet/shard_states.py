@@ -34,10 +34,8 @@ def fleet_state(root: str, cluster: str, limit_s: float, store: str = "") -> Fle
     """Ask each holder of each shard of the fleet in a folder; without a cluster, this machine is the one holder."""
     try:
         with closing(Manifest(root)) as manifest:
-            listed, parts = manifest.shards(), manifest.parts()
-            shards = ShardList(
-                root, manifest.identity, manifest.generation, tuple(listed), parts, store_to_read(store, manifest)
-            )
+            shards = ShardList.of(manifest, store_to_read(store, manifest))
+            listed, parts = shards.shards(), shards.parts()
     except FathomError as error:
         return FleetState(problem=str(error))
     if not cluster:

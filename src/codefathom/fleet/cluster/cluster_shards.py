@@ -47,8 +47,7 @@ class ClusterCatalogs(ShardCatalogs):
         """`limit_s` is the time for what has no end of its own, such as a list of symbols."""
         super().__init__(manifest)
         self._cluster, self._limit_s = cluster, limit_s
-        shards = tuple(self.shards.values())
-        self._list = ShardList(manifest.root, self.identity, self.generation, shards, self._parts, store)
+        self._list = ShardList.of(manifest, store)
         self._meta: dict[tuple[str, str], str] = {}
 
     def catalog(self, slot: int) -> Catalog:

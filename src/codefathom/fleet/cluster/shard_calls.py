@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from codefathom.errors import FathomError
 from codefathom.facts.reasons import Note
-from codefathom.fleet.manifest import Repository, Shard
+from codefathom.fleet.manifest import Manifest, Repository, Shard
 from codefathom.fleet.shard_parts import ShardPart
 from codefathom.fleet.shard_store import StoreAddress
 
@@ -55,6 +55,15 @@ class ShardList(NamedTuple):
     files: Mapping[int, Sequence[ShardPart]]  # by slot
     store: StoreAddress | None = None  # where they are found; None: in the folder of the fleet, which all machines see
 
+    @classmethod
+    def of(cls, manifest: Manifest, store: StoreAddress | None) -> ShardList:
+        """Return the list of a manifest, with the shards that it does not show: an actor opens each for all who ask.
+
+        Who sees a part of the fleet asks for the shards of this part alone.
+        """
+        shards = tuple(manifest.all_shards())
+        return cls(manifest.root, manifest.fleet_identity, manifest.generation, shards, manifest.all_parts(), store)
+
     @property
     def key(self) -> tuple[str, str, int]:
         """What tells this list from others."""
@@ -66,7 +75,7 @@ class ShardList(NamedTuple):
 
     @property
     def sight(self) -> None:
-        """None: all that is listed. Readers who may see a part of the fleet are not answered on a cluster."""
+        """None: all that is listed."""
 
     def shards(self) -> list[Shard]:
         """Return the shards, by slot."""
