@@ -15,7 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from inspect import signature
 from pathlib import Path
@@ -70,8 +70,8 @@ class Fathom(_Forked[AnyStr], Started[AnyStr]):
         super().__init__([*FATHOM, *map(os.fspath, words)], **options)
 
 
-class Child(_Forked[bytes]):
-    """A child of a server that runs in the process of the tests."""
+class Child(_Forked[AnyStr], Started[AnyStr]):
+    """A process of Python: a child of a server that runs in the process of the tests, or code of a test."""
 
 
 def run_fathom(
@@ -80,11 +80,22 @@ def run_fathom(
     **options: Any,
 ) -> subprocess.CompletedProcess[Any]:
     """Run a command to its end as `subprocess.run` does, with both outputs captured."""
-    stdin = options.pop("stdin", None) if input is None else subprocess.PIPE
+    return _ended(Fathom, words, input, options)
+
+
+def run_python(code: str, *words: str | Path, **options: Any) -> subprocess.CompletedProcess[Any]:
+    """Run code of Python to its end in the same way; `words` are its `sys.argv[1:]`."""
+    return _ended(Child, [sys.executable, "-P", "-c", code, *map(os.fspath, words)], None, options)
+
+
+def _ended(
+    start: Callable[..., Started[Any]], words: Sequence[str | Path], given: Any, options: dict[str, Any]
+) -> subprocess.CompletedProcess[Any]:
+    stdin = options.pop("stdin", None) if given is None else subprocess.PIPE
     streams = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with Fathom(words, **{**streams, **options}) as process:
-        out, err = process.communicate(input, LONG_S)
-    return subprocess.CompletedProcess([*FATHOM, *words], process.returncode, out, err)
+    with start(words, **{**streams, **options}) as process:
+        out, err = process.communicate(given, LONG_S)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 def _program(words: Any) -> tuple[str, list[str]] | None:
