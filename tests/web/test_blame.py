@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 from tests.waiting import LONG_S
 
 from codefathom.server.http.auth import Token, hash_of
@@ -91,11 +91,9 @@ def test_a_folder_without_commits_says_why(page: Page, served: ServedPage) -> No
     expect(page.get_by_role("region", name="shop/pricing.py")).to_contain_text("def total_cents")
 
 
-def test_only_those_who_may_read_commits_are_offered_it(
-    browser: BrowserContext, page: Page, config: ServerConfig, tmp_path: Path
-) -> None:
+def test_only_those_who_may_read_commits_are_offered_it(page: Page, config: ServerConfig, tmp_path: Path) -> None:
     tokens = (Token("reader", hash_of("r"), frozenset({"shop"}), Role.READER), Token("manager", hash_of("m")))
-    browser.add_init_script("localStorage.setItem('fathom.token', 'r')")
+    page.add_init_script("localStorage.setItem('fathom.token', 'r')")
     with serving(tmp_path, replace(config, tokens=tokens)) as served:
         served.client.headers["authorization"] = "Bearer m"
         with_history(served)

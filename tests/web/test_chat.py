@@ -160,10 +160,8 @@ class TestAnswers:
         expect(page.get_by_role("article").first.get_by_role("link", name="pricing.py:6-8")).to_be_visible()
         expect(page.get_by_role("heading", level=1)).to_have_text(QUESTION)
 
-    def test_an_answer_can_be_copied_as_it_was_written(
-        self, browser: BrowserContext, page: Page, answering: ServedPage
-    ) -> None:
-        browser.grant_permissions(["clipboard-read", "clipboard-write"])
+    def test_an_answer_can_be_copied_as_it_was_written(self, page: Page, answering: ServedPage) -> None:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         opened(page, answering)
         ask(page)
         answer(page).get_by_role("button", name="Copy the answer").click()
@@ -195,12 +193,10 @@ class TestAnswers:
         assert model_of(answering).asked == []
 
     @pytest.mark.parametrize("theme", ["light", "dark"])
-    def test_an_answer_can_be_read_by_everyone(
-        self, browser: BrowserContext, answering: ServedPage, theme: Any
-    ) -> None:
+    def test_an_answer_can_be_read_by_everyone(self, page: Page, answering: ServedPage, theme: Any) -> None:
         if not AXE.is_file():
             missing("axe-core is not installed: make web")
-        page = opened(browser.new_page(), answering)
+        opened(page, answering)
         page.emulate_media(color_scheme=theme)
         ask(page)
         expect(answer(page)).to_contain_text("2 places verified")
@@ -729,10 +725,9 @@ RICH = (
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("turns", [[replied(RICH)]])
-def test_axe_finds_nothing_serious_in_an_answer(browser: BrowserContext, answering: ServedPage, theme: str) -> None:
+def test_axe_finds_nothing_serious_in_an_answer(page: Page, answering: ServedPage, theme: str) -> None:
     if not AXE.is_file():
         missing("axe-core is not installed: make web")
-    page = browser.new_page()
     page.emulate_media(color_scheme=theme)
     opened(page, answering)
     ask(page)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 from tests.waiting import LONG_S
 
 from .conftest import ServedPage
@@ -195,8 +195,7 @@ def test_a_place_opens_in_an_editor_at_its_line(page: Page, stock: ServedPage) -
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_in_a_list(browser: BrowserContext, stock: ServedPage, theme: str) -> None:
-    page = browser.new_page()
+def test_axe_finds_nothing_in_a_list(page: Page, stock: ServedPage, theme: str) -> None:
     page.emulate_media(color_scheme=theme)
     page.set_viewport_size({"width": 1440, "height": 900})
     open_list(page, stock)

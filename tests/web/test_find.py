@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.server_config import ServerConfig
@@ -132,11 +132,9 @@ def test_what_was_typed_before_is_not_waited_for(page: Page, served: ServedPage)
     expect(group(page, "Symbols").first).to_contain_text("total_cents")
 
 
-def test_who_may_see_one_project_finds_nothing_of_another(
-    browser: BrowserContext, page: Page, config: ServerConfig, tmp_path: Path
-) -> None:
+def test_who_may_see_one_project_finds_nothing_of_another(page: Page, config: ServerConfig, tmp_path: Path) -> None:
     tokens = (Token("team", hash_of(SECRET), frozenset({"shop"})), Token("manager", hash_of("m")))
-    browser.add_init_script(f"localStorage.setItem('fathom.token', '{SECRET}')")
+    page.add_init_script(f"localStorage.setItem('fathom.token', '{SECRET}')")
     with serving(tmp_path, replace(config, tokens=tokens)) as served:
         served.client.headers["authorization"] = "Bearer m"
         served.add()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from .conftest import ServedPage
 from .test_shell import violations
@@ -118,9 +118,8 @@ def test_of_a_name_that_stands_everywhere_not_all_uses_are_looked_at(page: Page,
     expect(card(page, "total_cents").get_by_role("button")).to_have_text("At least 100 uses")
 
 
-def test_what_is_copied_can_be_chosen(browser: BrowserContext, shop: ServedPage) -> None:
-    browser.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = browser.new_page()
+def test_what_is_copied_can_be_chosen(page: Page, shop: ServedPage) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened(page, shop, "shop/pricing.py", "6-9")
     for name, text in (
         ("Copy the place", "shop/pricing.py:6-9"),
@@ -134,8 +133,7 @@ def test_what_is_copied_can_be_chosen(browser: BrowserContext, shop: ServedPage)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_in_a_card_and_the_uses(browser: BrowserContext, shop: ServedPage, theme: str) -> None:
-    page = browser.new_page()
+def test_axe_finds_nothing_in_a_card_and_the_uses(page: Page, shop: ServedPage, theme: str) -> None:
     page.emulate_media(color_scheme=theme)
     opened(page, shop, "shop/pricing.py", "6-9")
     page.get_by_role("button", name="Uses").click()

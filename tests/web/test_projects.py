@@ -495,10 +495,9 @@ def test_a_project_is_removed_only_when_that_is_meant(page: Page, served: Served
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_what_opens(browser: BrowserContext, served: ServedPage, theme: str) -> None:
+def test_axe_finds_nothing_serious_in_what_opens(page: Page, served: ServedPage, theme: str) -> None:
     (served.shop / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0")
     served.add()
-    page = browser.new_page()
     page.emulate_media(color_scheme=theme)
     found = {}
     for query in ("add", "about=shop&tab=left-out", "about=shop&tab=settings", "about=shop&tab=history"):

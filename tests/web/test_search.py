@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 from tests.server.test_first_run import held_run, large
 from tests.waiting import LONG_S
 
@@ -424,9 +424,9 @@ def test_a_project_without_an_index_does_not_keep_others_from_answering(page: Pa
     ("language", "line"), [("en", "terraform is being indexed, 15%"), ("zh", "terraform 正在建立索引，已完成 15%")]
 )
 def test_a_project_that_is_being_indexed_is_one_quiet_line(
-    browser: BrowserContext, page: Page, ready: ServedPage, language: str, line: str
+    page: Page, ready: ServedPage, language: str, line: str
 ) -> None:
-    browser.add_init_script(f"localStorage.setItem('fathom.language', '{language}')")
+    page.add_init_script(f"localStorage.setItem('fathom.language', '{language}')")
     folder = large(ready.folder / "terraform")
     ready.add(folder, index=False)
     with held_run(folder):
@@ -495,8 +495,7 @@ def test_an_index_that_is_behind_is_brought_up_to_date_from_here(page: Page, rea
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_what_opens(browser: BrowserContext, ready: ServedPage, theme: str) -> None:
-    page = browser.new_page()
+def test_axe_finds_nothing_serious_in_what_opens(page: Page, ready: ServedPage, theme: str) -> None:
     page.emulate_media(color_scheme=theme)
     page.goto(f"{ready.url}/search?q={UNANSWERED}&lang=python")
     expect(page.get_by_text("Probably nothing here answers this")).to_be_visible()

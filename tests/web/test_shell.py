@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.server_config import ServerConfig
@@ -216,11 +216,10 @@ def violations(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("path", [*PAGES, "/nothing/here"])
-def test_axe_finds_nothing(browser: BrowserContext, served: ServedPage, path: str, theme: str) -> None:
+def test_axe_finds_nothing(page: Page, served: ServedPage, path: str, theme: str) -> None:
     if not AXE.is_file():
         missing("axe-core is not installed: make web")
     served.add()
-    page = browser.new_page()
     page.emulate_media(color_scheme=theme)
     settled(page, f"{served.url}{path}")
     expect(page.get_by_role("heading", level=1)).not_to_have_count(0)
@@ -270,10 +269,10 @@ def test_a_server_with_tokens_asks_for_one_and_remembers_it(page: Page, config: 
 
 @pytest.mark.parametrize("projects", [frozenset(), frozenset({"shop"})], ids=["all", "kept"])
 def test_what_a_token_may_not_do_is_not_offered(
-    browser: BrowserContext, page: Page, config: ServerConfig, tmp_path: Path, projects: frozenset[str]
+    page: Page, config: ServerConfig, tmp_path: Path, projects: frozenset[str]
 ) -> None:
     tokens = (Token("team", hash_of(SECRET), projects), Token("manager", hash_of("m")))
-    browser.add_init_script(f"localStorage.setItem('fathom.token', '{SECRET}')")
+    page.add_init_script(f"localStorage.setItem('fathom.token', '{SECRET}')")
     may = int(not projects)
     with serving(tmp_path, replace(config, tokens=tokens)) as served:
         served.client.headers["authorization"] = "Bearer m"
@@ -297,8 +296,7 @@ def test_what_a_token_may_not_do_is_not_offered(
         expect(page.get_by_role("tab")).to_have_count(4 if may else 2)
 
 
-def test_a_server_that_is_gone_is_named_as_the_trouble(browser: BrowserContext, served: ServedPage) -> None:
-    page = browser.new_page()
+def test_a_server_that_is_gone_is_named_as_the_trouble(page: Page, served: ServedPage) -> None:
     page.route("**/api/**", lambda route: route.abort())
     page.goto(served.url)
     expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
