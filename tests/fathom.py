@@ -53,7 +53,9 @@ class _Forked(subprocess.Popen[AnyStr]):
         ends = asked["p2cread"], asked["c2pwrite"], asked["errwrite"]
         folder = os.path.abspath(asked["cwd"] or os.curdir)
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-        self.pid = _fork_server(**read_at_start).fork(
+        # A search process of a server imports numpy first, which takes as long as three searches.
+        modules = ("numpy",) if "search_child" in program[0] else ()
+        self.pid = _fork_server(*modules, **read_at_start).fork(
             [own if end == -1 else end for own, end in enumerate(ends)],
             (*program, environment, folder, blocked, asked["start_new_session"], asked["process_group"]),
         )
@@ -106,12 +108,13 @@ def _program(words: Any) -> tuple[str, list[str]] | None:
 
 
 class _ForkServer:
-    def __init__(self, read_at_start: Mapping[str, str]) -> None:
+    def __init__(self, modules: Sequence[str], read_at_start: Mapping[str, str]) -> None:
         self._requests, theirs = socket.socketpair()
         program = Path(__file__).with_name("fork_server.py")
+        environment = {**read_at_start, "OPENBLAS_NUM_THREADS": "1"}  # numpy would start threads
         with theirs:
-            words = [sys.executable, "-P", program, str(theirs.fileno())]
-            self.process = Started(words, env=read_at_start, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
+            words = [sys.executable, "-P", program, str(theirs.fileno()), *modules]
+            self.process = Started(words, env=environment, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
 
     def fork(self, streams: Sequence[int], request: tuple[Any, ...]) -> int:
         """Return the number of a new process, a child of this one."""
@@ -129,8 +132,8 @@ class _ForkServer:
 
 
 @cache
-def _fork_server(**read_at_start: str) -> _ForkServer:
-    return _ForkServer(read_at_start)
+def _fork_server(*modules: str, **read_at_start: str) -> _ForkServer:
+    return _ForkServer(modules, read_at_start)
 
 
 def _adopt(does: bool) -> None:
