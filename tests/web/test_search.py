@@ -18,7 +18,7 @@ from codefathom.search.ranking.explain import MEANING
 from codefathom.search.ranking.weights import WEIGHTS
 
 from .conftest import ServedPage, slow_down
-from .test_shell import violations
+from .test_shell import violations_in_each_theme
 
 QUESTION = "where are orders priced"
 UNANSWERED = "render the template of a page"
@@ -494,15 +494,13 @@ def test_an_index_that_is_behind_is_brought_up_to_date_from_here(page: Page, rea
 # ---- for everyone
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_what_opens(page: Page, ready: ServedPage, theme: str) -> None:
-    page.emulate_media(color_scheme=theme)
+def test_axe_finds_nothing_serious_in_what_opens(page: Page, ready: ServedPage) -> None:
     page.goto(f"{ready.url}/search?q={UNANSWERED}&lang=python")
     expect(page.get_by_text("Probably nothing here answers this")).to_be_visible()
     hits(page).first.get_by_role("button", name="Why here").click()
     expect(page.get_by_role("region", name=re.compile("^Why "))).to_be_visible()
     page.get_by_role("combobox", name="Kind").click()
-    assert violations(page) == []
+    assert violations_in_each_theme(page) == []
 
 
 def test_a_phone_shows_it_all(page: Page, ready: ServedPage) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from codefathom.facts.reasons import ENGLISH
 from codefathom.server.http import error_responses, problem_json
