@@ -91,12 +91,12 @@ def run_python(code: str, *words: str | Path, **options: Any) -> subprocess.Comp
 
 
 def _ended(
-    start: Callable[..., Started[Any]], words: Sequence[str | Path], given: Any, options: dict[str, Any]
+    start: Callable[..., Started[Any]], words: Sequence[str | Path], sent: Any, options: dict[str, Any]
 ) -> subprocess.CompletedProcess[Any]:
-    stdin = options.pop("stdin", None) if given is None else subprocess.PIPE
+    stdin = options.pop("stdin", None) if sent is None else subprocess.PIPE
     streams = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with start(words, **{**streams, **options}) as process:
-        out, err = process.communicate(given, LONG_S)
+        out, err = process.communicate(sent, LONG_S)
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
