@@ -15,7 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from inspect import signature
 from pathlib import Path
@@ -53,7 +53,9 @@ class _Forked(subprocess.Popen[AnyStr]):
         ends = asked["p2cread"], asked["c2pwrite"], asked["errwrite"]
         folder = os.path.abspath(asked["cwd"] or os.curdir)
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-        self.pid = _fork_server(**read_at_start).fork(
+        # A search process of a server imports numpy first, which takes as long as three searches.
+        modules = ("numpy",) if "search_child" in program[0] else ()
+        self.pid = _fork_server(*modules, **read_at_start).fork(
             [own if end == -1 else end for own, end in enumerate(ends)],
             (*program, environment, folder, blocked, asked["start_new_session"], asked["process_group"]),
         )
@@ -70,8 +72,8 @@ class Fathom(_Forked[AnyStr], Started[AnyStr]):
         super().__init__([*FATHOM, *map(os.fspath, words)], **options)
 
 
-class Child(_Forked[bytes]):
-    """A child of a server that runs in the process of the tests."""
+class Child(_Forked[AnyStr], Started[AnyStr]):
+    """A process of Python: a child of a server that runs in the process of the tests, or code of a test."""
 
 
 def run_fathom(
@@ -80,11 +82,22 @@ def run_fathom(
     **options: Any,
 ) -> subprocess.CompletedProcess[Any]:
     """Run a command to its end as `subprocess.run` does, with both outputs captured."""
-    stdin = options.pop("stdin", None) if input is None else subprocess.PIPE
+    return _ended(Fathom, words, input, options)
+
+
+def run_python(code: str, *words: str | Path, **options: Any) -> subprocess.CompletedProcess[Any]:
+    """Run code of Python to its end in the same way; `words` are its `sys.argv[1:]`."""
+    return _ended(Child, [sys.executable, "-P", "-c", code, *map(os.fspath, words)], None, options)
+
+
+def _ended(
+    start: Callable[..., Started[Any]], words: Sequence[str | Path], sent: Any, options: dict[str, Any]
+) -> subprocess.CompletedProcess[Any]:
+    stdin = options.pop("stdin", None) if sent is None else subprocess.PIPE
     streams = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with Fathom(words, **{**streams, **options}) as process:
-        out, err = process.communicate(input, LONG_S)
-    return subprocess.CompletedProcess([*FATHOM, *words], process.returncode, out, err)
+    with start(words, **{**streams, **options}) as process:
+        out, err = process.communicate(sent, LONG_S)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 def _program(words: Any) -> tuple[str, list[str]] | None:
@@ -95,12 +108,13 @@ def _program(words: Any) -> tuple[str, list[str]] | None:
 
 
 class _ForkServer:
-    def __init__(self, read_at_start: Mapping[str, str]) -> None:
+    def __init__(self, modules: Sequence[str], read_at_start: Mapping[str, str]) -> None:
         self._requests, theirs = socket.socketpair()
         program = Path(__file__).with_name("fork_server.py")
+        environment = {**read_at_start, "OPENBLAS_NUM_THREADS": "1"}  # numpy would start threads
         with theirs:
-            words = [sys.executable, "-P", program, str(theirs.fileno())]
-            self.process = Started(words, env=read_at_start, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
+            words = [sys.executable, "-P", program, str(theirs.fileno()), *modules]
+            self.process = Started(words, env=environment, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
 
     def fork(self, streams: Sequence[int], request: tuple[Any, ...]) -> int:
         """Return the number of a new process, a child of this one."""
@@ -118,8 +132,8 @@ class _ForkServer:
 
 
 @cache
-def _fork_server(**read_at_start: str) -> _ForkServer:
-    return _ForkServer(read_at_start)
+def _fork_server(*modules: str, **read_at_start: str) -> _ForkServer:
+    return _ForkServer(modules, read_at_start)
 
 
 def _adopt(does: bool) -> None:

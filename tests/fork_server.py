@@ -1,6 +1,7 @@
 """A process that has imported the program, and forks for each process that tests start (tests/fathom.py).
 
-It has started no thread and opened nothing but the socket that its requests come from.
+It has started no thread and opened nothing but the socket that its requests come from. More modules that the forked
+processes import are named behind the number of that socket.
 """
 
 from __future__ import annotations
@@ -54,6 +55,10 @@ def _prepare() -> None:
             import_module(f"codefathom.{room}.{module.name}")
     for name in ALSO:
         import_module(name)
+    for name in sys.argv[2:]:
+        import_module(name)
+    bundled = import_module("codefathom.providers.local.bundled")
+    bundled.load(bundled.MODEL_FILE)
     for language in LANGUAGES:
         import_module("codefathom.parse.grammars").load(language)
     assert len(os.listdir("/proc/self/task")) == 1, "a thread would be missing in each process that is forked"

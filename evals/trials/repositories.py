@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +41,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("index", "--full"),
 )
 SHORT = (COMMANDS[0], COMMANDS[1], COMMANDS[2], COMMANDS[6], COMMANDS[9])
+_WATCHED = "import sys; sys.path.append(sys.argv.pop(1)); from evals.trials.watched import main; main()"
 _CUT = re.compile(r"… \([\d,]+ more characters\)$")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -52,8 +53,16 @@ class Broken(NamedTuple):
     what: str
 
 
-def trial(plant: Form, folder: Path, commands: tuple[tuple[str, ...], ...] = COMMANDS) -> list[Broken]:
-    """Plant a form in an empty folder and run the commands there; return the promises that were broken."""
+def trial(
+    plant: Form,
+    folder: Path,
+    commands: tuple[tuple[str, ...], ...] = COMMANDS,
+    start: Callable[..., subprocess.Popen[bytes]] = subprocess.Popen,
+) -> list[Broken]:
+    """Plant a form in an empty folder and run the commands there; return the promises that were broken.
+
+    `start` is called as `subprocess.Popen` is.
+    """
     root, victim, home = folder / "project", folder / "victim", folder / "home"
     root.mkdir()
     home.mkdir()
@@ -65,7 +74,7 @@ def trial(plant: Form, folder: Path, commands: tuple[tuple[str, ...], ...] = COM
     before = _state(folder, may_change)
     words = [list(command) for command in commands]
     try:
-        results = _run(root, home, mark, words)
+        results = _run(root, home, mark, words, start)
     except subprocess.TimeoutExpired:
         return [Broken("all", f"has not ended after {LIMIT_S} s")]
     broken = [Broken(" ".join(command), what) for command, result in results for what in _judge(root, command, result)]
@@ -78,23 +87,22 @@ def trial(plant: Form, folder: Path, commands: tuple[tuple[str, ...], ...] = COM
     return broken
 
 
-def _run(root: Path, home: Path, mark: Path, commands: list[list[str]]) -> list[tuple[list[str], dict[str, Any]]]:
-    here = Path(__file__).parents[2]
+def _run(
+    root: Path, home: Path, mark: Path, commands: list[list[str]], start: Callable[..., subprocess.Popen[bytes]]
+) -> list[tuple[list[str], dict[str, Any]]]:
+    here = str(Path(__file__).parents[2])
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("FATHOM_", "XDG_"))}
-    environment |= {"HOME": str(home), "FATHOM_TRIAL_MARK": str(mark), "PYTHONPATH": str(here), "TERM": "dumb"}
+    environment |= {"HOME": str(home), "FATHOM_TRIAL_MARK": str(mark), "TERM": "dumb"}
     environment |= {"OPENAI_API_KEY": "sk-trial"}
-    program = [sys.executable, "-P", "-m", "evals.trials.watched", str(root), str(root / ".fathom"), str(home)]
-    done = subprocess.run(
-        program,
-        input=json.dumps(commands).encode(),
-        cwd=root,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        timeout=LIMIT_S,
-        check=False,
-    )
-    return [(command, json.loads(line)) for command, line in zip(commands, done.stdout.splitlines(), strict=False)]
+    program = [sys.executable, "-P", "-c", _WATCHED, here, str(root), str(root / ".fathom"), str(home)]
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with start(program, cwd=root, env=environment, **streams) as process:
+        try:
+            out, _ = process.communicate(json.dumps(commands).encode(), LIMIT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    return [(command, json.loads(line)) for command, line in zip(commands, out.splitlines(), strict=False)]
 
 
 def _judge(root: Path, command: list[str], result: dict[str, Any]) -> Iterator[str]:

@@ -4,152 +4,36 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
-from itertools import cycle, islice
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.removing import remove_folder
+from tests.fathom import run_python
+from tests.folder_traps import COMMANDS, NAMES, glanced, index, made, place_of
 from tests.traps import TRAPS, Elsewhere, Trap, deep_folder, journal_that_names, plant
-from tests.waiting import LONG_S
 
 from codefathom.cli import main
-from codefathom.engine import Engine
-from codefathom.errors import DamagedError, IndexingError
-from codefathom.project.browsing import IndexSummary, index_summary
-from codefathom.project.location import locate, word_of
-from codefathom.server.jobs.job_child import messages
-from codefathom.server.jobs.job_messages import Order, Report
+from codefathom.errors import IndexingError
 from codefathom.server.server_database import ServerDatabase
 from codefathom.stores.cache import FORMAT, Cache
 from codefathom.stores.folder import Folder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes links and pipes")
 
-HERE = Path(__file__)
-
-# Every name that we use in the folder; N is the folder that the lexical view lies in, V that of the vectors.
-NAMES = (
-    *("write.lock", ".gitignore", "catalog.db", "catalog.db-wal", "catalog.db-shm", "catalog.db-journal"),
-    *("catalog.db.damaged", "catalog.db.broken", "lexical", "lexical/state", "lexical/state.new", "lexical/N"),
-    *("lexical/2", "lexical/N/meta.json", "lexical/N/.managed.json", "lexical/N/.tantivy-writer.lock"),
-    *("lexical/N/.tantivy-meta.lock", "lexical/N/terms.1", "lexical/N/terms.2", "lexical/N/terms.2.new"),
-    *("V", "V/vectors.bin", "V/vectors.bin.new"),
-    *("V/changes.bin", "V/signs.bin", "V/signs.bin.new", "tree.stamps", "tree.stamps.new"),
-    *("V/checked", "V/checked.new", "lexical/checked", "lexical/checked.new"),
-    *(f"graph.{name}{ending}" for name in ("imports", "links", "map", "stems") for ending in ("", ".new")),
-)
-
-
-def index(project: Path) -> None:
-    assert main(["index", "-C", str(project)]) in {0, 2}
-
-
-def search(project: Path) -> None:
-    assert main(["search", "-C", str(project), "feed the kangaroo"]) in {0, 1, 2}
-
-
-def status(project: Path) -> None:
-    assert main(["status", "-C", str(project)]) in {0, 1, 2}
-
-
-def doctor(project: Path) -> None:
-    assert main(["doctor", "-C", str(project)]) in {0, 1, 2}
-
-
-def import_(project: Path) -> None:
-    lines = project.parent / "lines.json"
-    lines.write_text(json.dumps({"relative_path": "new.py", "content": [{"source_code": "new = 1\n"}]}))
-    assert main(["import", "-C", str(project), "--as", "jsonl", str(lines)]) in {0, 2}
-
-
-def watch(project: Path) -> None:
-    with Engine.open(str(project)) as engine:
-        assert list(engine.watch(lambda: True))
-
-
-def glanced(project: Path) -> IndexSummary | None:
-    place = locate(str(project))
-    return index_summary(place.index_folder, word_of(place))
-
-
-def serve(project: Path) -> None:
-    with suppress(DamagedError):  # as the server's list of projects, which shows it
-        glanced(project)
-    assert isinstance(list(messages(Order(str(project))))[-1], Report)
-
-
-COMMANDS: dict[str, Callable[[Path], None]] = {
-    "index": index,
-    "search": search,
-    "status": status,
-    "doctor": doctor,
-    "import": import_,
-    "watch": watch,
-    "serve": serve,
-}
-
-
-def made(folder: Path) -> Path:
-    """Make a project with an index, which something has changed since."""
-    project = folder / "whole"
-    project.mkdir()
-    (project / "zoo.py").write_text("def feed_kangaroo():\n    return 'grass'\n")
-    (project / "fathom.toml").touch()
-    with Engine.open(str(project)) as engine:
-        engine.index()
-    (project / "pond.py").write_text("def feed_duck():\n    return 'bread'\n")
-    return project
-
-
-def place_of(name: str, project: Path) -> Path:
-    folder = project / ".fathom"
-    view = next(path.name for path in (folder / "lexical").iterdir() if path.name.isdecimal())
-    vectors = next(path.name for path in folder.iterdir() if path.name.startswith("vectors-"))
-    parts = [{"N": view, "V": vectors}.get(part, part) for part in name.split("/")]
-    return folder.joinpath(*parts)
-
-
-def check(name: str, n_commands: int, scratch: Path) -> Iterator[str]:
-    """Try every trap at a name with so many of the commands, others for each trap; yield what came to harm."""
-    whole = made(scratch)
-    commands = cycle(COMMANDS.items())
-    for number, (kind, trap) in enumerate(TRAPS.items()):
-        for what, command in islice(commands, n_commands):
-            place = scratch / f"{number}-{what}"
-            project, elsewhere = place / "project", Elsewhere(place / "elsewhere")
-            shutil.copytree(whole, project)
-            if number % 2:  # else it is known to this user by no more than its folder
-                index(project)
-            plant(place_of(name, project), trap, elsewhere)
-            command(project)
-            if not elsewhere.is_untouched():
-                yield f"{what} changed something elsewhere by a {kind} as {name}"
-            elsewhere.look_again()
-            index(project)
-            if main(["search", "-C", str(project), "feed the duck"]) or not elsewhere.is_untouched():
-                yield f"after {what} with a {kind} as {name} the index was not made again"
-            remove_folder(place)
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("n_commands", [1, pytest.param(len(COMMANDS), marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_elsewhere_changes_and_the_index_is_made_again(name: str, n_commands: int, tmp_path: Path) -> None:
-    # In another process: what waits for a pipe could not be ended here.
-    root = str(HERE.parents[2])
-    environment = {**os.environ, "FATHOM_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": root}
+    environment = {**os.environ, "FATHOM_CACHE_DIR": str(tmp_path / "cache")}
     environment["FATHOM_STATE_DIR"] = str(tmp_path / "state")
-    command = [sys.executable, str(HERE), name, str(n_commands), str(tmp_path)]
-    process = subprocess.run(
-        command, env=environment, cwd=root, capture_output=True, text=True, timeout=LONG_S, check=False
-    )
-    harm = [line for line in process.stdout.splitlines() if line.startswith("HARM")]
-    assert (harm, process.returncode) == ([], 0), process.stderr[-2_000:]
+    code = f"import sys; sys.path.append({str(ROOT)!r}); from tests.folder_traps import print_harm; print_harm()"
+    ran = run_python(code, name, str(n_commands), tmp_path, env=environment, cwd=ROOT, text=True)
+    harm = [line for line in ran.stdout.splitlines() if line.startswith("HARM")]
+    assert (harm, ran.returncode) == ([], 0), ran.stderr[-2_000:]
 
 
 # ---- what a file that is no link can name
@@ -294,8 +178,3 @@ def test_a_folder_of_many_strange_things_costs_time_only(whole: Path, elsewhere:
     assert elsewhere.is_untouched()
     assert not (folder / "lexical" / "9").exists()
     Folder(str(folder)).remove("deep")
-
-
-if __name__ == "__main__":
-    for harm in check(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])):
-        print("HARM", harm)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from evals.trials.hostile_trees import FORMS
 from evals.trials.repositories import COMMANDS, SHORT, remove, trial
+from tests.fathom import Child
 
 # These take minutes, or gigabytes of addresses; the long form has them.
 SLOW = ("a hundred thousand ignore patterns", "fifty thousand files", "settings of a hundred megabytes")
+# These lie in wait for imports; the others are met by a process that was forked and has imported all.
+AT_START = ("modules of python as packages", "modules of python as files", "start up files of python")
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="plants links, pipes and rights as POSIX has them")
 
@@ -24,7 +28,8 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize("name", sorted(FORMS.keys() - set(SLOW)))
 def test_every_promise_is_kept(name: str, folder: Path) -> None:
-    assert trial(FORMS[name], folder, SHORT) == []
+    start = subprocess.Popen if name in AT_START else Child
+    assert trial(FORMS[name], folder, SHORT, start) == []
 
 
 @pytest.mark.long

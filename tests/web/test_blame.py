@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 from tests.waiting import LONG_S
 
 from codefathom.server.http.auth import Token, hash_of
@@ -16,7 +16,7 @@ from codefathom.server.http.user_roles import Role
 from codefathom.server.server_config import ServerConfig
 
 from .conftest import ServedPage, serving
-from .test_shell import violations
+from .test_shell import violations_in_each_theme
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
@@ -67,19 +67,17 @@ def test_each_line_says_who_wrote_it_and_leads_to_its_history(page: Page, shop: 
     expect(code.locator(".wrote")).to_have_count(0)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_is_for_everyone_and_fits_a_phone(page: Page, shop: ServedPage, theme: str) -> None:
-    page.emulate_media(color_scheme=theme)
+def test_it_is_for_everyone_and_fits_a_phone(page: Page, shop: ServedPage) -> None:
     page.goto(f"{shop.url}/{PLACE}")
     page.get_by_role("button", name="Who wrote each line").click()
     page.get_by_role("button", name="Charge the bag (#7)").click()
     expect(page.locator(".line-history pre").first).to_be_visible()
-    wide = violations(page)
+    wide = violations_in_each_theme(page)
     page.set_viewport_size({"width": 360, "height": 640})
     dialog = page.get_by_role("dialog", name="Code")
     dialog.get_by_role("button", name="Who wrote each line").click()
     expect(dialog.get_by_role("button", name="Charge the bag (#7)")).to_be_visible()
-    assert wide + violations(page) == []
+    assert wide + violations_in_each_theme(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
@@ -91,11 +89,9 @@ def test_a_folder_without_commits_says_why(page: Page, served: ServedPage) -> No
     expect(page.get_by_role("region", name="shop/pricing.py")).to_contain_text("def total_cents")
 
 
-def test_only_those_who_may_read_commits_are_offered_it(
-    browser: BrowserContext, page: Page, config: ServerConfig, tmp_path: Path
-) -> None:
+def test_only_those_who_may_read_commits_are_offered_it(page: Page, config: ServerConfig, tmp_path: Path) -> None:
     tokens = (Token("reader", hash_of("r"), frozenset({"shop"}), Role.READER), Token("manager", hash_of("m")))
-    browser.add_init_script("localStorage.setItem('fathom.token', 'r')")
+    page.add_init_script("localStorage.setItem('fathom.token', 'r')")
     with serving(tmp_path, replace(config, tokens=tokens)) as served:
         served.client.headers["authorization"] = "Bearer m"
         with_history(served)

@@ -14,7 +14,7 @@ from tests.protocols.server import serving as serving_model
 from tests.waiting import LONG_S, comes
 
 from .conftest import ServedPage, missing, replied
-from .test_shell import AXE, violations
+from .test_shell import AXE, violations_in_each_theme
 
 QUESTION = "where is the total of a cart priced?"
 CITED = (
@@ -160,10 +160,8 @@ class TestAnswers:
         expect(page.get_by_role("article").first.get_by_role("link", name="pricing.py:6-8")).to_be_visible()
         expect(page.get_by_role("heading", level=1)).to_have_text(QUESTION)
 
-    def test_an_answer_can_be_copied_as_it_was_written(
-        self, browser: BrowserContext, page: Page, answering: ServedPage
-    ) -> None:
-        browser.grant_permissions(["clipboard-read", "clipboard-write"])
+    def test_an_answer_can_be_copied_as_it_was_written(self, page: Page, answering: ServedPage) -> None:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         opened(page, answering)
         ask(page)
         answer(page).get_by_role("button", name="Copy the answer").click()
@@ -194,21 +192,17 @@ class TestAnswers:
         expect(box).to_be_focused()
         assert model_of(answering).asked == []
 
-    @pytest.mark.parametrize("theme", ["light", "dark"])
-    def test_an_answer_can_be_read_by_everyone(
-        self, browser: BrowserContext, answering: ServedPage, theme: Any
-    ) -> None:
+    def test_an_answer_can_be_read_by_everyone(self, page: Page, answering: ServedPage) -> None:
         if not AXE.is_file():
             missing("axe-core is not installed: make web")
-        page = opened(browser.new_page(), answering)
-        page.emulate_media(color_scheme=theme)
+        opened(page, answering)
         ask(page)
         expect(answer(page)).to_contain_text("2 places verified")
         answer(page).get_by_text(re.compile("notes? on this answer")).click()
         expect(answer(page).locator("pre .hljs-keyword").first).to_be_visible()
-        wide = violations(page)
+        wide = violations_in_each_theme(page)
         page.set_viewport_size({"width": 400, "height": 800})
-        assert wide + violations(page) == []
+        assert wide + violations_in_each_theme(page) == []
         for item in (page.locator("html"), page.get_by_role("main"), page.locator(".thread-scroll")):
             assert item.evaluate("item => item.scrollWidth <= item.clientWidth")
 
@@ -727,20 +721,17 @@ RICH = (
 )
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("turns", [[replied(RICH)]])
-def test_axe_finds_nothing_serious_in_an_answer(browser: BrowserContext, answering: ServedPage, theme: str) -> None:
+def test_axe_finds_nothing_serious_in_an_answer(page: Page, answering: ServedPage) -> None:
     if not AXE.is_file():
         missing("axe-core is not installed: make web")
-    page = browser.new_page()
-    page.emulate_media(color_scheme=theme)
     opened(page, answering)
     ask(page)
     expect(answer(page).get_by_text("A claim that nothing shows")).to_be_visible(timeout=LONG_S * 1000)
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)
-    wide = violations(page)
+    wide = violations_in_each_theme(page)
     answer(page).get_by_role("link", name=re.compile("pricing.py:6-8")).first.click()
     expect(page.get_by_role("complementary").last).to_be_visible()
-    viewing = violations(page)
+    viewing = violations_in_each_theme(page)
     page.set_viewport_size({"width": 400, "height": 800})
-    assert wide + viewing + violations(page) == []
+    assert wide + viewing + violations_in_each_theme(page) == []

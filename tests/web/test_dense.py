@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 from tests.waiting import LONG_S
 
 from .conftest import ServedPage
 from .test_search import asked, box, choose, found, hits, links, written
-from .test_shell import violations
+from .test_shell import violations_in_each_theme
 
 BODY = "\n".join(f"    weight = weight + parcel.parts[{n}]" for n in range(14))
 WORDS = "weigh parcel"
@@ -194,12 +194,9 @@ def test_a_place_opens_in_an_editor_at_its_line(page: Page, stock: ServedPage) -
     )
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_in_a_list(browser: BrowserContext, stock: ServedPage, theme: str) -> None:
-    page = browser.new_page()
-    page.emulate_media(color_scheme=theme)
+def test_axe_finds_nothing_in_a_list(page: Page, stock: ServedPage) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     open_list(page, stock)
     facet(page, re.compile("^sea\\d")).click()
     expect(facet(page, "sea/src")).to_be_visible()
-    assert violations(page) == []
+    assert violations_in_each_theme(page) == []

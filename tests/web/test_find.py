@@ -8,14 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.server_config import ServerConfig
 
 from .conftest import ServedPage, serving
-from .test_shell import violations
+from .test_shell import violations_in_each_theme
 
 SECRET = "fathom_of_this_test"
 
@@ -132,11 +131,9 @@ def test_what_was_typed_before_is_not_waited_for(page: Page, served: ServedPage)
     expect(group(page, "Symbols").first).to_contain_text("total_cents")
 
 
-def test_who_may_see_one_project_finds_nothing_of_another(
-    browser: BrowserContext, page: Page, config: ServerConfig, tmp_path: Path
-) -> None:
+def test_who_may_see_one_project_finds_nothing_of_another(page: Page, config: ServerConfig, tmp_path: Path) -> None:
     tokens = (Token("team", hash_of(SECRET), frozenset({"shop"})), Token("manager", hash_of("m")))
-    browser.add_init_script(f"localStorage.setItem('fathom.token', '{SECRET}')")
+    page.add_init_script(f"localStorage.setItem('fathom.token', '{SECRET}')")
     with serving(tmp_path, replace(config, tokens=tokens)) as served:
         served.client.headers["authorization"] = "Bearer m"
         served.add()
@@ -166,15 +163,13 @@ def test_its_code_is_loaded_when_it_is_opened(page: Page, served: ServedPage) ->
     assert [url for url in asked[before:] if url.endswith(".js")]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_and_it_fits(page: Page, served: ServedPage, theme: str) -> None:
+def test_axe_finds_nothing_and_it_fits(page: Page, served: ServedPage) -> None:
     served.add()
-    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
     opened(page, served).fill("total_cents")
     expect(group(page, "Symbols")).not_to_have_count(0)
-    assert violations(page) == []
+    assert violations_in_each_theme(page) == []
     page.set_viewport_size({"width": 360, "height": 640})
-    assert violations(page) == []
+    assert violations_in_each_theme(page) == []
     box = page.get_by_role("dialog").bounding_box()
     assert box is not None
     assert box["x"] >= 0

@@ -114,6 +114,7 @@ def test_a_request_that_failed_is_listed(page: Page, served: ServedPage, monkeyp
     expect(tile(page, "Failed")).to_contain_text("1")
 
 
+@pytest.mark.usefixtures("browser")  # the clock is that of a window
 def test_it_goes_on_by_itself_and_rests_while_nobody_looks(page: Page, served: ServedPage) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if "/monitoring/stats" in request.url else None)

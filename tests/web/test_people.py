@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 import httpx
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from codefathom.server.access.audit_list import AuditAction
 from codefathom.server.access.credentials import SignInRules
@@ -24,14 +24,12 @@ ROOT = Token("root", hash_of("of-root"))
 READER = Token("reader", hash_of("of-reader"), frozenset({"shop"}), Role.READER)
 
 
-def signed_in(browser: BrowserContext, secret: str) -> None:
-    browser.add_init_script(f"localStorage.getItem('seen') || localStorage.setItem('fathom.token', '{secret}')")
+def signed_in(page: Page, secret: str) -> None:
+    page.add_init_script(f"localStorage.getItem('seen') || localStorage.setItem('fathom.token', '{secret}')")
 
 
-def test_a_token_is_made_shown_once_and_revoked(
-    browser: BrowserContext, page: Page, config: ServerConfig, tmp_path: Path
-) -> None:
-    signed_in(browser, "of-root")
+def test_a_token_is_made_shown_once_and_revoked(page: Page, config: ServerConfig, tmp_path: Path) -> None:
+    signed_in(page, "of-root")
     with serving(tmp_path, replace(config, tokens=(ROOT,))) as served:
         page.goto(f"{served.url}/people")
         page.get_by_label("Name", exact=True).fill("ci")
@@ -73,10 +71,8 @@ def test_what_was_done_is_said_in_the_language_of_the_page(
         expect(row.get_by_role("cell").nth(2)).to_have_text("添加项目")
 
 
-def test_only_administrators_see_the_page(
-    browser: BrowserContext, page: Page, config: ServerConfig, tmp_path: Path
-) -> None:
-    signed_in(browser, "of-reader")
+def test_only_administrators_see_the_page(page: Page, config: ServerConfig, tmp_path: Path) -> None:
+    signed_in(page, "of-reader")
     with serving(tmp_path, replace(config, tokens=(ROOT, READER))) as served:
         served.client.headers["authorization"] = "Bearer of-root"
         served.add()
@@ -89,9 +85,7 @@ def test_only_administrators_see_the_page(
         expect(page.get_by_role("alert").first).to_be_visible()
 
 
-def test_signing_out_forgets_the_token(
-    browser: BrowserContext, page: Page, config: ServerConfig, tmp_path: Path
-) -> None:
+def test_signing_out_forgets_the_token(page: Page, config: ServerConfig, tmp_path: Path) -> None:
     with serving(tmp_path, replace(config, tokens=(ROOT,))) as served:
         page.goto(served.url)
         page.get_by_role("dialog").get_by_label("Token", exact=True).fill("of-root")
@@ -101,9 +95,7 @@ def test_signing_out_forgets_the_token(
         assert page.evaluate("localStorage.getItem('fathom.token')") is None
 
 
-def test_a_person_of_a_proxy_is_named(
-    browser: BrowserContext, page: Page, config: ServerConfig, tmp_path: Path
-) -> None:
+def test_a_person_of_a_proxy_is_named(page: Page, config: ServerConfig, tmp_path: Path) -> None:
     rules = SignInRules(roles=(rule_of("*=admin"),), user_header="X-Forwarded-User")
     page.set_extra_http_headers({"X-Forwarded-User": "ada@example.org"})
     with serving(tmp_path, replace(config, trusted_proxies=(network_of("127.0.0.1"),), sign_in=rules)) as served:

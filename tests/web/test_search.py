@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 from tests.server.test_first_run import held_run, large
 from tests.waiting import LONG_S
 
@@ -18,7 +18,7 @@ from codefathom.search.ranking.explain import MEANING
 from codefathom.search.ranking.weights import WEIGHTS
 
 from .conftest import ServedPage, slow_down
-from .test_shell import violations
+from .test_shell import violations_in_each_theme
 
 QUESTION = "where are orders priced"
 UNANSWERED = "render the template of a page"
@@ -424,9 +424,9 @@ def test_a_project_without_an_index_does_not_keep_others_from_answering(page: Pa
     ("language", "line"), [("en", "terraform is being indexed, 15%"), ("zh", "terraform 正在建立索引，已完成 15%")]
 )
 def test_a_project_that_is_being_indexed_is_one_quiet_line(
-    browser: BrowserContext, page: Page, ready: ServedPage, language: str, line: str
+    page: Page, ready: ServedPage, language: str, line: str
 ) -> None:
-    browser.add_init_script(f"localStorage.setItem('fathom.language', '{language}')")
+    page.add_init_script(f"localStorage.setItem('fathom.language', '{language}')")
     folder = large(ready.folder / "terraform")
     ready.add(folder, index=False)
     with held_run(folder):
@@ -494,16 +494,13 @@ def test_an_index_that_is_behind_is_brought_up_to_date_from_here(page: Page, rea
 # ---- for everyone
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_what_opens(browser: BrowserContext, ready: ServedPage, theme: str) -> None:
-    page = browser.new_page()
-    page.emulate_media(color_scheme=theme)
+def test_axe_finds_nothing_serious_in_what_opens(page: Page, ready: ServedPage) -> None:
     page.goto(f"{ready.url}/search?q={UNANSWERED}&lang=python")
     expect(page.get_by_text("Probably nothing here answers this")).to_be_visible()
     hits(page).first.get_by_role("button", name="Why here").click()
     expect(page.get_by_role("region", name=re.compile("^Why "))).to_be_visible()
     page.get_by_role("combobox", name="Kind").click()
-    assert violations(page) == []
+    assert violations_in_each_theme(page) == []
 
 
 def test_a_phone_shows_it_all(page: Page, ready: ServedPage) -> None:

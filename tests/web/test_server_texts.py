@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import Page, expect
 
 from codefathom.facts.reasons import ENGLISH
 from codefathom.server.http import error_responses, problem_json
@@ -79,11 +79,8 @@ def values(words: str) -> list[str]:
     return sorted(re.findall(r"{(\w+)", words))
 
 
-def test_the_chinese_page_shows_reasons_kinds_states_and_errors_in_chinese(
-    browser: BrowserContext, served: ServedPage
-) -> None:
+def test_the_chinese_page_shows_reasons_kinds_states_and_errors_in_chinese(page: Page, served: ServedPage) -> None:
     served.add()
-    page = browser.new_page()
     page.goto(served.url)
     page.evaluate("localStorage.setItem('fathom.language', 'zh')")
     page.goto(f"{served.url}/search?q=price_of+cart")

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 from tests.protocols.server import Turn
 
 from codefathom.server.http.auth import Token, hash_of
@@ -19,7 +19,7 @@ from codefathom.server.server_config import ServerConfig
 
 from .conftest import ServedPage, replied, serving
 from .test_chat import CITED, QUESTION, answer, ask, kept, opened, turns_of
-from .test_shell import violations
+from .test_shell import violations_in_each_theme
 
 TOKENS = (
     Token("root", hash_of("root")),
@@ -48,20 +48,19 @@ def asked(served: ServedPage, name: str) -> str:
     return str(answer.json()["conversation_id"])
 
 
-def signed_in(browser: BrowserContext, name: str) -> Page:
-    browser.add_init_script(f"localStorage.setItem('fathom.token', '{name}')")
-    return browser.new_page()
+def sign_in(page: Page, name: str) -> None:
+    page.add_init_script(f"localStorage.setItem('fathom.token', '{name}')")
 
 
-def test_a_conversation_is_shared_by_a_button_that_gives_its_link(browser: BrowserContext, team: ServedPage) -> None:
+def test_a_conversation_is_shared_by_a_button_that_gives_its_link(page: Page, team: ServedPage) -> None:
     conversation = asked(team, "ann")
-    page = signed_in(browser, "ann")
+    sign_in(page, "ann")
     page.goto(f"{team.url}/chat/{conversation}")
     page.get_by_role("button", name="Share", exact=True).click()
     page.get_by_role("switch", name="Share this conversation").click()
     link = page.get_by_text(f"{team.url}/chat/{conversation}")
     expect(link).to_be_visible()
-    browser.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy the link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == f"{team.url}/chat/{conversation}"
@@ -72,10 +71,10 @@ def test_a_conversation_is_shared_by_a_button_that_gives_its_link(browser: Brows
         said(team.client, "ben", "GET", f"/conversations/{conversation}")
 
 
-def test_a_reader_finds_it_in_a_list_and_can_only_read(browser: BrowserContext, team: ServedPage) -> None:
+def test_a_reader_finds_it_in_a_list_and_can_only_read(page: Page, team: ServedPage) -> None:
     conversation = asked(team, "ann")
     said(team.client, "ann", "PATCH", f"/conversations/{conversation}", {"shared": True})
-    page = signed_in(browser, "ben")
+    sign_in(page, "ben")
     page.goto(f"{team.url}/chat")
     page.get_by_text("Shared with me").click()
     page.get_by_role("link", name=re.compile(QUESTION[:20])).click()
@@ -95,13 +94,13 @@ def test_a_reader_finds_it_in_a_list_and_can_only_read(browser: BrowserContext, 
     expect(page.get_by_role("textbox", name="Your question")).to_be_visible()
 
 
-def test_a_reader_is_told_which_cited_lines_have_changed_since(browser: BrowserContext, team: ServedPage) -> None:
+def test_a_reader_is_told_which_cited_lines_have_changed_since(page: Page, team: ServedPage) -> None:
     conversation = asked(team, "ann")
     said(team.client, "ann", "PATCH", f"/conversations/{conversation}", {"shared": True})
     cited = said(team.client, "ann", "GET", f"/conversations/{conversation}/cited").json()["lines"]
     path = team.shop / cited[0]["path"]
     path.write_text("# another first line\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
-    page = signed_in(browser, "ben")
+    sign_in(page, "ben")
     page.goto(f"{team.url}/chat/{conversation}")
     expect(answer(page)).to_contain_text(re.compile("cited places? changed since"))
     answer(page).get_by_text(re.compile("notes? on this answer")).click()
@@ -170,17 +169,15 @@ class TestAnswers:
         assert len(kept(answering)) == 1
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_what_a_reader_sees(browser: BrowserContext, team: ServedPage, theme: str) -> None:
+def test_axe_finds_nothing_serious_in_what_a_reader_sees(page: Page, team: ServedPage) -> None:
     conversation = asked(team, "ann")
     said(team.client, "ann", "PATCH", f"/conversations/{conversation}", {"shared": True})
-    page = signed_in(browser, "ben")
-    page.emulate_media(color_scheme=theme)
+    sign_in(page, "ben")
     page.goto(f"{team.url}/chat/{conversation}")
     expect(answer(page)).to_contain_text("Cited lines unchanged")
     answer(page).get_by_role("button", name="Good answer").click()
     expect(answer(page).get_by_role("button", name="Send the comment")).to_be_visible()
-    wide = violations(page)
+    wide = violations_in_each_theme(page)
     page.set_viewport_size({"width": 360, "height": 740})
-    assert wide + violations(page) == []
+    assert wide + violations_in_each_theme(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 from tests.openid import CLIENT, SECRET, Provider, providing
 
 from codefathom.server.access.credentials import SignInRules
@@ -67,9 +67,9 @@ def test_a_person_is_led_to_the_provider_and_back_to_the_page(
     [("en", "no line of server.roles fits", "Sign in"), ("zh", "你在此服务器上没有任何权限", "登录")],
 )
 def test_a_person_without_rights_is_told_so(
-    language: str, said: str, button: str, browser: BrowserContext, page: Page, config: ServerConfig, tmp_path: Path
+    language: str, said: str, button: str, page: Page, config: ServerConfig, tmp_path: Path
 ) -> None:
-    browser.add_init_script(f"localStorage.setItem('fathom.language', '{language}')")
+    page.add_init_script(f"localStorage.setItem('fathom.language', '{language}')")
     with site(tmp_path, config) as (served, provider):
         provider.person["email"] = "eve@example.org"
         page.goto(served.url)

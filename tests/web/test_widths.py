@@ -81,9 +81,9 @@ def stands_out(page: Page, name: str) -> list[str]:
         pytest.param("zh", "light", marks=pytest.mark.long),
     ],
 )
-def test_no_note_runs_off_a_page(browser: Any, page: Page, crowded: ServedPage, language: str, theme: str) -> None:
+def test_no_note_runs_off_a_page(page: Page, crowded: ServedPage, language: str, theme: str) -> None:
     keep = f"localStorage.setItem('fathom.language', '{language}'); localStorage.setItem('fathom.theme', '{theme}')"
-    browser.add_init_script(keep)
+    page.add_init_script(keep)
     told = {}
     for name, (address, part) in PAGES.items():
         page.goto(crowded.url + address)

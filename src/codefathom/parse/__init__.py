@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from codefathom.facts.languages import marks_of, may_be_code
@@ -69,9 +69,14 @@ def is_for_model(path: str, language: str, answered: str, chain: Sequence[str]) 
     return not (answered.startswith("treesitter") and "treesitter" in chain[:place])
 
 
-def available_languages() -> tuple[list[str], list[str]]:
-    """Return the languages with queries for definitions, and those of them whose grammar cannot be loaded."""
+def available_languages(used: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return the languages with queries for definitions, and those of them whose grammar cannot be loaded.
+
+    The queries are compiled for the languages that are used: a quarter of a second each, six for all.
+    """
     from codefathom.parse import grammars
 
     names = grammars.languages()
-    return names, [name for name in names if grammars.load_problem(name)]
+    return names, [
+        name for name in names if not grammars.has_code(name) or (name in used and grammars.load_problem(name))
+    ]

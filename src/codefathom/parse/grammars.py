@@ -55,10 +55,24 @@ def load_problem_now(name: str) -> Note | None:
     return load_problem(name)
 
 
+def has_code(name: str) -> bool:
+    """Say whether the machine code of a grammar can be loaded; to compile the queries of all takes seconds."""
+    try:
+        _language(name)
+    except Exception:  # as in `load_problem`
+        return False
+    return True
+
+
+@lru_cache(maxsize=64)
+def _language(name: str) -> Language:
+    return load_language(name)
+
+
 @lru_cache(maxsize=64)
 def load(name: str) -> Grammar:
     """Return the grammar of a language that has queries; raises what the grammar package raises."""
-    language = load_language(name)
+    language = _language(name)
     patterns = list(_patterns(_source(name)))
     defining = [pattern for pattern in patterns if _DEFINITION.search(pattern)]
     naming = [pattern for pattern in patterns if not _DEFINITION.search(pattern)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
 from codefathom import __version__
@@ -261,11 +261,18 @@ def _model(opened: OpenedProject) -> Check:
 
 
 def _grammars(opened: OpenedProject) -> Check:
-    languages, missing = available_languages()
+    languages, missing = available_languages(_used_languages(opened))
     detail = f"{len(languages)} languages: {', '.join(languages)}"
     if missing:
         return Check("grammars", False, f"no grammar for {', '.join(missing)}", "these files are indexed as text")
     return Check("grammars", True, detail)
+
+
+def _used_languages(opened: OpenedProject) -> Collection[str]:
+    try:
+        return opened.catalog.counts().languages.keys() if opened.is_known else ()
+    except (FathomError, sqlite3.Error):  # the check of the catalogue says so
+        return ()
 
 
 def _failures(opened: OpenedProject) -> Check:

@@ -103,7 +103,7 @@ def test_the_work_grows_with_a_long_paragraph_and_not_with_its_square(sentence: 
         words = re.findall(r"\S+\s", sentence * n_sentences)
         return n_python_calls(lambda: shown(words))
 
-    assert streamed(320) < 6 * streamed(80)
+    assert streamed(160) < 6 * streamed(40)
 
 
 def test_a_citation_behind_the_code_it_is_about_is_checked_with_it() -> None:

@@ -17,6 +17,7 @@ import sys
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise, repeat
 from math import sqrt
 from operator import add, mul
@@ -256,12 +257,17 @@ def _is_chinese(word: str) -> bool:
 def load(path: str) -> Model:
     """Map a weights file into memory; raises ProviderError when it is no such file."""
     try:
-        with open(path, "rb") as file:
-            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        return _parts_of_file(data)
+        status = os.stat(path)
+        return _loaded(path, status.st_size, status.st_mtime_ns)
     except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
         hint = "install codefathom again"
         raise ProviderError(f"the embedding model {path} cannot be read: {error}", hint=hint) from error
+
+
+@lru_cache(maxsize=2)  # one vocabulary for all projects of a process: 6 MB, and as long as half a search
+def _loaded(path: str, _size: int, _mtime_ns: int) -> Model:
+    with open(path, "rb") as file:
+        return _parts_of_file(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
 
 
 def _parts_of_file(data: memoryview) -> Model:
