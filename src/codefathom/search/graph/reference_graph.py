@@ -192,7 +192,7 @@ class ReferenceGraph:
     def _known_documents(self, name: str, path: str) -> tuple[str, ...]:
         """Return the same by the links of the project where they are at hand, which takes less from some imports on."""
         self._n_resolved += 1
-        if self._n_resolved < _FEW_IMPORTS or self.catalog.may_leave_out:
+        if self._n_resolved < _FEW_IMPORTS:
             return self._find_documents(name, path)
         if path not in self._means:
             links = self.catalog.kept(_kept_links).links
@@ -256,19 +256,25 @@ class ReferenceGraph:
                 if is_meant and is_wanted(ImportForm(item.name, item.qualifier, language)):
                     yield NameUse(path, item)
 
-    @property
+    @cached_property
     def links(self) -> ImportLinks:
         """The documents that the imports of the project mean, as our parser sees it."""
         kept = self.catalog.kept(_kept_links)
-        if kept.links is None:
-            maker = ReferenceGraph(self.catalog)
-            kept.links = all_links(self.catalog, maker.resolver.language_of, maker._find_documents)
-        return kept.links
+        if kept.links is not None:
+            return kept.links
+        maker = ReferenceGraph(self.catalog)
+        links = all_links(self.catalog, maker.resolver.language_of, maker._find_documents)
+        if not self.catalog.has_left_out:
+            kept.links = links
+        return links
 
     @cached_property
     def type_words(self) -> TypeWords:
-        """The types of the project by their names; what could be read of a fleet in time is not kept."""
-        return TypeWords(self.catalog) if self.catalog.may_leave_out else self.catalog.kept(_type_words)
+        """The types of the project by their names; of a fleet those that this graph has read, or all questions before.
+
+        A question that leaves out shards drops its graph, and with it what it has read.
+        """
+        return _type_words(self.catalog, None) if self.catalog.may_leave_out else self.catalog.kept(_type_words)
 
     def save(self) -> None:
         """Write beside the catalogue what was read of many types, where that is new."""
