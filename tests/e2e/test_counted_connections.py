@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import FunctionType
+from typing import cast
 
 import pytest
-from tests.counted import Steps, TwoProjects, counting, two_projects
+from tests.counted import Steps, TwoProjects, counting, n_calls_of, two_projects
 
 from codefathom import Engine
+from codefathom.search.graph.name_bindings import bindings_of
 from codefathom.search.graph.reference_graph import ReferenceGraph
 from codefathom.search.graph.resolve import Resolver
 
@@ -78,6 +81,14 @@ def test_a_question_in_an_open_project_reads_the_rows_of_its_answer(
             taken.append(n_steps)
     assert found[0] == found[1] > 0
     assert taken[1] - taken[0] <= 50, f"{taken[1] - taken[0]} steps for {2 * (MANY - FEW)} files more"
+
+
+def test_a_first_question_looks_at_the_imports_that_have_its_name(projects: TwoProjects) -> None:
+    counts = []
+    for folder in projects:
+        with Engine.open(folder) as engine:
+            counts.append(n_calls_of(cast(FunctionType, bindings_of), lambda: engine.related("@@shared")))
+    assert counts[1] == counts[0] > 0, f"{counts} imports are looked at"
 
 
 def test_a_second_map_of_the_same_files_reads_none_of_them(

@@ -291,7 +291,7 @@ class ReferenceGraph:
 
     @property
     def _import_texts(self) -> ImportTexts:
-        return self.catalog.kept(_import_texts)
+        return self.catalog.kept(import_texts)
 
     def uses(self, name: str) -> Sequence[NameUse]:
         """Return the calls and type uses of a name; they are read once."""
@@ -408,7 +408,8 @@ def _resolver(catalog: SearchCatalog, _: Resolver | None) -> Resolver:
     return Resolver(languages.items(), _go_modules(catalog, languages), workspaces)
 
 
-def _import_texts(catalog: SearchCatalog, _: ImportTexts | None) -> ImportTexts:
+def import_texts(catalog: SearchCatalog, _: ImportTexts | None) -> ImportTexts:
+    """Return the texts of all imports of a catalogue, to be kept with it."""
     return ImportTexts(catalog.import_forms(), catalog.kept(_resolver))
 
 

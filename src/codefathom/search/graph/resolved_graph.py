@@ -18,13 +18,14 @@ from codefathom.search.graph.reference_graph import (
     Definitions,
     NameUse,
     ReferenceGraph,
+    import_texts,
     joined,
     outward,
     owner_name,
     owner_of,
     path_of,
 )
-from codefathom.search.graph.renamed_imports import renamed_imports
+from codefathom.search.graph.renamed_imports import RenamedImports, renamed
 from codefathom.search.graph.resolve import family
 from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
@@ -427,11 +428,11 @@ class ResolvedGraph(ReferenceGraph):
 
     def _other_names(self, name: str) -> Sequence[str]:
         """Return the names that files of the project give to a name when they import it or pass it on."""
-        aliases = self.catalog.kept(renamed_imports).names
+        aliases = self.catalog.kept(_renamed_imports)
         names = {name, *self._exported_as(name)}
         front = set(names)
         for _ in range(_MOST_HOPS):
-            front = {alias for one in front for alias in aliases.get(one, ())} - names
+            front = {alias for one in front for alias in aliases.names_of(one)} - names
             names |= front
         return sorted(names - {name, DEFAULT})
 
@@ -461,11 +462,17 @@ class ResolvedGraph(ReferenceGraph):
 
     def _default_imports(self, targets: set[str]) -> Iterator[tuple[str, str]]:
         """Yield the files that import what some files export by default, each with the name that it has there."""
-        bound = self.catalog.kept(renamed_imports).bound
-        defaults = {form for form, own in bound.items() if any(one.original == DEFAULT for one in own)}
-        for path, item in self.imports_leading_to(sorted(targets), defaults.__contains__):
+        for path, item in self.imports_leading_to(sorted(targets), _has_default):
             form = ImportForm(item.name, item.qualifier, self.resolver.language_of.get(path, ""))
-            yield from ((path, one.local) for one in bound.get(form, ()) if one.original == DEFAULT)
+            yield from ((path, one.local) for one in renamed(form) if one.original == DEFAULT)
+
+
+def _renamed_imports(catalog: SearchCatalog, _: RenamedImports | None) -> RenamedImports:
+    return RenamedImports(catalog.kept(import_texts))
+
+
+def _has_default(form: ImportForm) -> bool:
+    return any(one.original == DEFAULT for one in renamed(form))
 
 
 def _is_of_all(form: ImportForm) -> bool:
