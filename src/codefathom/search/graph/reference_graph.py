@@ -21,6 +21,7 @@ from codefathom.search.graph.workspaces import GO_MANIFESTS, Workspaces
 from codefathom.search.graph.written_targets import dotted_name
 from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.stores.catalog.records import StoredDocument
 from codefathom.types import FoundSymbol, Reference, Symbol
 
 # A name that more files define does not tell which file a use belongs to.
@@ -28,6 +29,7 @@ MAX_DEFINING_FILES = 3
 # In these languages an import names a definition, whose file may be called anything.
 NAMED_IMPORTS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "php", "elixir"})
 _MOST_MANIFEST_LINES = 10_000
+_MANIFESTS_AT_ONCE = 64
 _FEW_IMPORTS = 200  # are resolved in the time in which all links are read
 _MOST_PARTS = 50  # of one type in one file
 # Packages of the standard libraries are not in the project, though one of their names may be.
@@ -404,7 +406,7 @@ def _is_in(item: FoundSymbol, dotted: str) -> bool:
 
 def _resolver(catalog: SearchCatalog, _: Resolver | None) -> Resolver:
     languages = catalog.languages()
-    workspaces = Workspaces(languages, partial(_manifest, catalog))
+    workspaces = Workspaces(languages, partial(_manifests, catalog))
     return Resolver(languages.items(), _go_modules(catalog, languages), workspaces)
 
 
@@ -428,6 +430,21 @@ def _unseen_languages(catalog: SearchCatalog, _: list[str] | None) -> list[str]:
     return sorted(languages - catalog.languages_with_uses(languages))
 
 
+def _manifests(catalog: SearchCatalog, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield manifests with their texts: many at a time, as they are small."""
+    for start in range(0, len(paths), _MANIFESTS_AT_ONCE):
+        part = paths[start : start + _MANIFESTS_AT_ONCE]
+        small = [item.path for item in catalog.documents_at(part) if _is_small(item)]
+        texts = {item.path: item.text for item in catalog.texts(sorted(small))}
+        for path in part:
+            # A question to a fleet may not read all in time; but these are kept for others.
+            yield path, texts[path] if path in texts else _manifest(catalog, path)
+
+
+def _is_small(item: StoredDocument) -> bool:
+    return item.size <= MAX_MANIFEST_CHARS and item.n_lines <= _MOST_MANIFEST_LINES
+
+
 def _manifest(catalog: SearchCatalog, path: str) -> str:
     """Return the text of a manifest; "" where it is too large for one, so that little is read of it."""
     text = catalog.lines(path, 1, _MOST_MANIFEST_LINES)
@@ -438,13 +455,12 @@ def _go_modules(catalog: SearchCatalog, paths: Iterable[str]) -> dict[str, str]:
     """Return the folder of each Go module by its name, as the go.mod and go.work files say."""
     modules: dict[str, str] = {}
     replaced: dict[str, str] = {}
-    for path in paths:
+    manifests = [path for path in paths if path.rpartition("/")[2] in GO_MANIFESTS]
+    for path, text in _manifests(catalog, manifests):
         folder, _, name = path.rpartition("/")
-        if name in GO_MANIFESTS:
-            text = _manifest(catalog, path)
-            match = re.search(r"^module\s+\"?([^\s\"]+)", text, re.MULTILINE)
-            if match and name == "go.mod":
-                modules[match[1]] = folder
-            places = {module: path_in(folder, place) for module, place in go_replacements(text).items()}
-            replaced |= {module: place for module, place in places.items() if place is not None}
+        match = re.search(r"^module\s+\"?([^\s\"]+)", text, re.MULTILINE)
+        if match and name == "go.mod":
+            modules[match[1]] = folder
+        places = {module: path_in(folder, place) for module, place in go_replacements(text).items()}
+        replaced |= {module: place for module, place in places.items() if place is not None}
     return replaced | modules

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from heapq import merge
 from typing import NamedTuple, Self
 
 from codefathom.facts.paths import may_go_unnamed
@@ -103,7 +104,7 @@ class ResolvedGraph(ReferenceGraph):
         super().__init__(catalog)
         self._sources: dict[str, dict[str, list[_Source]]] = {}
         self._resolved: dict[str, Sequence[ResolvedUse]] = {}
-        self._of_all: Sequence[_OfAll] | None = None
+        self._of_all: dict[str, Sequence[_OfAll]] = {}  # by family
         self._receivers = Receivers(self)
         # Of many uses each asks the same about the same.
         self._name_at_source = cache(self._find_name_at_source)
@@ -160,20 +161,23 @@ class ResolvedGraph(ReferenceGraph):
 
     def _imports_of_all(self, name: str) -> Iterator[ResolvedUse]:
         """Yield the imports of all names of a module that is known to have a name, itself or from others."""
-        if self._of_all is None:
-            self._of_all = list(self._whole_modules())
+        languages = self.resolver.language_of
+        families = {family(languages.get(item.path, "")) for item in self.defined(name)}
         meant: dict[tuple[str, frozenset[str]], Definitions] = {}
-        for use, language, documents in self._of_all:
+        for use, language, documents in merge(*map(self._whole_modules, sorted(families)), key=_path_of_import):
             key = language, documents
             if key not in meant:
                 meant[key] = self._passed_by(name, *key)
             if meant[key]:
                 yield ResolvedUse(use, UseTargets(meant[key]))
 
-    def _whole_modules(self) -> Iterator[_OfAll]:
-        for use in self.imports(list(filter(_is_of_all, self.catalog.import_forms()))):
-            if documents := frozenset(self.resolve(use.reference.name, use.path)):
-                yield _OfAll(use, family(self.resolver.language_of.get(use.path, "")), documents)
+    def _whole_modules(self, language: str) -> Sequence[_OfAll]:
+        """Return the imports of all names of a module in a family of languages; others mean nothing of that family."""
+        if language in _WHOLE_MODULES and language not in self._of_all:
+            forms = [form for form in self._import_texts.with_word(EVERY) if _is_of_all(form, language)]
+            means = ((use, frozenset(self.resolve(use.reference.name, use.path))) for use in self.imports(forms))
+            self._of_all[language] = [_OfAll(use, language, documents) for use, documents in means if documents]
+        return self._of_all.get(language, ())
 
     def _passed_by(self, name: str, language: str, documents: frozenset[str]) -> Definitions:
         """Return the definitions of a name that an import of all names of these documents gives."""
@@ -475,8 +479,12 @@ def _has_default(form: ImportForm) -> bool:
     return any(one.original == DEFAULT for one in renamed(form))
 
 
-def _is_of_all(form: ImportForm) -> bool:
-    return form.qualifier == EVERY and family(form.language) in _WHOLE_MODULES
+def _is_of_all(form: ImportForm, language: str) -> bool:
+    return form.qualifier == EVERY and family(form.language) == language
+
+
+def _path_of_import(item: _OfAll) -> str:
+    return item.use.path
 
 
 class _Scope(NamedTuple):
