@@ -109,25 +109,18 @@ class Receivers:
         parts = use.reference.qualifier.split(".")
         if parts[0] == "?":
             parts = parts[1:]
-        around = self._types_around(use)
         if len(parts) == 1 and parts[0] in _SELF:
-            name = _around(around)
+            name = _around(self._types_around(use))
             return _Receiver(frozenset({name}), False) if name else None
         is_field = len(parts) == 2 and parts[0] in _SELF
         if len(parts) != 1 and not is_field:
             return None
-        scopes = around if is_field else [*self._functions_around(use), *around]
-        return self._declared_in(scopes, parts[-1], use.path)
-
-    def _declared_in(self, scopes: Iterable[Symbol], name: str, path: str) -> _Receiver | None:
-        """Return the types that the innermost of some scopes declares for a name."""
-        types = self._declared(path, name)
-        for scope in scopes if types else ():
-            first = bisect_left(types, scope.start_line, key=_line)
-            own = types[first : bisect_right(types, scope.end_line, first, key=_line)]
-            if own:
-                return _Receiver(frozenset(item.name for item in own), all(item.is_made for item in own))
-        return None
+        # Most values have no type anywhere in their file: then nobody has to know what stands around the use.
+        types = self._declared(use.path, parts[-1])
+        if not types:
+            return None
+        around = self._types_around(use)
+        return _declared_in(around if is_field else [*self._functions_around(use), *around], types)
 
     def _read(self, path: str, name: str) -> Sequence[DeclaredType]:
         language = self._graph.resolver.language_of.get(path, "")
@@ -181,3 +174,13 @@ def _around(types: Sequence[Symbol]) -> str:
 
 def _line(declared: DeclaredType) -> int:
     return declared.line
+
+
+def _declared_in(scopes: Iterable[Symbol], types: Sequence[DeclaredType]) -> _Receiver | None:
+    """Return the types that the innermost of some scopes declares for a name, of all that the file declares for it."""
+    for scope in scopes:
+        first = bisect_left(types, scope.start_line, key=_line)
+        own = types[first : bisect_right(types, scope.end_line, first, key=_line)]
+        if own:
+            return _Receiver(frozenset(item.name for item in own), all(item.is_made for item in own))
+    return None
