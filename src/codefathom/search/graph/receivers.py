@@ -53,7 +53,7 @@ class Receivers:
         # Of many uses each asks the same about the same.
         self._text = lru_cache(_MOST_KEPT_FILES)(graph.catalog.text)
         self._declared = lru_cache(_MOST_KEPT_NAMES)(self._read)
-        self._members_below = cache(self._group_members)
+        self._above = cache(self._read_above)
         self._fitting = cache(self._fit)
         self._is_foreign = cache(self._find_foreign)
         self._imports_as = cache(self._read_imports)
@@ -85,22 +85,19 @@ class Receivers:
         own = definitions.of(receiver.types, owner_name)
         if own and receiver.is_made:
             return own
-        below = self._members_below(definitions)
-        parts = [own, definitions.union(group for name in receiver.types for group in below.get(name, ()))]
+        above_of = self._above(definitions)
+        below = (group for above, group in above_of if not receiver.types.isdisjoint(above))
+        parts = [own, definitions.union(below)]
         if not own:
             above = frozenset[str]().union(*map(self._graph.type_words.above, receiver.types))
             parts.append(definitions.of(above, owner_name))
         return joined(parts)
 
-    def _group_members(self, definitions: Definitions) -> Mapping[str, Sequence[Definitions]]:
-        """Return members by the name of each type above their own one."""
-        below: dict[str, list[Definitions]] = defaultdict(list)
+    def _read_above(self, definitions: Definitions) -> Sequence[tuple[frozenset[str], Definitions]]:
+        """Return members by their owners: the types above one, and its members."""
         owners = definitions.by(owner_name)
         self._graph.type_words.read_above(map(str, owners))
-        for owner, members in owners.items():
-            for name in self._graph.type_words.above(str(owner)):
-                below[name].append(members)
-        return below
+        return [(self._graph.type_words.above(str(owner)), members) for owner, members in owners.items()]
 
     # ---- the value
 
