@@ -87,14 +87,18 @@ def declared_types(text: str, language: str, name: str = "") -> Mapping[str, Seq
 
 def _lines_with(name: str, text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines that contain a name, and not only as a part of a longer one, each with its number."""
-    number, counted, match = 1, 0, (stands := _standing(name)).search(text)
-    while match:
-        start = text.rfind("\n", 0, match.start()) + 1
-        end = text.find("\n", match.start())
+    if len(name) > _MOST_LINE_CHARS:
+        return
+    number, counted, place, stands = 1, 0, text.find(name), _standing(name)
+    while place >= 0:
+        start = text.rfind("\n", 0, place) + 1
+        end = text.find("\n", place)
         end = len(text) if end < 0 else end
         number, counted = number + text.count("\n", counted, start), start
-        yield number, text[start:end]
-        match = stands.search(text, end)
+        # A long line is not read: only there could a name that repeats itself be compared for long.
+        if end - start <= _MOST_LINE_CHARS and stands.search(text, start, end):
+            yield number, text[start:end]
+        place = text.find(name, end)
 
 
 @lru_cache(_MOST_NAMES)
