@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import FunctionType
+from typing import cast
 
 import pytest
-from tests.counted import Steps, TwoProjects, counting, two_projects
+from tests.counted import Steps, TwoProjects, counting, n_calls_of, two_projects
 
 from codefathom import Engine
+from codefathom.search.graph.name_bindings import bindings_of
 from codefathom.search.graph.reference_graph import ReferenceGraph
 from codefathom.search.graph.resolve import Resolver
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.types import Symbol
 
 FEW, MANY = 40, 160  # files beside those of the answer
 
@@ -80,6 +86,14 @@ def test_a_question_in_an_open_project_reads_the_rows_of_its_answer(
     assert taken[1] - taken[0] <= 50, f"{taken[1] - taken[0]} steps for {2 * (MANY - FEW)} files more"
 
 
+def test_a_first_question_looks_at_the_imports_that_have_its_name(projects: TwoProjects) -> None:
+    counts = []
+    for folder in projects:
+        with Engine.open(folder) as engine:
+            counts.append(n_calls_of(cast(FunctionType, bindings_of), lambda: engine.related("@@shared")))
+    assert counts[1] == counts[0] > 0, f"{counts} imports are looked at"
+
+
 def test_a_second_map_of_the_same_files_reads_none_of_them(
     projects: TwoProjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,3 +151,55 @@ def test_a_question_that_is_asked_again_resolves_nothing_again(
         first = ask(engine, question)
         n_made = len(made)
         assert (ask(engine, question), len(made)) == (first, n_made)
+
+
+def test_imports_of_all_names_are_resolved_in_the_language_of_a_name_alone(
+    make_engine: Callable[[Mapping[str, str]], Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripts = {f"web/part{number}.ts": f"export * from './part{number + 1}'\n" for number in range(9)}
+    python = {"shop/core.py": SHARED, "shop/all.py": "from shop.core import *\n"}
+    paths: list[str] = []
+    resolve = Resolver.resolve
+
+    def noted(self: Resolver, name: str, path: str) -> tuple[str, ...]:
+        paths.append(path)
+        return resolve(self, name, path)
+
+    with make_engine({**scripts, **python}) as engine:
+        monkeypatch.setattr(Resolver, "resolve", noted)
+        edges = engine.related("@@shared").edges
+        assert ("shop/all.py", "imported by") in {(edge.path, edge.kind) for edge in edges}
+        assert not [path for path in paths if path.endswith(".ts")]
+
+
+def test_manifests_are_read_together(
+    make_engine: Callable[[Mapping[str, str]], Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {f"part{number}/package.json": f'{{"name": "part{number}", "main": "a.js"}}\n' for number in range(30)}
+    files |= {f"part{number}/a.js": "export function shared() {}\n" for number in range(30)}
+    files |= {f"use{number}.js": f"import {{ shared }} from 'part{number}'\nshared()\n" for number in range(3)}
+    with make_engine(files) as engine:
+        monkeypatch.setattr(Catalog, "lines", lambda *_: pytest.fail("a manifest is read alone"))
+        for number in range(3):
+            (edge,) = (edge for edge in engine.related(f"use{number}.js").edges if edge.kind == "imports")
+            assert edge.path == f"part{number}/a.js"
+
+
+def test_what_stands_around_a_use_is_read_where_its_value_has_a_type(
+    make_engine: Callable[[Mapping[str, str]], Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"core.py": "class Core:\n    def run(self):\n        return 1\n", "typed.py": ""}
+    files |= {f"use{number}.py": f"def use{number}(value):\n    return value.run()\n" for number in range(9)}
+    files["typed.py"] = "from core import Core\n\n\ndef typed(value: Core):\n    return value.run()\n"
+    read: list[str] = []
+    symbols_of = Catalog.symbols_of
+
+    def noted(self: Catalog, path: str) -> list[Symbol]:
+        read.append(path)
+        return symbols_of(self, path)
+
+    with make_engine(files) as engine:
+        monkeypatch.setattr(Catalog, "symbols_of", noted)
+        edges = engine.related("core.py @@Core.run", direction="callers").edges
+        assert {edge.path for edge in edges if edge.kind == "called by"} == files.keys() - {"core.py"}
+        assert set(read) == {"core.py", "typed.py"}

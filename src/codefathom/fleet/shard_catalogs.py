@@ -488,6 +488,11 @@ class ShardCatalogs:
 
     may_leave_out = True
 
+    @property
+    def has_left_out(self) -> bool:
+        """See `SearchCatalog`."""
+        return not self._is_whole()
+
     def kept(self, make: Callable[[Any, _Made | None], _Made]) -> _Made:
         """See `SearchCatalog`."""
         if make in self._kept:

@@ -82,9 +82,10 @@ _MOST_ROWS = 200_000  # of a graph that is kept, some 100 MB
 def lent_graph(catalog: SearchCatalog) -> Iterator[CompilerGraph]:
     """Lend the graph of the last question, with what it has read and resolved, while the catalogue stays as it is.
 
-    Each of several questions at a time has its own. What could be read of a fleet in time is never kept.
+    Each of several questions at a time has its own. Of a fleet it is kept where the question has read all that it asked
+    for; one that has left out a shard would leave it out for others.
     """
-    if catalog.may_leave_out:
+    if catalog.has_left_out:
         yield CompilerGraph(catalog)
         return
     idle = catalog.kept(_idle_graphs)
@@ -93,6 +94,8 @@ def lent_graph(catalog: SearchCatalog) -> Iterator[CompilerGraph]:
     except IndexError:
         graph = CompilerGraph(catalog)
     yield graph
+    if catalog.has_left_out:
+        return
     graph.save()
     if graph.n_rows > _MOST_ROWS:  # as one question about a common name reads, which is not to be answered anew
         graph = graph.without_rows()

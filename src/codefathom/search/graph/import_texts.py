@@ -17,6 +17,7 @@ from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.resolve import Resolver, plain
 from codefathom.stores.catalog.import_table import ImportForm
 
+_IN_PIECES = re.compile(r"[^\s.:\\,{}]\s*\{")
 _BETWEEN = "\0"  # no name has it
 
 
@@ -43,6 +44,11 @@ class ImportTexts:
             words = {plain(stem), *((plain(folder.rpartition("/")[2]),) if folder else ())}
             forms.update(self._of_packages, *map(self._plain.with_word, words))
         return forms
+
+    @cached_property
+    def put_together(self) -> Sequence[ImportForm]:
+        """The imports with a name that does not stand there in one piece: `a{b}` is `ab`."""
+        return [form for form in self.with_word("{") if _IN_PIECES.search(form.name)]
 
     @cached_property
     def _written(self) -> _Texts:

@@ -13,6 +13,7 @@ from posixpath import normpath
 _SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".json")
 _COMPILED = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 
+_QUOTES = frozenset("'\"`")
 _MOST_GROUPS = 10  # one in another
 _MOST_GROUPED = 500  # names of one import
 
@@ -24,11 +25,17 @@ def import_candidates(name: str, language: str, path: str) -> tuple[str, ...]:
     if not written or resolve is None:
         return ()
     every = (candidate for one in written_out(written) for candidate in resolve(one, path))
-    return tuple(dict.fromkeys(candidate for candidate in every if candidate and ".." not in candidate.split("/")))
+    return tuple(dict.fromkeys(candidate for candidate in every if candidate and not _goes_up(candidate)))
+
+
+def _goes_up(candidate: str) -> bool:
+    return ".." in candidate and ".." in candidate.split("/")
 
 
 def plain_name(name: str) -> str:
     """Return the name of an import without its quotes."""
+    if _QUOTES.isdisjoint(name):
+        return name.strip()
     return re.sub(r"^\s*(['\"`]?)(.*)\1\s*$", r"\2", name, flags=re.DOTALL).strip()
 
 
@@ -44,7 +51,7 @@ def written_out(name: str) -> list[str]:
 
 def names_of_group(name: str) -> list[tuple[str, str]]:
     """Return the names that a name such as `a::{b, c::{d, e as f}}` is short for, each with its alias or ""."""
-    if re.fullmatch(r"[^{}]*\{.*\}", name, re.DOTALL) is None:
+    if "{" not in name or re.fullmatch(r"[^{}]*\{.*\}", name, re.DOTALL) is None:
         return [(name, "")]
     prefixes, part, names = [""], "", []
     for piece in re.split(r"([{},])", name):

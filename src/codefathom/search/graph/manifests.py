@@ -235,12 +235,19 @@ def path_in(folder: str, relative: str) -> str | None:
 def _json(text: str) -> Table | None:
     if len(text) > MAX_MANIFEST_CHARS:
         return None
-    plain = _LAST_COMMA.sub(lambda match: match[1] or "", _COMMENT.sub(lambda match: match[1] or "", text))
+    data = _loaded(text)
+    if data is None:  # most manifests have no comments, and are JSON as they are
+        plain = _LAST_COMMA.sub(lambda match: match[1] or "", _COMMENT.sub(lambda match: match[1] or "", text))
+        data = _loaded(plain.removeprefix("\ufeff"))
+    return data if isinstance(data, dict) else None
+
+
+def _loaded(text: str) -> Json:
     try:
-        data: Json = json.loads(plain.removeprefix("\ufeff"))
+        data: Json = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return data if isinstance(data, dict) else None
+    return data
 
 
 def _toml(text: str) -> Table | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 # A name begins where a word begins, so that a long word is read once, and not from each of its letters on.
@@ -58,6 +59,7 @@ _OPEN = frozenset(
 )
 _MOST_CHARS = 500_000  # of a file, and of a line; a longer one was made by a program
 _MOST_LINE_CHARS = 300
+_MOST_NAMES = 1_000  # whose expressions are kept
 
 
 class DeclaredType(NamedTuple):
@@ -84,15 +86,27 @@ def declared_types(text: str, language: str, name: str = "") -> Mapping[str, Seq
 
 
 def _lines_with(name: str, text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that contain a name, each with its number."""
-    number, counted, place = 1, 0, text.find(name)
+    """Yield the lines that contain a name, and not only as a part of a longer one, each with its number."""
+    if len(name) > _MOST_LINE_CHARS:
+        return
+    number, counted, place, stands = 1, 0, text.find(name), _standing(name)
     while place >= 0:
         start = text.rfind("\n", 0, place) + 1
         end = text.find("\n", place)
         end = len(text) if end < 0 else end
         number, counted = number + text.count("\n", counted, start), start
-        yield number, text[start:end]
+        # A long line is not read: only there could a name that repeats itself be compared for long.
+        if end - start <= _MOST_LINE_CHARS and stands.search(text, start, end):
+            yield number, text[start:end]
         place = text.find(name, end)
+
+
+@lru_cache(_MOST_NAMES)
+def _standing(name: str) -> re.Pattern[str]:
+    # It begins with the name, so that the library looks for that first. Behind a sign, any end may be one.
+    written = re.escape(name)
+    end = r"(?!\w)" if name[-1].isalnum() or name[-1] == "_" else ""
+    return re.compile(rf"{written}{end}(?<!\w{written})")
 
 
 def _in_line(line: str, number: int, expressions: Sequence[re.Pattern[str]]) -> Iterator[tuple[str, DeclaredType]]:

@@ -53,7 +53,7 @@ class Receivers:
         # Of many uses each asks the same about the same.
         self._text = lru_cache(_MOST_KEPT_FILES)(graph.catalog.text)
         self._declared = lru_cache(_MOST_KEPT_NAMES)(self._read)
-        self._members_below = cache(self._group_members)
+        self._above = cache(self._read_above)
         self._fitting = cache(self._fit)
         self._is_foreign = cache(self._find_foreign)
         self._imports_as = cache(self._read_imports)
@@ -85,22 +85,19 @@ class Receivers:
         own = definitions.of(receiver.types, owner_name)
         if own and receiver.is_made:
             return own
-        below = self._members_below(definitions)
-        parts = [own, definitions.union(group for name in receiver.types for group in below.get(name, ()))]
+        above_of = self._above(definitions)
+        below = (group for above, group in above_of if not receiver.types.isdisjoint(above))
+        parts = [own, definitions.union(below)]
         if not own:
             above = frozenset[str]().union(*map(self._graph.type_words.above, receiver.types))
             parts.append(definitions.of(above, owner_name))
         return joined(parts)
 
-    def _group_members(self, definitions: Definitions) -> Mapping[str, Sequence[Definitions]]:
-        """Return members by the name of each type above their own one."""
-        below: dict[str, list[Definitions]] = defaultdict(list)
+    def _read_above(self, definitions: Definitions) -> Sequence[tuple[frozenset[str], Definitions]]:
+        """Return members by their owners: the types above one, and its members."""
         owners = definitions.by(owner_name)
         self._graph.type_words.read_above(map(str, owners))
-        for owner, members in owners.items():
-            for name in self._graph.type_words.above(str(owner)):
-                below[name].append(members)
-        return below
+        return [(self._graph.type_words.above(str(owner)), members) for owner, members in owners.items()]
 
     # ---- the value
 
@@ -109,25 +106,18 @@ class Receivers:
         parts = use.reference.qualifier.split(".")
         if parts[0] == "?":
             parts = parts[1:]
-        around = self._types_around(use)
         if len(parts) == 1 and parts[0] in _SELF:
-            name = _around(around)
+            name = _around(self._types_around(use))
             return _Receiver(frozenset({name}), False) if name else None
         is_field = len(parts) == 2 and parts[0] in _SELF
         if len(parts) != 1 and not is_field:
             return None
-        scopes = around if is_field else [*self._functions_around(use), *around]
-        return self._declared_in(scopes, parts[-1], use.path)
-
-    def _declared_in(self, scopes: Iterable[Symbol], name: str, path: str) -> _Receiver | None:
-        """Return the types that the innermost of some scopes declares for a name."""
-        types = self._declared(path, name)
-        for scope in scopes if types else ():
-            first = bisect_left(types, scope.start_line, key=_line)
-            own = types[first : bisect_right(types, scope.end_line, first, key=_line)]
-            if own:
-                return _Receiver(frozenset(item.name for item in own), all(item.is_made for item in own))
-        return None
+        # Most values have no type anywhere in their file: then nobody has to know what stands around the use.
+        types = self._declared(use.path, parts[-1])
+        if not types:
+            return None
+        around = self._types_around(use)
+        return _declared_in(around if is_field else [*self._functions_around(use), *around], types)
 
     def _read(self, path: str, name: str) -> Sequence[DeclaredType]:
         language = self._graph.resolver.language_of.get(path, "")
@@ -181,3 +171,13 @@ def _around(types: Sequence[Symbol]) -> str:
 
 def _line(declared: DeclaredType) -> int:
     return declared.line
+
+
+def _declared_in(scopes: Iterable[Symbol], types: Sequence[DeclaredType]) -> _Receiver | None:
+    """Return the types that the innermost of some scopes declares for a name, of all that the file declares for it."""
+    for scope in scopes:
+        first = bisect_left(types, scope.start_line, key=_line)
+        own = types[first : bisect_right(types, scope.end_line, first, key=_line)]
+        if own:
+            return _Receiver(frozenset(item.name for item in own), all(item.is_made for item in own))
+    return None

@@ -21,6 +21,7 @@ from codefathom.search.graph.workspaces import GO_MANIFESTS, Workspaces
 from codefathom.search.graph.written_targets import dotted_name
 from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.stores.catalog.records import StoredDocument
 from codefathom.types import FoundSymbol, Reference, Symbol
 
 # A name that more files define does not tell which file a use belongs to.
@@ -28,6 +29,7 @@ MAX_DEFINING_FILES = 3
 # In these languages an import names a definition, whose file may be called anything.
 NAMED_IMPORTS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "php", "elixir"})
 _MOST_MANIFEST_LINES = 10_000
+_MANIFESTS_AT_ONCE = 64
 _FEW_IMPORTS = 200  # are resolved in the time in which all links are read
 _MOST_PARTS = 50  # of one type in one file
 # Packages of the standard libraries are not in the project, though one of their names may be.
@@ -192,7 +194,7 @@ class ReferenceGraph:
     def _known_documents(self, name: str, path: str) -> tuple[str, ...]:
         """Return the same by the links of the project where they are at hand, which takes less from some imports on."""
         self._n_resolved += 1
-        if self._n_resolved < _FEW_IMPORTS or self.catalog.may_leave_out:
+        if self._n_resolved < _FEW_IMPORTS:
             return self._find_documents(name, path)
         if path not in self._means:
             links = self.catalog.kept(_kept_links).links
@@ -256,19 +258,25 @@ class ReferenceGraph:
                 if is_meant and is_wanted(ImportForm(item.name, item.qualifier, language)):
                     yield NameUse(path, item)
 
-    @property
+    @cached_property
     def links(self) -> ImportLinks:
         """The documents that the imports of the project mean, as our parser sees it."""
         kept = self.catalog.kept(_kept_links)
-        if kept.links is None:
-            maker = ReferenceGraph(self.catalog)
-            kept.links = all_links(self.catalog, maker.resolver.language_of, maker._find_documents)
-        return kept.links
+        if kept.links is not None:
+            return kept.links
+        maker = ReferenceGraph(self.catalog)
+        links = all_links(self.catalog, maker.resolver.language_of, maker._find_documents)
+        if not self.catalog.has_left_out:
+            kept.links = links
+        return links
 
     @cached_property
     def type_words(self) -> TypeWords:
-        """The types of the project by their names; what could be read of a fleet in time is not kept."""
-        return TypeWords(self.catalog) if self.catalog.may_leave_out else self.catalog.kept(_type_words)
+        """The types of the project by their names; of a fleet those that this graph has read, or all questions before.
+
+        A question that leaves out shards drops its graph, and with it what it has read.
+        """
+        return _type_words(self.catalog, None) if self.catalog.may_leave_out else self.catalog.kept(_type_words)
 
     def save(self) -> None:
         """Write beside the catalogue what was read of many types, where that is new."""
@@ -285,7 +293,7 @@ class ReferenceGraph:
 
     @property
     def _import_texts(self) -> ImportTexts:
-        return self.catalog.kept(_import_texts)
+        return self.catalog.kept(import_texts)
 
     def uses(self, name: str) -> Sequence[NameUse]:
         """Return the calls and type uses of a name; they are read once."""
@@ -398,11 +406,12 @@ def _is_in(item: FoundSymbol, dotted: str) -> bool:
 
 def _resolver(catalog: SearchCatalog, _: Resolver | None) -> Resolver:
     languages = catalog.languages()
-    workspaces = Workspaces(languages, partial(_manifest, catalog))
+    workspaces = Workspaces(languages, partial(_manifests, catalog))
     return Resolver(languages.items(), _go_modules(catalog, languages), workspaces)
 
 
-def _import_texts(catalog: SearchCatalog, _: ImportTexts | None) -> ImportTexts:
+def import_texts(catalog: SearchCatalog, _: ImportTexts | None) -> ImportTexts:
+    """Return the texts of all imports of a catalogue, to be kept with it."""
     return ImportTexts(catalog.import_forms(), catalog.kept(_resolver))
 
 
@@ -421,6 +430,21 @@ def _unseen_languages(catalog: SearchCatalog, _: list[str] | None) -> list[str]:
     return sorted(languages - catalog.languages_with_uses(languages))
 
 
+def _manifests(catalog: SearchCatalog, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield manifests with their texts: many at a time, as they are small."""
+    for start in range(0, len(paths), _MANIFESTS_AT_ONCE):
+        part = paths[start : start + _MANIFESTS_AT_ONCE]
+        small = [item.path for item in catalog.documents_at(part) if _is_small(item)]
+        texts = {item.path: item.text for item in catalog.texts(sorted(small))}
+        for path in part:
+            # A question to a fleet may not read all in time; but these are kept for others.
+            yield path, texts[path] if path in texts else _manifest(catalog, path)
+
+
+def _is_small(item: StoredDocument) -> bool:
+    return item.size <= MAX_MANIFEST_CHARS and item.n_lines <= _MOST_MANIFEST_LINES
+
+
 def _manifest(catalog: SearchCatalog, path: str) -> str:
     """Return the text of a manifest; "" where it is too large for one, so that little is read of it."""
     text = catalog.lines(path, 1, _MOST_MANIFEST_LINES)
@@ -431,13 +455,12 @@ def _go_modules(catalog: SearchCatalog, paths: Iterable[str]) -> dict[str, str]:
     """Return the folder of each Go module by its name, as the go.mod and go.work files say."""
     modules: dict[str, str] = {}
     replaced: dict[str, str] = {}
-    for path in paths:
+    manifests = [path for path in paths if path.rpartition("/")[2] in GO_MANIFESTS]
+    for path, text in _manifests(catalog, manifests):
         folder, _, name = path.rpartition("/")
-        if name in GO_MANIFESTS:
-            text = _manifest(catalog, path)
-            match = re.search(r"^module\s+\"?([^\s\"]+)", text, re.MULTILINE)
-            if match and name == "go.mod":
-                modules[match[1]] = folder
-            places = {module: path_in(folder, place) for module, place in go_replacements(text).items()}
-            replaced |= {module: place for module, place in places.items() if place is not None}
+        match = re.search(r"^module\s+\"?([^\s\"]+)", text, re.MULTILINE)
+        if match and name == "go.mod":
+            modules[match[1]] = folder
+        places = {module: path_in(folder, place) for module, place in go_replacements(text).items()}
+        replaced |= {module: place for module, place in places.items() if place is not None}
     return replaced | modules

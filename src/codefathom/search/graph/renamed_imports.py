@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
+from functools import lru_cache
 
 from codefathom.search.graph.exports import DEFAULT
+from codefathom.search.graph.import_texts import ImportTexts
 from codefathom.search.graph.name_bindings import EVERY, BoundName, bindings_of
 from codefathom.stores.catalog.import_table import ImportForm
-from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.types import Reference
 
-
-class RenamedImports(NamedTuple):
-    """The names of one generation of the catalogue."""
-
-    bound: Mapping[ImportForm, Sequence[BoundName]]  # by what an import says; also what is exported by default
-    names: Mapping[str, AbstractSet[str]]  # other names, by the one of the definition
+_MOST_NAMES = 10_000  # that are kept
 
 
-def renamed_imports(catalog: SearchCatalog, before: RenamedImports | None) -> RenamedImports:
-    """Return the names; of an import that says the same as one before, these are known."""
-    earlier = before.bound if before else {}
-    bound = {form: earlier[form] if form in earlier else _renamed(form) for form in catalog.import_forms()}
-    names: dict[str, set[str]] = defaultdict(set)
-    for bindings in bound.values():
-        for original, local in ((one.original, one.local) for one in bindings if one.original != DEFAULT):
-            names[original].add(local)
-    return RenamedImports(bound, dict(names))
+class RenamedImports:
+    """The names of one generation of the catalogue. Of what imports say, only what a question asks for is looked at."""
+
+    def __init__(self, texts: ImportTexts) -> None:
+        self._texts = texts
+        self.names_of = lru_cache(_MOST_NAMES)(self._find_names)
+
+    def _find_names(self, original: str) -> AbstractSet[str]:
+        """Return the other names of a definition by its name."""
+        # The name stands in the text, but where one is put together of parts.
+        forms = (*self._texts.with_word(original), *self._texts.put_together)
+        bound = (one for form in forms for one in renamed(form))
+        return {one.local for one in bound if one.original == original != DEFAULT}
 
 
-def _renamed(form: ImportForm) -> tuple[BoundName, ...]:
+def renamed(form: ImportForm) -> Sequence[BoundName]:
+    """Return the names that an import gives to what has another one; also to what is exported by default."""
     if not (form.qualifier or " as " in form.name or "=>" in form.name):
         return ()
     bindings = bindings_of(Reference("import", form.name, 1, qualifier=form.qualifier), form.language)

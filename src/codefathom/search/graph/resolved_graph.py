@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from heapq import merge
 from typing import NamedTuple, Self
 
 from codefathom.facts.paths import may_go_unnamed
@@ -18,13 +19,14 @@ from codefathom.search.graph.reference_graph import (
     Definitions,
     NameUse,
     ReferenceGraph,
+    import_texts,
     joined,
     outward,
     owner_name,
     owner_of,
     path_of,
 )
-from codefathom.search.graph.renamed_imports import renamed_imports
+from codefathom.search.graph.renamed_imports import RenamedImports, renamed
 from codefathom.search.graph.resolve import family
 from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
@@ -102,7 +104,7 @@ class ResolvedGraph(ReferenceGraph):
         super().__init__(catalog)
         self._sources: dict[str, dict[str, list[_Source]]] = {}
         self._resolved: dict[str, Sequence[ResolvedUse]] = {}
-        self._of_all: Sequence[_OfAll] | None = None
+        self._of_all: dict[str, Sequence[_OfAll]] = {}  # by family
         self._receivers = Receivers(self)
         # Of many uses each asks the same about the same.
         self._name_at_source = cache(self._find_name_at_source)
@@ -159,20 +161,23 @@ class ResolvedGraph(ReferenceGraph):
 
     def _imports_of_all(self, name: str) -> Iterator[ResolvedUse]:
         """Yield the imports of all names of a module that is known to have a name, itself or from others."""
-        if self._of_all is None:
-            self._of_all = list(self._whole_modules())
+        languages = self.resolver.language_of
+        families = {family(languages.get(item.path, "")) for item in self.defined(name)}
         meant: dict[tuple[str, frozenset[str]], Definitions] = {}
-        for use, language, documents in self._of_all:
+        for use, language, documents in merge(*map(self._whole_modules, sorted(families)), key=_path_of_import):
             key = language, documents
             if key not in meant:
                 meant[key] = self._passed_by(name, *key)
             if meant[key]:
                 yield ResolvedUse(use, UseTargets(meant[key]))
 
-    def _whole_modules(self) -> Iterator[_OfAll]:
-        for use in self.imports(list(filter(_is_of_all, self.catalog.import_forms()))):
-            if documents := frozenset(self.resolve(use.reference.name, use.path)):
-                yield _OfAll(use, family(self.resolver.language_of.get(use.path, "")), documents)
+    def _whole_modules(self, language: str) -> Sequence[_OfAll]:
+        """Return the imports of all names of a module in a family of languages; others mean nothing of that family."""
+        if language in _WHOLE_MODULES and language not in self._of_all:
+            forms = [form for form in self._import_texts.with_word(EVERY) if _is_of_all(form, language)]
+            means = ((use, frozenset(self.resolve(use.reference.name, use.path))) for use in self.imports(forms))
+            self._of_all[language] = [_OfAll(use, language, documents) for use, documents in means if documents]
+        return self._of_all.get(language, ())
 
     def _passed_by(self, name: str, language: str, documents: frozenset[str]) -> Definitions:
         """Return the definitions of a name that an import of all names of these documents gives."""
@@ -427,11 +432,11 @@ class ResolvedGraph(ReferenceGraph):
 
     def _other_names(self, name: str) -> Sequence[str]:
         """Return the names that files of the project give to a name when they import it or pass it on."""
-        aliases = self.catalog.kept(renamed_imports).names
+        aliases = self.catalog.kept(_renamed_imports)
         names = {name, *self._exported_as(name)}
         front = set(names)
         for _ in range(_MOST_HOPS):
-            front = {alias for one in front for alias in aliases.get(one, ())} - names
+            front = {alias for one in front for alias in aliases.names_of(one)} - names
             names |= front
         return sorted(names - {name, DEFAULT})
 
@@ -461,15 +466,25 @@ class ResolvedGraph(ReferenceGraph):
 
     def _default_imports(self, targets: set[str]) -> Iterator[tuple[str, str]]:
         """Yield the files that import what some files export by default, each with the name that it has there."""
-        bound = self.catalog.kept(renamed_imports).bound
-        defaults = {form for form, own in bound.items() if any(one.original == DEFAULT for one in own)}
-        for path, item in self.imports_leading_to(sorted(targets), defaults.__contains__):
+        for path, item in self.imports_leading_to(sorted(targets), _has_default):
             form = ImportForm(item.name, item.qualifier, self.resolver.language_of.get(path, ""))
-            yield from ((path, one.local) for one in bound.get(form, ()) if one.original == DEFAULT)
+            yield from ((path, one.local) for one in renamed(form) if one.original == DEFAULT)
 
 
-def _is_of_all(form: ImportForm) -> bool:
-    return form.qualifier == EVERY and family(form.language) in _WHOLE_MODULES
+def _renamed_imports(catalog: SearchCatalog, _: RenamedImports | None) -> RenamedImports:
+    return RenamedImports(catalog.kept(import_texts))
+
+
+def _has_default(form: ImportForm) -> bool:
+    return any(one.original == DEFAULT for one in renamed(form))
+
+
+def _is_of_all(form: ImportForm, language: str) -> bool:
+    return form.qualifier == EVERY and family(form.language) == language
+
+
+def _path_of_import(item: _OfAll) -> str:
+    return item.use.path
 
 
 class _Scope(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -51,15 +51,16 @@ _SCRIPT_ENDING = re.compile(r"(?:\.d)?\.[cm]?[jt]sx?$")
 _ELSEWHERE = re.compile(r"(?:file|link|portal):(.*)", re.DOTALL)
 _OTHER_NAME = re.compile(r"(?:npm|workspace):(@?[^@]+)@")
 
+_TextsOf = Callable[[Sequence[str]], Iterable[tuple[str, str]]]
 _Pattern = tuple[str, str, Sequence[str]]  # what stands before a star, behind it, and the places
 
 
 class Workspaces:
     """The packages of a project, by what its manifests say; without manifests there are none."""
 
-    def __init__(self, paths: Collection[str] = (), text_of: Callable[[str], str] = lambda path: "") -> None:
-        """Take the paths of the project, and what returns the text of one."""
-        self._text_of, self._paths = text_of, paths
+    def __init__(self, paths: Collection[str] = (), texts_of: _TextsOf = lambda paths: ()) -> None:
+        """Take the paths of the project, and what yields some of them with their texts."""
+        self._texts_of, self._paths = texts_of, paths
         self._manifests: dict[str, list[str]] = defaultdict(list)
         kinds: dict[str, str] = {}  # by file name
         for path in paths:
@@ -208,7 +209,7 @@ class Workspaces:
 
     @cached_property
     def _script_packages(self) -> Mapping[str, ScriptPackage]:
-        read = ((_folder(path), script_package(self._text_of(path))) for path in self._manifests["package.json"])
+        read = ((_folder(path), script_package(text)) for path, text in self._texts("package.json"))
         return {folder: package for folder, package in read if package is not None}
 
     @cached_property
@@ -230,7 +231,7 @@ class Workspaces:
 
     @cached_property
     def _configurations(self) -> Mapping[str, ScriptPaths]:
-        read = ((path, script_paths(self._text_of(path))) for path in self._manifests["tsconfig.json"])
+        read = ((path, script_paths(text)) for path, text in self._texts("tsconfig.json"))
         return {path: paths for path, paths in read if paths is not None}
 
     @cached_property
@@ -274,7 +275,7 @@ class Workspaces:
 
     @cached_property
     def _crates(self) -> Mapping[str, Crate]:
-        read = ((_folder(path), crate(self._text_of(path))) for path in self._manifests["cargo.toml"])
+        read = ((_folder(path), crate(text)) for path, text in self._texts("cargo.toml"))
         return {folder: manifest for folder, manifest in read if manifest is not None}
 
     @cached_property
@@ -299,8 +300,8 @@ class Workspaces:
     def swift_folders(self) -> Mapping[str, Sequence[str]]:
         """The folders in which the files of a target of each name can lie, by all Package.swift files."""
         folders: dict[str, list[str]] = defaultdict(list)
-        for path in self._manifests["package.swift"]:
-            for name, places in swift_targets(self._text_of(path)).items():
+        for path, text in self._texts("package.swift"):
+            for name, places in swift_targets(text).items():
                 own = (path_in(_folder(path), place) for place in places)
                 folders[name] += [folder for folder in own if folder]
         return dict(folders)
@@ -314,11 +315,7 @@ class Workspaces:
     @cached_property
     def _python_projects(self) -> Sequence[tuple[str, PythonProject]]:
         readers = {"pyproject.toml": python_project, "setup.cfg": setup_cfg, "requirements.txt": requirements}
-        return [
-            (_folder(path), read(self._text_of(path)))
-            for kind, read in readers.items()
-            for path in self._manifests[kind]
-        ]
+        return [(_folder(path), read(text)) for kind, read in readers.items() for path, text in self._texts(kind)]
 
     @cached_property
     def _python_folders(self) -> Mapping[str, Sequence[str]]:
@@ -347,8 +344,8 @@ class Workspaces:
     @cached_property
     def _php_folders(self) -> Mapping[str, Sequence[str]]:
         folders: dict[str, list[str]] = defaultdict(list)
-        for path in self._manifests["composer.json"]:
-            for name, places in composer_folders(self._text_of(path)).items():
+        for path, text in self._texts("composer.json"):
+            for name, places in composer_folders(text).items():
                 own = (path_in(_folder(path), place or ".") for place in places)
                 folders[name] += [folder for folder in own if folder is not None]
         return dict(folders)
@@ -362,9 +359,13 @@ class Workspaces:
     @cached_property
     def _dart_folders(self) -> Mapping[str, Sequence[str]]:
         folders: dict[str, list[str]] = defaultdict(list)
-        for path in self._manifests["pubspec.yaml"]:
-            folders[dart_package(self._text_of(path))].append(_folder(path))
+        for path, text in self._texts("pubspec.yaml"):
+            folders[dart_package(text)].append(_folder(path))
         return dict(folders)
+
+    def _texts(self, kind: str) -> Iterable[tuple[str, str]]:
+        """Return the manifests of a kind with their texts."""
+        return self._texts_of(self._manifests[kind]) if self._manifests[kind] else ()
 
 
 def _kind_of(name: str) -> str:

@@ -547,7 +547,7 @@ class Catalog:
         """Return the language of each document by its path, ordered by path."""
         return dict(self._read("SELECT path, language FROM documents ORDER BY path"))
 
-    may_leave_out = False
+    may_leave_out = has_left_out = False
 
     def kept(self, make: Callable[[Catalog, _Made | None], _Made]) -> _Made:
         """Return what a function makes of the catalogue and of what it made before; it is called once a generation.

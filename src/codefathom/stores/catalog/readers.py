@@ -215,6 +215,11 @@ class SearchCatalog(Documents, Chunks, Symbols, References, CompilerReferences, 
         """True if a question may get a part of what it reads, as in a fleet whose shards are asked in time."""
         ...
 
+    @property
+    def has_left_out(self) -> bool:
+        """True if the question of now got a part of what it has read so far: what is made of that is not kept."""
+        ...
+
     def kept(self, make: Callable[[SearchCatalog, _Made | None], _Made]) -> _Made:
         """Return what a function makes of the catalogue and of what it made before; it is called once a generation."""
         ...

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import FunctionType
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.counted import n_calls_of
 from tests.unit.search.graph.test_resolved_graph import edges, users
 
+from codefathom.search.graph import receiver_types
 from codefathom.search.graph.receiver_types import declared_types
 
 MADE, TYPED = True, False
@@ -154,3 +158,27 @@ def test_a_use_means_members_of_the_type_above_it_and_below_it(
 def test_of_a_method_two_definitions_fit_an_interface_and_one_a_receiver(tmp_path: Path) -> None:
     lines = {item.line: item.n_definitions for item in edges(tmp_path, GO, "@@TOML.Write").edges if item.path}
     assert lines == {4: 1, 8: 3}
+
+
+@pytest.mark.parametrize("name", ["f", "file", "$f", "f1", "é"])
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("python", "def run({0}: File, x{0}: Other, {0}x: Third): pass"),
+        ("python", "{0} = File()"),
+        ("typescript", "let {0}: File = a.{0}, my{0} = new Other(), {0} = new Third()"),
+        ("go", "func run({0} *File, b{0} Other) {{ {0} := Third{{}} }}"),
+        ("java", "File {0} = new Other(); Third {0}s;"),
+        ("rust", "let mut {0}: &'a File = {0}{0}(); let {0} = Other::new()"),
+    ],
+)
+def test_the_lines_of_a_name_alone_tell_what_all_lines_tell_of_it(name: str, language: str, line: str) -> None:
+    others = ["prefix = Fill()", "offset: Off", "of_f: Off", "xf.f: Off", "", "fx := new(Off)"]
+    text = "\n".join([*others, line.format(name), *others, f"  {line.format(name)}"])
+    assert declared_types(text, language, name).get(name) == declared_types(text, language).get(name)
+
+
+def test_only_lines_on_which_a_name_stands_alone_are_looked_at() -> None:
+    text = "prefix = Off()\n" * 200 + "f = File()\n"
+    looked = n_calls_of(cast(FunctionType, receiver_types._in_line), lambda: declared_types(text, "python", "f"))
+    assert looked <= 3

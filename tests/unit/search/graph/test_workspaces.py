@@ -255,7 +255,7 @@ HOSTILE = {
     ],
 )
 def test_a_hostile_manifest_leads_nowhere(language: str, name: str) -> None:
-    workspaces = Workspaces(HOSTILE, HOSTILE.__getitem__)
+    workspaces = Workspaces(HOSTILE, lambda paths: ((path, HOSTILE[path]) for path in paths))
     for path in ("odd/a.ts", "deep/a.ts", "a.ts"):
         candidates = workspaces.candidates(name, language, path)
         assert all(file.startswith("/") and "etc" not in file.split("/")[:2] for file in candidates), candidates
@@ -268,7 +268,7 @@ def test_a_name_in_one_of_very_many_packages_is_found() -> None:
     files = {f"part{number}/setup.cfg": "[options]\npackage_dir =\n    = .\n" for number in range(120)}
     files |= {f"part{number}/own{number}/__init__.py": "" for number in range(120)}
     files |= {f"part{number}/common/own{number}.py": "" for number in range(120)}  # a package that many are parts of
-    workspaces = Workspaces(files, files.__getitem__)
+    workspaces = Workspaces(files, lambda paths: ((path, files[path]) for path in paths))
     for number in (0, 60, 119):
         inside = [file for file in workspaces.candidates(f"own{number}.f", "python", "x.py") if file[1:] in files]
         assert inside == [f"/part{number}/own{number}/__init__.py"]
