@@ -127,7 +127,9 @@ def name_file(folder: Path, word: str, monkeypatch: pytest.MonkeyPatch) -> Steps
 
 
 def test_of_a_changed_file_the_changed_chunk_alone_is_embedded(tmp_path: Path) -> None:
-    lines = [f"def function{number}(value):\n    total = value + {number}\n    return total\n\n\n" for number in range(120)]
+    lines = [
+        f"def function{number}(value):\n    total = value + {number}\n    return total\n\n\n" for number in range(120)
+    ]
     file = tmp_path / "many.py"
     file.write_text("".join(lines))
     with Engine.open(tmp_path) as engine:

@@ -55,14 +55,20 @@ class StatColumns(Sequence[FileStat]):
 
     def since(self, before: StatColumns) -> FileDifferences:
         """Return in what these files differ from those of before."""
-        if self.paths is before.paths or self.paths == before.paths:
-            pairs = zip(self.columns, before.columns, strict=True)
-            differing = [zip(now, then, strict=True) for now, then in pairs if now != then]
-            places = {place for pair in differing for place, (now, then) in enumerate(pair) if now != then}
-            return FileDifferences(tuple(self[place] for place in sorted(places)), frozenset())
+        places = self.places_since(before)
+        if places is not None:
+            return FileDifferences(tuple(self[place] for place in places), frozenset())
         same = set(before.rows())
         others = tuple([_AS_STAT(row) for row in self.rows() if row not in same])
         return FileDifferences(others, frozenset(before.paths).difference(self.paths))
+
+    def places_since(self, before: StatColumns) -> list[int] | None:
+        """Return the places with another stamp than before, ascending; None where the paths are others."""
+        if self.paths is not before.paths and self.paths != before.paths:
+            return None
+        pairs = zip(self.columns, before.columns, strict=True)
+        differing = [zip(now, then, strict=True) for now, then in pairs if now != then]
+        return sorted({place for pair in differing for place, (now, then) in enumerate(pair) if now != then})
 
     def rows(self) -> Iterator[tuple[str, int, int, int, int]]:
         """Yield the numbers of each file behind its path, as `FileStat` has them."""

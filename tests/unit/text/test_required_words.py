@@ -108,8 +108,21 @@ _LETTERS = st.sampled_from("abisk_ABISK01ſKİıσΣé漢²٣")
 _ATOMS = st.one_of(
     st.text(_LETTERS, min_size=1, max_size=4).map(re.escape),
     st.sampled_from(
-        [r"\w", r"\s", r"\b", r"\B", ".", "[ab]", "[^a]", "[i_]", r"\.", " ", "^", "$", r"\W", "[ -/]", "_"]
-        + [r"\d", "[A-Z]", "[a-z]", "[0-9]", "[0-9a-f]", "[A-Za-z0-9]", "[a-z_]", r"[A-Z\d]", r"[a-z]{5}", r"\d{3,4}"]
+        [
+            *(r"\w", r"\s", r"\b", r"\B", ".", "[ab]", "[^a]", "[i_]", r"\.", " ", "^", "$", r"\W", "[ -/]", "_"),
+            *(
+                r"\d",
+                "[A-Z]",
+                "[a-z]",
+                "[0-9]",
+                "[0-9a-f]",
+                "[A-Za-z0-9]",
+                "[a-z_]",
+                r"[A-Z\d]",
+                "[a-z]{5}",
+                r"\d{3,4}",
+            ),
+        ]
     ),
 )
 
