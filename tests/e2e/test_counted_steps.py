@@ -93,6 +93,8 @@ def test_a_search_that_finds_a_new_file_looks_once_at_each_file(
     assert many.n_steps - few.n_steps <= 12 * n_files
     # Of each folder of ten, three lists of stamps are cut out, in columns.
     assert many.n_calls - few.n_calls <= 30 * n_files
+    # Files that save work and nothing else wait for no disk.
+    assert many.functions["fsync"] <= 5
 
 
 def find_file(folder: Path, word: str, monkeypatch: pytest.MonkeyPatch) -> Steps:

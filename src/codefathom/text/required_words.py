@@ -222,10 +222,10 @@ def _sign_of(members: list[tuple[Any, Any]]) -> str:
     """Return the sign of the smallest set with all members, or a gap."""
     if all(member == (codes.CATEGORY, codes.CATEGORY_DIGIT) for member in members):
         return _ANY_DIGIT
-    bounds = {codes.LITERAL: lambda code: (code, code), codes.RANGE: lambda value: value}
-    if any(operator not in bounds for operator, _ in members):
+    if any(operator not in (codes.LITERAL, codes.RANGE) for operator, _ in members):
         return _GAP
-    every = [code for operator, value in members for code in range(*_bounds(bounds[operator](value)))]
+    bounds = [value if operator is codes.RANGE else (value, value) for operator, value in members]
+    every = [code for pair in bounds for code in range(*_bounds(pair))]
     chars = "".join(map(chr, every)).lower()
     return next((sign for sign, pattern in _SETS.items() if re.fullmatch(f"{pattern}+", chars, re.ASCII)), _GAP)
 
