@@ -302,10 +302,6 @@ class VectorCatalog(ViewSource, Protocol):
         """Drop the embeddings of a model."""
         ...
 
-    def vectors_of(self, model: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """Return the vectors of a model that are stored, by text hash."""
-        ...
-
     def add_vectors(self, model: str, vectors: Mapping[str, bytes]) -> int:
         """Store embeddings that were made after their chunks, and return the new generation."""
         ...
@@ -391,6 +387,10 @@ class IndexCatalog(IndexState, Protocol):
 
     def writing(self, record: DocumentRecord) -> AbstractContextManager[DocumentWriting]:
         """Write a document piece by piece in one transaction, which ends with the block."""
+        ...
+
+    def vectors_of(self, model: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """Return the vectors of a model that are stored, by text hash."""
         ...
 
     def add_vectors(self, model: str, vectors: Mapping[str, bytes]) -> int:
