@@ -33,7 +33,9 @@ _LEAST = 6  # weight of a part that is worth looking for
 _SHORTEST_SEED = 3  # characters; with a shorter one very many words are looked at
 # Signs for one character of a set, and its pattern in lower case; of two sets the smaller one first.
 _SETS = {"\ue000": "[0-9]", "\ue001": r"\d", "\ue002": "[0-9a-f]", "\ue003": "[a-z]", "\ue004": "[0-9a-z]"}
-_ANY_DIGIT = "\ue001"  # of any script; no case folds one, nor any other digit
+# Of any script, as this Python knows them: `regex` knows 110 digits of later scripts, which stand in no term. No case
+# folds a digit.
+_ANY_DIGIT = "\ue001"
 _FOLDED = str.maketrans(dict.fromkeys(("\ue002", "\ue003", "\ue004"), _GAP))
 _SIGNS = "".join(_SETS)
 _RUN = re.compile(f"[a-z0-9_{_SIGNS}]+")
