@@ -67,13 +67,19 @@ def _search(*words: str) -> Work:
     return _run("search", *words)
 
 
+def _change(target: Target) -> None:
+    _NEW_WORDS.append(change(target.root))
+
+
 def _find_change(target: Target) -> None:
-    _search(change(target.root))(target)
+    _search(_NEW_WORDS[-1])(target)
 
 
-def _find_renamed(target: Target) -> None:
+_NEW_WORDS: list[str] = []  # that the latest changes have written
+
+
+def _rename(target: Target) -> None:
     rename(target.root)
-    _search(_QUESTION)(target)
 
 
 def _forget(target: Target) -> None:
@@ -179,8 +185,8 @@ ROWS: Mapping[str, Row] = {
         _run("index", "-q"), lambda target: shutil.rmtree(target.root / ".fathom", ignore_errors=True), once=True
     ),
     "index: nothing changed": Row(_run("index", "-q")),
-    "search: one file changed": Row(_find_change),
-    "search: one folder renamed": Row(_find_renamed),
+    "search: one file changed": Row(_find_change, _change),
+    "search: one folder renamed": Row(_search(_QUESTION), _rename),
     "index --only, one file changed": Row(
         _run("index", "-q", "--only", "{path}"), lambda target: _touch(target.root / target.path)
     ),

@@ -31,7 +31,7 @@ NAMES = (
     *("lexical/2", "lexical/N/meta.json", "lexical/N/.managed.json", "lexical/N/.tantivy-writer.lock"),
     *("lexical/N/.tantivy-meta.lock", "lexical/N/terms.1", "lexical/N/terms.2", "lexical/N/terms.2.new"),
     *("V", "V/vectors.bin", "V/vectors.bin.new"),
-    *("V/changes.bin", "V/signs.bin", "V/signs.bin.new", "tree.stamps", "tree.stamps.new"),
+    *("V/changes.bin", "V/signs.bin", "V/signs.bin.new", "tree.stamps", "tree.stamps.new", "tree.later"),
     *("V/checked", "V/checked.new", "lexical/checked", "lexical/checked.new"),
     *(f"graph.{name}{ending}" for name in ("imports", "links", "map", "stems") for ending in ("", ".new")),
 )

@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.counted import Steps, TwoProjects, counting, grow_older, two_projects
+from tests.counted import Steps, TwoProjects, counting, grow_older, n_calls_of, two_projects
 
 from codefathom import Engine
+from codefathom.providers.local.bundled import Tokens
 from codefathom.system.mounts import keeps_folder_times
 
 pytestmark = pytest.mark.skipif(not keeps_folder_times(os.getcwd()), reason="this disk keeps no times of folders")
@@ -92,6 +93,8 @@ def test_a_search_that_finds_a_new_file_looks_once_at_each_file(
     assert many.n_steps - few.n_steps <= 12 * n_files
     # Of each folder of ten, three lists of stamps are cut out, in columns.
     assert many.n_calls - few.n_calls <= 30 * n_files
+    # Files that save work and nothing else wait for no disk.
+    assert many.functions["fsync"] <= 5
 
 
 def find_file(folder: Path, word: str, monkeypatch: pytest.MonkeyPatch) -> Steps:
@@ -123,3 +126,18 @@ def name_file(folder: Path, word: str, monkeypatch: pytest.MonkeyPatch) -> Steps
     with counting(monkeypatch) as steps, Engine.open(folder) as engine:
         assert engine.update([path]).added == (path,)
     return steps
+
+
+def test_of_a_changed_file_the_changed_chunk_alone_is_embedded(tmp_path: Path) -> None:
+    lines = [
+        f"def function{number}(value):\n    total = value + {number}\n    return total\n\n\n" for number in range(120)
+    ]
+    file = tmp_path / "many.py"
+    file.write_text("".join(lines))
+    with Engine.open(tmp_path) as engine:
+        n_all = n_calls_of(Tokens.of, engine.index)
+        file.write_text("".join(lines).replace("value + 60", "value + 61"))
+        assert n_all >= 10
+        assert n_calls_of(Tokens.of, engine.index) <= 3
+        everything = n_calls_of(Tokens.of, lambda: engine.index(full=True))
+    assert everything == n_all

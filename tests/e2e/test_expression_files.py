@@ -23,7 +23,17 @@ EXPRESSIONS = [
     *(r"parse_query", r"\bquery\b", r"(?i)PARSE", r"(?i)self", r"(?i)istanbul", r"(?i)kelvin", r"__init__"),
     *(r"\bx\b", r"x", r"query_?\n", r"\bif\b|\bin\b", r"parse\w*\s+\w*query", r"(?<=self\.)path", r"^query"),
     *(r"query$", r"na.ve", r"\d+", f"{_BLOB[300:310]}", f"{_BLOB[41_000:41_008]}.", r"漢字query", r"字"),
-    *(r"zebra", r"last line\Z", r"[pq]u?arse"),
+    *(
+        r"zebra",
+        r"last line\Z",
+        r"[pq]u?arse",
+        r"[A-Z]{3}\d",
+        r"[a-z]{5}[A-Z]\w",
+        r"\d{3}\b",
+        r"[0-9a-f]{4}",
+        r"_[a-z]{4}",
+    ),
+    *(r"(?i)[A-Z]{5}_", r"[a-z]{2}arse", r"[a-zA-Z0-9]{9}_", r"\b[a-z]{4}\b", r"[A-Z][a-z]{4}"),
 ]
 
 
@@ -62,7 +72,10 @@ def test_finds_what_reading_all_files_finds(engines: tuple[Engine, Engine], expr
 
 
 _PIECES = st.sampled_from(
-    [*_WORDS, "par", "se", "_", r"\w{0,3}", r"\s", r"\b", "[pq]", ".", "(?:ue|arse)", "i", "|", "?", "(?i:"]
+    [
+        *(*_WORDS, "par", "se", "_", r"\w{0,3}", r"\s", r"\b", "[pq]", "[a-z]", r"\d", "[A-Z]{2}", ".", "(?:ue|arse)"),
+        *("i", "|", "?", "(?i:"),
+    ]
 )
 
 
@@ -105,6 +118,13 @@ def steps_of_search(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Steps:
     with counting(monkeypatch) as steps:
         assert search(folder) == ["file3.py", "file7.py"]
     return steps
+
+
+def test_files_without_a_word_of_such_letters_are_not_read(projects: TwoProjects) -> None:
+    with Engine.open(projects[0]) as engine:
+        assert engine.search(r"[a-z]{5}_[a-z]{8}", mode="regex").plan.why == (
+            "2 of 60 files were read, because the others lack words that each match has"
+        )
 
 
 def test_the_answer_says_how_many_files_were_read(projects: TwoProjects) -> None:

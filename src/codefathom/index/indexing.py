@@ -10,6 +10,7 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from codefathom.errors import ProviderError, SourceError
 from codefathom.facts.parse_problems import missing_grammars
@@ -86,6 +87,7 @@ class Stages:
     model_parser: ModelParser | None = None  # set when the chain of the recipe asks a model
     doubt: Doubt | None = None  # set when the index was made elsewhere: all of it is compared with the files
     keeps_vectors: bool = True  # in the cache; False for a model that is nearly as fast as the cache is
+    takes_stored: bool = True  # of a changed file: the vectors that its unchanged chunks have in the catalogue
 
 
 def run(
@@ -102,7 +104,8 @@ def run(
     """
     # Whoever closes these events may close the index next: nothing may be reading it then.
     with closing(Checks(stages.catalog, stages.views, whole=check)) as checks:
-        yield from _run(stages, checks, full=full, retry=retry, earlier=earlier)
+        chosen = replace(stages, takes_stored=not full and stages.doubt is None)
+        yield from _run(chosen, checks, full=full, retry=retry, earlier=earlier)
 
 
 def _run(
@@ -254,7 +257,8 @@ def _store(
     stages: Stages, outcomes: list[Outcome], entries: Mapping[str, Entry], tally: Tally, gone: Sequence[str]
 ) -> None:
     prepared = [item for item in outcomes if isinstance(item, PreparedFile)]
-    vectors = _vectors(stages, prepared, tally)
+    stored = _stored_vectors(stages, prepared, entries) if stages.takes_stored else {}
+    vectors = _vectors(stages, prepared, tally, stored)
     fields = {piece.id: row for item in prepared for piece, row in zip(item.chunks, item.fields, strict=True)}
     rejected = [item for item in outcomes if isinstance(item, RejectedFile)]
     failures = [item for item in outcomes if isinstance(item, Failure)]
@@ -372,8 +376,21 @@ def _record(stages: Stages, item: PreparedFile, vectors: Mapping[str, bytes]) ->
     )
 
 
-def _vectors(stages: Stages, prepared: Sequence[PreparedFile], tally: Tally) -> dict[str, bytes]:
-    """Return the quantised vector of every text in the batch, from the user's cache where it is kept there."""
+def _stored_vectors(
+    stages: Stages, prepared: Sequence[PreparedFile], entries: Mapping[str, Entry]
+) -> Mapping[str, bytes]:
+    """Return the vectors that the catalogue has of texts of files which are in it already."""
+    texts = {digest for item in prepared if item.path in entries for digest in item.text_hashes if digest}
+    return stages.catalog.vectors_of(stages.embedder.name, list(texts)) if texts else {}
+
+
+def _vectors(
+    stages: Stages, prepared: Sequence[PreparedFile], tally: Tally, stored: Mapping[str, bytes] = MappingProxyType({})
+) -> dict[str, bytes]:
+    """Return the quantised vector of every text in the batch, from the user's cache where it is kept there.
+
+    Those that are stored already are not made again.
+    """
     texts = {
         digest: embedded_text(piece)
         for item in prepared
@@ -381,7 +398,8 @@ def _vectors(stages: Stages, prepared: Sequence[PreparedFile], tally: Tally) -> 
         if digest
     }
     cache = stages.cache if stages.keeps_vectors else None
-    vectors = cache.get_vectors(stages.embedder.name, list(texts)) if cache is not None else {}
+    unknown = [digest for digest in texts if digest not in stored]
+    vectors = {**stored, **(cache.get_vectors(stages.embedder.name, unknown) if cache is not None else {})}
     missing = [digest for digest in texts if digest not in vectors]
     try:
         fresh = _embed(stages, {digest: texts[digest] for digest in missing})
@@ -459,7 +477,8 @@ def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) ->
 
 def _rejected(stages: Stages, todo: IndexPlan, tally: Tally) -> tuple[RejectedFile, ...]:
     """Return the files that this run left out because of their content, and older ones that it did not try."""
-    untried = {file.path for file in todo.scan.files}.difference([job.file.path for job in todo.jobs])
+    paths = [file.path for file in todo.scan.files] if todo.tree is None else todo.tree.files.paths
+    untried = set(paths).difference([job.file.path for job in todo.jobs])
     before = (item for item in stages.catalog.rejected() if item.path in untried)
     stamped = (
         item._replace(ctime_ns=file.ctime_ns, inode=file.inode) if (file := todo.unrecorded.get(item.path)) else item

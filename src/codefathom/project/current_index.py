@@ -462,10 +462,12 @@ class CurrentIndex:
 
     def _begin_with_sibling(self) -> None:
         """Begin a first index with that of a worktree, clone or copy of this project, where this user has one."""
+        opened = self.opened
+        if not opened.is_known or opened.catalog.generation:
+            return
         from codefathom.project.stores.sibling import begin_with_sibling
 
-        opened = self.opened
-        if opened.is_known and not opened.catalog.generation and (root := begin_with_sibling(opened)):
+        if root := begin_with_sibling(opened):
             self.on_wait(_LIKE_ANOTHER.format(root=root))
 
     def _note_revision(self) -> None:

@@ -14,7 +14,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
+from itertools import chain, compress
+from operator import attrgetter, ne
 from typing import Any, NamedTuple, overload
 
 from codefathom.source.changes import COARSE_TICK_NS, FileStat, Scan, is_unsure
@@ -43,7 +44,7 @@ class StatColumns(Sequence[FileStat]):
     def with_stamps(self, stamps: Collection[FileStat]) -> StatColumns:
         """Return these files with other stamps for some of them."""
         by_path = {file.path: file for file in stamps}
-        places = [place for place, path in enumerate(self.paths) if path in by_path] if by_path else []
+        places = list(compress(range(len(self)), map(by_path.__contains__, self.paths))) if by_path else []
         if not places:
             return self
         columns = [column[:] for column in self.columns]
@@ -55,14 +56,20 @@ class StatColumns(Sequence[FileStat]):
 
     def since(self, before: StatColumns) -> FileDifferences:
         """Return in what these files differ from those of before."""
-        if self.paths is before.paths or self.paths == before.paths:
-            pairs = zip(self.columns, before.columns, strict=True)
-            differing = [zip(now, then, strict=True) for now, then in pairs if now != then]
-            places = {place for pair in differing for place, (now, then) in enumerate(pair) if now != then}
-            return FileDifferences(tuple(self[place] for place in sorted(places)), frozenset())
+        places = self.places_since(before)
+        if places is not None:
+            return FileDifferences(tuple(self[place] for place in places), frozenset())
         same = set(before.rows())
         others = tuple([_AS_STAT(row) for row in self.rows() if row not in same])
         return FileDifferences(others, frozenset(before.paths).difference(self.paths))
+
+    def places_since(self, before: StatColumns) -> list[int] | None:
+        """Return the places with another stamp than before, ascending; None where the paths are others."""
+        if self.paths is not before.paths and self.paths != before.paths:
+            return None
+        pairs = zip(self.columns, before.columns, strict=True)
+        differing = [compress(range(len(now)), map(ne, now, then)) for now, then in pairs if now != then]
+        return sorted({*chain.from_iterable(differing)})
 
     def rows(self) -> Iterator[tuple[str, int, int, int, int]]:
         """Yield the numbers of each file behind its path, as `FileStat` has them."""
@@ -123,7 +130,8 @@ class StampedTree(NamedTuple):
         def settled(items: StatColumns) -> StatColumns:
             # Of both times: a program can set the first one back.
             _, mtimes, ctimes, _ = items.columns
-            late_ones = {place for times in (mtimes, ctimes) for place, ns in enumerate(times) if ns >= late}
+            places = range(len(items))
+            late_ones = {*chain.from_iterable(compress(places, map(late.__le__, times)) for times in (mtimes, ctimes))}
             unsure = [
                 items.paths[place]
                 for place in late_ones

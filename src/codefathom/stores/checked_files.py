@@ -54,4 +54,4 @@ class CheckedFiles:
     def _write(self, lines: set[str]) -> None:
         text = "\n".join(sorted(lines)).encode("utf-8", "surrogateescape")
         with suppress(OSError, IndexingError):  # then all is read again the next time
-            self._file.replace([b"%s\n%d" % (text, crc32(text))])
+            self._file.replace([b"%s\n%d" % (text, crc32(text))], lasts=False)

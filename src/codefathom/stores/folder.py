@@ -205,11 +205,14 @@ class File:
         with self.open() as file:
             return file.read(most)
 
-    def replace(self, parts: Iterable[bytes | memoryview], *, by_many: bool = False, private: bool = False) -> None:
+    def replace(
+        self, parts: Iterable[bytes | memoryview], *, by_many: bool = False, private: bool = False, lasts: bool = True
+    ) -> None:
         """Write a new file that takes the name when it is whole and on the disk. Raises RefusedError, OSError.
 
         With one writer at a time, a half written file is removed by the next writer. With `by_many`, each writer has a
-        file of its own, which stays when the writer is killed. With `private`, nobody else may read it.
+        file of its own, which stays when the writer is killed. With `private`, nobody else may read it. Without
+        `lasts`, no disk is waited for: for a file that has a checksum, and may be lost in a power cut.
         """
         new = f"{self.name}.{os.urandom(4).hex()}{_NEW}" if by_many else self.name + _NEW
         with _entered(self.folder) as inside:
@@ -218,7 +221,8 @@ class File:
                 with os.fdopen(inside.make_file(new, 0o600 if private else 0o666), "wb") as file:
                     file.writelines(parts)
                     file.flush()
-                    os.fsync(file.fileno())
+                    if lasts:
+                        os.fsync(file.fileno())
                 if inside.kind(self.name) == "folder":
                     inside.clear(self.name)
                 inside.rename(new, self.name)

@@ -69,7 +69,7 @@ class KeptFile:
         if len(body) < _LEAST:
             return
         with suppress(OSError, IndexingError):
-            self._file.replace([_HEAD.pack(_MAGIC, key), body, _SUM.pack(crc32(body, crc32(key)))])
+            self._file.replace([_HEAD.pack(_MAGIC, key), body, _SUM.pack(crc32(body, crc32(key)))], lasts=False)
 
     def _key(self, word: str) -> bytes:
         return blake2b(f"{self._kind}\n{word}".encode("utf-8", "surrogatepass"), digest_size=32).digest()

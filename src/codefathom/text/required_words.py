@@ -1,8 +1,9 @@
 """A regular expression → the parts of words that each of its matches has, so that other texts need not be read. Pure.
 
 The parts are read from the tree of the expression. What may be left out, repeated or anything at all becomes a gap; of
-alternatives and small sets all texts are kept, while they are few. A letter that is not ASCII is a gap too: case folds
-it in ways that depend on its neighbours.
+alternatives and small sets all texts are kept, while they are few. A larger set of letters and digits, such as `[A-Z]`,
+stays in the text as a sign for some letter or digit. A letter that is not ASCII is a gap too: case folds it in ways
+that depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -28,8 +29,17 @@ _MOST_TEXTS = 64  # alternatives of one stretch of an expression
 _LONGEST = 1_000  # characters of such a text
 _LONGEST_REPEATED = 40
 _LARGEST_SET = 6  # characters of a set that count as alternatives
-_LEAST = 3  # characters and edges of a part that is worth looking for
-_RUN = re.compile(r"[a-z0-9_]+")
+_LEAST = 6  # weight of a part that is worth looking for
+_SHORTEST_SEED = 3  # characters; with a shorter one very many words are looked at
+# Signs for one character of a set, and its pattern in lower case; of two sets the smaller one first.
+_SETS = {"\ue000": "[0-9]", "\ue001": r"\d", "\ue002": "[0-9a-f]", "\ue003": "[a-z]", "\ue004": "[0-9a-z]"}
+# Of any script, as this Python knows them: `regex` knows 110 digits of later scripts, which stand in no term. No case
+# folds a digit.
+_ANY_DIGIT = "\ue001"
+_FOLDED = str.maketrans(dict.fromkeys(("\ue002", "\ue003", "\ue004"), _GAP))
+_SIGNS = "".join(_SETS)
+_RUN = re.compile(f"[a-z0-9_{_SIGNS}]+")
+_PIECE = re.compile(f"[^{_SIGNS}]+")
 # What Unicode folds to a letter of ASCII, as str.lower() writes it; `k` has the sign of Kelvin, which becomes a k.
 _ANY_CASE = {"i": "(?:i\u0307?|\u0131)", "s": "[s\u017f]"}
 
@@ -38,7 +48,7 @@ _ANY_CASE = {"i": "(?:i\u0307?|\u0131)", "s": "[s\u017f]"}
 class WordPart:
     """A part of a word in lower case, without the underscores at its ends."""
 
-    text: str
+    text: str  # with signs of sets of characters
     begins: bool = False  # no letter of ASCII, digit or underscore stands before it
     ends: bool = False  # nor behind it
     has_before: bool = False  # underscores stand before it, which a term has only inside
@@ -47,13 +57,18 @@ class WordPart:
 
     @property
     def weight(self) -> int:
-        """The number of characters and known ends: the more, the fewer words have the part."""
-        return len(self.text) + self.begins + self.ends
+        """Twice the number of characters and known ends; a set counts half: the more, the fewer words have the part."""
+        n_sets = sum(map(self.text.count, _SIGNS))
+        return 2 * (len(self.text) + self.begins + self.ends) - n_sets
 
     @cached_property
     def seed(self) -> str:
         """A piece of the text that stands in each word with this part as it is written here; maybe empty."""
-        return max(re.split("[is]", self.text), key=len) if self.any_case else self.text
+        pieces = re.split("[is]", self.text) if self.any_case else [self.text]
+        if not any(sign in self.text for sign in _SIGNS):
+            return max(pieces, key=len)
+        longest = max((own for piece in pieces for own in _PIECE.findall(piece)), key=len, default="")
+        return longest if len(longest) >= _SHORTEST_SEED else ""
 
     @cached_property
     def in_term(self) -> re.Pattern[str]:
@@ -69,7 +84,8 @@ class WordPart:
 
     @property
     def _letters(self) -> str:
-        return "".join(_ANY_CASE.get(char, char) for char in self.text) if self.any_case else self.text
+        patterns = {**_SETS, **_ANY_CASE} if self.any_case else _SETS
+        return "".join(patterns.get(char, char) for char in self.text)
 
 
 Alternatives: TypeAlias = tuple[tuple[WordPart, ...], ...]  # each match has all the parts of one of them
@@ -135,6 +151,7 @@ _OF_ONE_LINE: Mapping[Any, Callable[[Any], bool]] = {
 def _word_parts(text: str, *, any_case: bool) -> tuple[WordPart, ...]:
     """Return the parts of words that are worth looking for, the most telling first."""
     parts = []
+    text = text.translate(_FOLDED) if any_case else text
     for run in _RUN.finditer(text):
         begins, ends = text[: run.start()].endswith(_EDGE), text[run.end() :].startswith(_EDGE)
         word = run[0]
@@ -199,8 +216,20 @@ def _set(members: list[tuple[Any, Any]], needs: _Needs) -> _Texts:
     if all(_is_edge(*member) for member in members):
         return frozenset({_EDGE})
     if len(members) > _LARGEST_SET or any(operator is not codes.LITERAL for operator, _ in members):
-        return _ANYTHING
+        return frozenset({_sign_of(members)})
     return frozenset().union(*(_character(value, needs) for _, value in members))
+
+
+def _sign_of(members: list[tuple[Any, Any]]) -> str:
+    """Return the sign of the smallest set with all members, or a gap."""
+    if all(member == (codes.CATEGORY, codes.CATEGORY_DIGIT) for member in members):
+        return _ANY_DIGIT
+    if any(operator not in (codes.LITERAL, codes.RANGE) for operator, _ in members):
+        return _GAP
+    bounds = [value if operator is codes.RANGE else (value, value) for operator, value in members]
+    every = [code for pair in bounds for code in range(*_bounds(pair))]
+    chars = "".join(map(chr, every)).lower()
+    return next((sign for sign, pattern in _SETS.items() if re.fullmatch(f"{pattern}+", chars, re.ASCII)), _GAP)
 
 
 def _is_edge(operator: Any, value: Any) -> bool:
@@ -233,10 +262,13 @@ def _repeat(value: tuple[int, int, parser.SubPattern], needs: _Needs) -> _Texts:
     texts = _texts(inner, needs)
     if high == 1 or texts == {_EDGE}:
         return texts
-    # The first copy follows what stands before it, the last one is followed by what stands behind it.
+    # The first copies follow what stands before them, the last ones are followed by what stands behind them.
     if len(texts) > 1 or _longest(texts) > _LONGEST_REPEATED:
         return frozenset(text + _GAP for text in texts)
-    return frozenset(text + _GAP + text for text in texts)
+    (text,) = texts
+    n_copies = min(low, max(_LONGEST_REPEATED // max(len(text), 1), 1))
+    copies = text * n_copies
+    return frozenset({copies if n_copies == high else copies + _GAP + copies})
 
 
 def _assertion(value: tuple[int, parser.SubPattern], needs: _Needs) -> _Texts:

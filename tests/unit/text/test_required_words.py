@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 
 import pytest
 import regex
@@ -19,9 +20,13 @@ from codefathom.text.word_runs import word_runs
 def written(expression: str) -> list[set[str]]:
     """Return the needs as short texts: `^` and `$` stand for known ends of a word."""
     return [
-        {" ".join("^" * part.begins + part.text + "$" * part.ends for part in parts) for parts in alternatives}
+        {" ".join("^" * part.begins + _in_any_text(part) + "$" * part.ends for part in parts) for parts in alternatives}
         for alternatives in required_words(expression)
     ]
+
+
+def _in_any_text(part: WordPart) -> str:
+    return replace(part, any_case=False).in_text.pattern
 
 
 @pytest.mark.parametrize(
@@ -37,7 +42,15 @@ def written(expression: str) -> list[set[str]]:
         ("(foo|bar)(baz|qux)", [{"foobaz", "fooqux", "barbaz", "barqux"}]),
         ("https?:", [{"http$", "https$"}]),
         ("gr[ae]y", [{"gray", "grey"}]),
-        ("gr[a-e]y", []),
+        ("gr[a-e]y", [{"gr[0-9a-f]y"}]),
+        (r"[A-Z]{6}\d\b", [{r"[a-z][a-z][a-z][a-z][a-z][a-z]\d$"}]),
+        (r"\d{4}-\d\d-\d\d", [{r"\d\d\d\d$ ^\d\d$"}]),
+        (r"[0-9a-f]{8,40}", [{"[0-9a-f]" * 8}]),
+        (r"(?i)[a-z]{8}", []),
+        (r"(?i)[0-9]{8}", [{"[0-9]" * 8}]),
+        (r"[a-z_]{8}", []),
+        (r"[^a-z]{8}\w{9}", []),
+        (r"\w+\s*=\s*\d{5}", []),
         ("(?:left out)?", []),
         ("(left out)*right", [{"right"}]),
         ("(name)+d", [{"named name"}]),
@@ -53,9 +66,9 @@ def written(expression: str) -> list[set[str]]:
         (r"\bif\b|\bdo\b", [{"^if$", "^do$"}]),
         ("naïve", []),
         ("naïveté_query", [{"query vet"}]),
-        ("x{3}yz", [{"xyz"}]),
-        ("(abc){3}", [{"abc"}]),
-        (r"\w+\s*=\s*\d{5}", []),
+        ("x{3}yz", [{"xxxyz"}]),
+        ("(abc){3}", [{"abcabcabc"}]),
+        ("(abc){2,3}", [{"abcabc"}]),
         ("(?a)word", [{"word"}]),
         ("(?x) wo rd  # a comment", [{"word"}]),
         ("(?>alpha)beta", [{"alphabeta"}]),
@@ -91,11 +104,25 @@ def test_what_grows_too_large_is_cut_and_stays_right() -> None:
     assert required_words("(abc(" * 5 + "x" + ")+)+" * 5)
 
 
-_LETTERS = st.sampled_from("abisk_ABISK01ſKİıσΣé漢²")
+_LETTERS = st.sampled_from("abisk_ABISK01ſKİıσΣé漢²٣")
 _ATOMS = st.one_of(
     st.text(_LETTERS, min_size=1, max_size=4).map(re.escape),
     st.sampled_from(
-        [r"\w", r"\s", r"\b", r"\B", ".", "[ab]", "[^a]", "[i_]", r"\.", " ", "^", "$", r"\W", "[ -/]", "_"]
+        [
+            *(r"\w", r"\s", r"\b", r"\B", ".", "[ab]", "[^a]", "[i_]", r"\.", " ", "^", "$", r"\W", "[ -/]", "_"),
+            *(
+                r"\d",
+                "[A-Z]",
+                "[a-z]",
+                "[0-9]",
+                "[0-9a-f]",
+                "[A-Za-z0-9]",
+                "[a-z_]",
+                r"[A-Z\d]",
+                "[a-z]{5}",
+                r"\d{3,4}",
+            ),
+        ]
     ),
 )
 

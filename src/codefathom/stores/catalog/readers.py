@@ -394,6 +394,10 @@ class IndexCatalog(IndexState, Protocol):
         """Write a document piece by piece in one transaction, which ends with the block."""
         ...
 
+    def vectors_of(self, model: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """Return the vectors of a model that are stored, by text hash."""
+        ...
+
     def add_vectors(self, model: str, vectors: Mapping[str, bytes]) -> int:
         """Store embeddings that were made after their chunks, and return the new generation."""
         ...
