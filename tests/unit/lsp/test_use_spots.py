@@ -83,7 +83,7 @@ def test_the_new_name_of_an_import_is_no_use() -> None:
 
 
 def test_what_another_import_gives_a_new_name_is_no_use() -> None:
-    text = "from b import Fault as _Fault\nfrom a import (\n    Fault,\n)\ntry:\n    f()\nexcept Fault as error:\n    f()\n"
+    text = "from b import Fault as _Fault\nfrom a import (\n    Fault,\n)\ntry:\n    f()\nexcept Fault as error: f()\n"
     found = UseSpots(text, "python", []).in_imports("Fault", 2, "")
     assert [(spot.line, spot.column) for spot in found] == [(3, 4), (7, 7)]
     text = "import { fail as b } from './b'\nimport { fail } from './a'\nfail()\n"
