@@ -63,7 +63,8 @@ class UseSpots:
         words = {item.before for item in own if item.spot.line == line}
         spots = [item.spot for item in own if item.before in words]
         if also_top and container and ("" in words or not words):  # in a text it stands in no code
-            spots += [item.spot for item in standing.get("", ()) if not item.before]
+            top = (item.spot for item in standing.get("", ()) if not item.before)
+            spots += [spot for spot in top if not self._is_of_another(spot, name)]
         # Elsewhere what stands behind `as` can be a type.
         return [spot for spot in spots if self._language != "python" or not self._gets_name(spot)]
 
