@@ -42,6 +42,7 @@ _SHOWN_CHARS = 120  # of a line
 # Of a list that nobody limits: hits with their lines at first, and at most on other pages; and how many of it are named
 # at first, the others by file, line and name alone. See docs/decisions/hits-of-agents.md.
 _FIRST_HITS, _USUAL_HITS, _NAMED_HITS = 3, 8, 12
+_TOKENS_OF_BODY = 250  # a hit more has its lines for so many tokens of a budget that a caller names
 _MOST_PARTS = 1_000_000
 _MOST_BODIES = 10  # of hits, in one answer
 _MOST_TRIALS = 20  # an answer or a map is made shorter so often to keep to the budget
@@ -227,8 +228,8 @@ def search_result(
     if indexing is not None:
         head = head._replace(shape={**head.shape, "indexing": _numbers(indexing)})
     page = ListPage(cursor, result.generation)
-    has_bodies = extras is not None and extras.bodies is not None
-    n_shown = _n_at_once(result, is_limited=is_limited, has_bodies=has_bodies)
+    room = most if extras is not None and extras.bodies is not None else 0
+    n_shown = _n_at_once(result, is_limited=is_limited, room=room)
     answer = ToolAnswer("hits", head, parts, page, result.rest, n_shown)
     if is_first_look(result, is_limited=is_limited):
         answer = _with_names(answer, most, extras.near if extras else (), _named_hits(result, n_shown))
@@ -284,13 +285,14 @@ def is_first_look(result: SearchResult, *, is_limited: bool) -> bool:
     return bool(result.hits) and result.mode in _RANKED and not (is_limited or result.offset)
 
 
-def _n_at_once(result: SearchResult, *, is_limited: bool, has_bodies: bool) -> int:
-    """Return the number of hits that are shown with their lines."""
+def _n_at_once(result: SearchResult, *, is_limited: bool, room: int) -> int:
+    """Return the number of hits that are shown with their lines; `room` is the budget for bodies, 0 for none."""
     if result.weak and not result.offset:
         return MAX_WEAK
     if is_limited or result.mode not in _RANKED:
         return _MOST_PARTS
-    return _USUAL_HITS if result.offset or has_bodies else _FIRST_HITS
+    most = _USUAL_HITS if result.offset else room // _TOKENS_OF_BODY
+    return min(max(most, _FIRST_HITS), _USUAL_HITS)
 
 
 def hit_part(hit: Hit, number: int, body: Body | None = None) -> ResultPart:
