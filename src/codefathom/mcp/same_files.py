@@ -10,7 +10,7 @@ from typing import NamedTuple
 from codefathom.facts.paths import is_prose, is_test
 from codefathom.search.question.ranking_query import STOP_WORDS
 from codefathom.search.question.words import Forms, forms_of
-from codefathom.search.ranking.excerpt import telling_line
+from codefathom.search.ranking.excerpt import naming_line
 from codefathom.stores.lexical.terms import parts, terms
 from codefathom.text.printable import show_line
 from codefathom.types import TYPE_KINDS, Hit, Symbol
@@ -102,7 +102,7 @@ def name_lines(
     for (path, _), name in best:
         labels[path][name.symbol.name_line] = ("", name.symbol.qualified_name)
     for hit in later:
-        line = telling_line(hit, _SHOWN_CHARS)
+        line = naming_line(hit, _SHOWN_CHARS)
         if (hit.chunk.path, line.number) not in shown:
             label = ("", hit.name) if hit.name else (line.text.strip(), "")
             labels.setdefault(hit.chunk.path, {}).setdefault(line.number, label)
