@@ -17,6 +17,7 @@ import base64
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -24,11 +25,12 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from playwright.sync_api import Error as BrowserError
 from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 from evals.run import REPOSITORY
@@ -81,7 +83,7 @@ def main() -> int:
             try:
                 step(page)
                 print(f"{name}: as it should be", flush=True)
-            except AssertionError as error:
+            except (AssertionError, BrowserError) as error:
                 failures += 1
                 print(f"{name}: {str(error).strip().splitlines()[0]}", flush=True)
         if options.pictures:
@@ -139,13 +141,20 @@ def served(command: Sequence[str], profile: Mapping[str, str]) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     words = [*command, "--auth", "none", "--bind-addr", f"127.0.0.1:{port}", "--disable-telemetry"]
-    with subprocess.Popen([*words, "--disable-update-check"], env=profile, stdout=subprocess.DEVNULL) as process:
+    words = [*words, "--disable-update-check"]
+    # A group of its own, as the process for extensions outlives the server for a while.
+    with subprocess.Popen(words, env=profile, stdout=subprocess.DEVNULL, start_new_session=True) as process:
         try:
             url = f"http://127.0.0.1:{port}"
             _await(f"{url}/healthz")
             yield url
         finally:
-            process.terminate()
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(_LIMIT_MS / 1000)
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
 
 
 def _await(url: str) -> None:
