@@ -13,7 +13,7 @@ OPENID := tests/server/openid/node_modules/.package-lock.json
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
 .PHONY: editors/vscode test test-long test-cluster test-page-slowly test-llm test-trust mutants check format docs demo web screenshots model
-.PHONY: dist recording plot try-container trial-team test-qdrant test-mcp test-openid
+.PHONY: dist recording plot try-container trial-team trial-vscode test-qdrant test-mcp test-openid
 .PHONY: bench bench-agents bench-changes bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team bench-graph bench-fleet
 
 # Else each of the processes that tests start compiles the program anew, where somebody has set this variable.
@@ -34,6 +34,11 @@ test-cluster: $(WITH_RAY)
 # A team of 33 people: in Chromium, by HTTP and as agents, behind Caddy, with a real provider to sign in; writes pictures of it.
 trial-team: $(PAGE) $(OPENID)
 	$(BIN)/python -m evals.trials.team --readers $(or $(READERS),30) --pictures docs/screenshots
+
+# The extension in VS Code's workbench, in Chromium; writes a picture. CODE_SERVER: a folder into which npm has installed code-server.
+trial-vscode: $(EXTENSION)
+	web/npm --prefix ../editors/vscode run --silent package
+	$(BIN)/python -m evals.trials.vscode "$(CODE_SERVER)" --pictures docs/screenshots
 
 # The page in a browser that is slower, with answers that come late: finds what depends on timing. A quarter of an hour.
 test-page-slowly: $(PAGE)

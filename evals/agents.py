@@ -167,9 +167,13 @@ def of_tool(root: Path, questions: Sequence[str]) -> Mapping[str, Sequence[Outpu
     return {
         OURS: [Output(text, of_tool_text(text)) for text in texts],
         "MCP `search`, structuredContent": [
-            Output(text, of_json(text, "hits", "text", lambda hit: numbered(hit.get("text", "")))) for text in shapes
+            Output(text, [shown for key in ("hits", "also") for shown in _of_shape(text, key)]) for text in shapes
         ],
     }
+
+
+def _of_shape(text: str, key: str) -> Iterator[Shown]:
+    return of_json(text, key, "text", lambda item: numbered(item.get("text", "")))
 
 
 @contextmanager

@@ -121,3 +121,16 @@ def test_an_impact_counts_the_files_with_names_of_the_change(
     with make_engine({**files, "user.py": "from shop.bill import Bill\nx = Bill().grand_sum\n"}) as engine:
         said = engine.impact(diff=diff).completeness
     assert "other files that have a name of the change, but no use that was seen: 6" in said
+
+
+def test_the_type_behind_the_arrow_of_a_function_is_no_member(
+    make_engine: Callable[[Mapping[str, str]], Engine],
+) -> None:
+    files = {
+        "compat.py": "class bytes: pass\n",
+        "read.py": "def read(thing) -> bytes:\n    return thing\n",
+    }
+    with make_engine(files) as engine:
+        result = engine.related("@@bytes", direction="callers")
+    assert result.edges == ()
+    assert n_standing_elsewhere(result.notes) == 1

@@ -34,3 +34,10 @@ test("a link has the number of a citation, and nothing that a repository wrote",
   const links = [...answerPage(answer, "n0").matchAll(/href="([^"]*)"/g)].map((match) => match[1]);
   assert.deepEqual(links, ["command:codefathom.openCitation?%5B0%5D"]);
 });
+
+test("code between fences is shown as code, without its fences", () => {
+  const text = "See this:\n```python\na = 1 < 2\n```\nand that.\n";
+  const page = answerPage({ ...answer, text }, "n0");
+  assert.ok(page.includes('<pre>See this:\n</pre><pre class="code">a = 1 &lt; 2\n</pre><pre>and that.\n</pre>'));
+  assert.ok(!page.includes("```"));
+});

@@ -9,6 +9,7 @@ export const OPEN_CITATION = "codefathom.openCitation";
 const STYLE = `
 body { padding: 0 1em 1em; line-height: 1.5; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; font-family: inherit; }
+.code { font-family: var(--vscode-editor-font-family); font-size: var(--vscode-editor-font-size); }
 .note { border-left: 3px solid var(--vscode-editorWarning-foreground); padding-left: 0.6em; }
 a { color: var(--vscode-textLink-foreground); overflow-wrap: anywhere; }
 `;
@@ -20,7 +21,15 @@ export function answerPage(answer: Answer, nonce: string): string {
     return `<li><a href="command:${OPEN_CITATION}?${encodeURIComponent(JSON.stringify([n]))}">${escaped(words)}</a></li>`;
   });
   const cited = places.length ? `<h3>Checked citations</h3><ol>${places.join("")}</ol>` : "<p>It cites no place.</p>";
-  return page(`<h2>${escaped(answer.question)}</h2>${notes.join("")}<pre>${escaped(answer.text)}</pre>${cited}`, nonce);
+  return page(`<h2>${escaped(answer.question)}</h2>${notes.join("")}${textOf(answer.text)}${cited}`, nonce);
+}
+
+/** A text, in which code stands between fences. */
+function textOf(text: string): string {
+  const parts = text.split(/^`{3,}.*\n?/m);
+  return parts
+    .map((part, n) => (part.trim() ? `<pre${n % 2 ? ' class="code"' : ""}>${escaped(part)}</pre>` : ""))
+    .join("");
 }
 
 /** A page with one sentence. */

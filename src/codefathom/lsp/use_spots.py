@@ -23,6 +23,8 @@ _ENDS_TYPE = re.compile(r"(?<!:):[ \t]*$|[|&]\s*$|\bextends\s+$")
 _OF_ITSELF = ("self", "this", "cls", "$this", "Self")  # before a method that calls itself
 _BARE_MEMBERS = frozenset(("java", "csharp", "kotlin", "scala", "swift", "cpp", "ruby", "dart", "groovy"))
 _GETS_NAME = re.compile(r"\bas\s+\Z")
+_IN_IMPORT = re.compile(r"(?m)^\s*(?:from\s+\S+\s+)?import\b[^\n;]*\Z")
+_IS_RENAMED = re.compile(r"\s+as\s")
 _IS_KEY = re.compile(r"\s*:(?!:)")
 
 
@@ -61,7 +63,8 @@ class UseSpots:
         words = {item.before for item in own if item.spot.line == line}
         spots = [item.spot for item in own if item.before in words]
         if also_top and container and ("" in words or not words):  # in a text it stands in no code
-            spots += [item.spot for item in standing.get("", ()) if not item.before]
+            top = (item.spot for item in standing.get("", ()) if not item.before)
+            spots += [spot for spot in top if not self._is_of_another(spot, name)]
         # Elsewhere what stands behind `as` can be a type.
         return [spot for spot in spots if self._language != "python" or not self._gets_name(spot)]
 
@@ -77,7 +80,8 @@ class UseSpots:
             for around, own in self._named(name).items()
             if around in (container, "") or (around in others and (name, around) not in self._set_in)
             for item in own
-            if (item.spot.line == line and around == container) or not item.before
+            if (item.spot.line == line and around == container)
+            or not (item.before or self._is_of_another(item.spot, name))
         ]
         return sorted(spot for spot in spots if not self._gets_name(spot))
 
@@ -118,6 +122,14 @@ class UseSpots:
         """Return True for the second name of `one as two`, which is a new one."""
         start = self._starts[spot.line - 1]
         return _GETS_NAME.search(self._code[start : start + spot.column]) is not None
+
+    def _is_of_another(self, spot: Spot, name: str) -> bool:
+        """Return True where an import gives the name of another module a new name: `from b import one as two`."""
+        start = self._starts[spot.line - 1]
+        place = start + spot.column
+        if _IS_RENAMED.match(self._code, place + len(name)) is None:
+            return False
+        return _IN_IMPORT.search(self._code[start:place]) is not None
 
     def _named(self, name: str) -> Mapping[str, Sequence[_Standing]]:
         """Return by the symbol around where a name stands; not where it is defined, or given a value."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from codefathom.facts.paths import is_prose, is_test
 from codefathom.search.question.ranking_query import STOP_WORDS
 from codefathom.search.question.words import Forms, forms_of
+from codefathom.search.ranking.excerpt import naming_line
 from codefathom.stores.lexical.terms import parts, terms
 from codefathom.text.printable import show_line
 from codefathom.types import TYPE_KINDS, Hit, Symbol
@@ -19,6 +20,7 @@ MOST_LOOKED_AT = 30  # places of these files together
 _MOST_NAMES = 24  # of all these files together
 _MOST_OF_PLACE = 6  # functions that begin in one place
 _MOST_TYPES_OF_PLACE = 3
+_SHOWN_CHARS = 60  # of the line of a hit that has no name
 _MOST_SEEN = 40  # names of a file, some of which the hits may show already
 # What a name is worth beside its place among those of its file. Chosen on questions from comments of eight repositories
 # (docs/benchmarks-agents.md): the share of its words that the question has, each file before its own, and that a type
@@ -83,27 +85,42 @@ def _share(symbol: Symbol, forms: Forms) -> float:
     return sum(bool(forms[word]) for word in words) / max(len(words), 1)
 
 
-def name_lines(near: Sequence[FileNames], shown: Collection[tuple[str, int]]) -> Iterator[NameLines]:
-    """Yield the best names of all files but those on a line shown; of equal names the first one stands for all."""
+def name_lines(
+    near: Sequence[FileNames], shown: Collection[tuple[str, int]], later: Sequence[Hit] = ()
+) -> Iterator[NameLines]:
+    """Yield the best names of all files and the places of later hits, but those on a line shown.
+
+    Of equal names the first one stands for all.
+    """
     fresh: dict[tuple[str, str], RankedName] = {}
     for path, names in near:
         for name in names:
             if (path, name.symbol.name_line) not in shown:
                 fresh.setdefault((path, name.symbol.qualified_name), name)
     best = sorted(fresh.items(), key=lambda item: -item[1].worth)[:_MOST_NAMES]
-    for path, _ in near:
-        own = [name.symbol for (of, _), name in best if of == path]
+    labels: dict[str, dict[int, tuple[str, str]]] = {path: {} for path, _ in near}
+    for (path, _), name in best:
+        labels[path][name.symbol.name_line] = ("", name.symbol.qualified_name)
+    for hit in later:
+        line = naming_line(hit, _SHOWN_CHARS)
+        if (hit.chunk.path, line.number) not in shown:
+            label = ("", hit.name) if hit.name else (line.text.strip(), "")
+            labels.setdefault(hit.chunk.path, {}).setdefault(line.number, label)
+    for path, own in labels.items():
         if own:
-            yield NameLines(path, list(_lines(sorted(own, key=lambda symbol: symbol.name_line))))
+            yield NameLines(path, list(_lines(sorted(own.items()))))
 
 
-def _lines(symbols: Sequence[Symbol]) -> Iterator[str]:
-    """Yield a line for each name, after the last part of what is around it; a dot alone means the one before."""
+def _lines(labels: Sequence[tuple[int, tuple[str, str]]]) -> Iterator[str]:
+    """Yield a line for each text or name, names behind the last part of what is around them.
+
+    A dot alone means the one before.
+    """
     before = ""
-    for symbol in symbols:
-        around, dot, name = symbol.qualified_name.rpartition(".")
+    for line, (text, qualified_name) in labels:
+        around, dot, name = qualified_name.rpartition(".")
         shown = "" if around == before else show_line(around.rpartition(".")[2])
-        yield f"{symbol.name_line}:{shown}{dot}{show_line(name)}"
+        yield f"{line}:{show_line(text)}{shown}{dot}{show_line(name)}"
         before = around
 
 

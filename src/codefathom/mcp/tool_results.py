@@ -37,11 +37,12 @@ _REMEDIES = {
     "`fathom status --skipped` lists what is left out": "read with path . lists the folders of the project",
     "`fathom status` shows what the index contains": "read with path . lists the folders of the project",
 }
-# Chosen on the development questions, as docs/benchmarks-agents.md says: lines of the first hit, the second and the
-# others, and the share of the best one's score below which a hit waits for a cursor.
-_LINES, _NEAR = (3, 1), 0.4
+_LINES = (3, 1)  # of the first hit and of the others; chosen on questions, as docs/benchmarks-agents.md says
 _SHOWN_CHARS = 120  # of a line
-_USUAL_HITS, _LEAST_HITS = 8, 3  # that are shown at once
+# Of a list that nobody limits: hits with their lines at first, and at most on other pages; and how many of it are named
+# at first, the others by file, line and name alone. See docs/decisions/hits-of-agents.md.
+_FIRST_HITS, _USUAL_HITS, _NAMED_HITS = 3, 8, 12
+_TOKENS_OF_BODY = 250  # a hit more has its lines for so many tokens of a budget that a caller names
 _MOST_PARTS = 1_000_000
 _MOST_BODIES = 10  # of hits, in one answer
 _MOST_TRIALS = 20  # an answer or a map is made shorter so often to keep to the budget
@@ -104,6 +105,7 @@ class ToolAnswer(NamedTuple):
     rest: Rest  # of the list, behind these parts
     n_shown: int = _MOST_PARTS  # at most, also where there is room for more
     also: ResultPart = ResultPart("", {})  # what is beside the list, where all of it has room
+    n_named: int = 0  # of the list behind those shown, whose places stand in what is beside it
 
 
 def packed(answer: ToolAnswer, most: int) -> Mapping[str, Any]:
@@ -124,9 +126,9 @@ def _n_that_fit(answer: ToolAnswer, most: int) -> int:
 
 
 def _packed_first(answer: ToolAnswer, n: int) -> Mapping[str, Any]:
-    rest = answer.rest.plus(len(answer.parts) - n)
     is_cut = n < min(len(answer.parts), answer.n_shown)
-    more = list_end(rest, answer.page, n, is_cut=is_cut)
+    n_seen = n if is_cut else n + answer.n_named
+    more = list_end(answer.rest.plus(len(answer.parts) - n_seen), answer.page, n_seen, is_cut=is_cut)
     also = ResultPart("", {}) if is_cut else answer.also
     items = ["\n".join(filter(None, (part.text, "" if is_cut else part.below))) for part in answer.parts[:n]]
     texts = [answer.head.text, *items, also.text, more.text]
@@ -215,10 +217,10 @@ def search_result(
     extras: PageExtras | None = None,
     indexing: Progress | None = None,
 ) -> Mapping[str, Any]:
-    """Return a page of hits; unless the caller limits them, those far behind the best wait for a cursor.
+    """Return a page of hits; unless the caller limits them, the first page names those behind the best few by place.
 
-    What the hits leave of the budget is for the names of places in the files of the first ones, which are the best of
-    the `extras`, and then for the bodies of the first ones.
+    What the hits leave of the budget is for these names and for those of places in the files of the first hits, which
+    are the best of the `extras`, and then for the bodies of the first ones.
     `indexing` is how far a first index is, where there is none yet.
     """
     parts = tuple(hit_part(hit, number) for number, hit in enumerate(result.hits, start=result.offset + 1))
@@ -226,20 +228,28 @@ def search_result(
     if indexing is not None:
         head = head._replace(shape={**head.shape, "indexing": _numbers(indexing)})
     page = ListPage(cursor, result.generation)
-    answer = ToolAnswer("hits", head, parts, page, result.rest, _n_at_once(result, is_limited=is_limited))
-    if extras is not None and extras.near:
-        answer = _with_names(answer, most, extras.near)
+    room = most if extras is not None and extras.bodies is not None else 0
+    n_shown = _n_at_once(result, is_limited=is_limited, room=room)
+    answer = ToolAnswer("hits", head, parts, page, result.rest, n_shown)
+    if is_first_look(result, is_limited=is_limited):
+        answer = _with_names(answer, most, extras.near if extras else (), _named_hits(result, n_shown))
     if extras is not None and extras.bodies is not None:
         answer = _with_bodies(answer, result, most, extras.bodies)
     return packed(answer, most)
 
 
-def _with_names(answer: ToolAnswer, most: int, near: Sequence[FileNames]) -> ToolAnswer:
-    """Return an answer with the names of further places in the first files, if they have room beside all hits."""
+def _named_hits(result: SearchResult, n_shown: int) -> Sequence[Hit]:
+    """Return the hits behind those shown that are named by their places; a commit has none."""
+    hits = result.hits[n_shown:_NAMED_HITS]
+    return () if any(hit.commit for hit in hits) else hits
+
+
+def _with_names(answer: ToolAnswer, most: int, near: Sequence[FileNames], later: Sequence[Hit]) -> ToolAnswer:
+    """Return an answer with names of the first files and places of later hits, if they have room beside all hits."""
     n = min(len(answer.parts), answer.n_shown)
     hits = [part.shape for part in answer.parts[:n]]
     shown = {(hit["path"], int(line.partition(":")[0])) for hit in hits for line in hit["text"].split("\n")}
-    files = list(name_lines(near, shown))
+    files = list(name_lines(near, shown, later))
     first = {hit["path"]: place for place, hit in reversed(list(enumerate(hits)))}
     parts = list(answer.parts)
     for file in (file for file in files if file.path in first):
@@ -247,7 +257,8 @@ def _with_names(answer: ToolAnswer, most: int, near: Sequence[FileNames]) -> Too
         parts[place] = parts[place]._replace(below="\n".join(("also:", *file.lines)))
     texts = ["\n".join((f"also in {show_name(file.path)}", *file.lines)) for file in files if file.path not in first]
     shape = [{"path": file.path, "text": "\n".join(file.lines)} for file in files]
-    trial = answer._replace(parts=parts, also=ResultPart("\n\n".join(texts), {"also": shape} if shape else {}))
+    also = ResultPart("\n\n".join(texts), {"also": shape} if shape else {})
+    trial = answer._replace(parts=parts, also=also, n_named=len(later))
     return trial if fits(_packed_first(trial, n), most) else answer
 
 
@@ -274,20 +285,14 @@ def is_first_look(result: SearchResult, *, is_limited: bool) -> bool:
     return bool(result.hits) and result.mode in _RANKED and not (is_limited or result.offset)
 
 
-def _n_at_once(result: SearchResult, *, is_limited: bool) -> int:
-    """Return the number of hits that are shown without a cursor."""
-    if result.offset:
-        return _MOST_PARTS if is_limited or result.mode not in _RANKED else _USUAL_HITS
-    if result.weak:
+def _n_at_once(result: SearchResult, *, is_limited: bool, room: int) -> int:
+    """Return the number of hits that are shown with their lines; `room` is the budget for bodies, 0 for none."""
+    if result.weak and not result.offset:
         return MAX_WEAK
-    return _n_near(result.hits) if is_first_look(result, is_limited=is_limited) else _MOST_PARTS
-
-
-def _n_near(hits: Sequence[Hit]) -> int:
-    """Return the number of hits whose score is not far behind that of the best."""
-    least = _NEAR * hits[0].score if hits else 0.0
-    behind = (place for place, hit in enumerate(hits[:_USUAL_HITS]) if place >= _LEAST_HITS and hit.score < least)
-    return next(behind, min(len(hits), _USUAL_HITS))
+    if is_limited or result.mode not in _RANKED:
+        return _MOST_PARTS
+    most = _USUAL_HITS if result.offset else room // _TOKENS_OF_BODY
+    return min(max(most, _FIRST_HITS), _USUAL_HITS)
 
 
 def hit_part(hit: Hit, number: int, body: Body | None = None) -> ResultPart:

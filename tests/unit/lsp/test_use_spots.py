@@ -82,6 +82,18 @@ def test_the_new_name_of_an_import_is_no_use() -> None:
     assert [(spot.line, spot.column) for spot in found.in_imports("two", 1, "")] == [(1, 14)]
 
 
+def test_what_another_import_gives_a_new_name_is_no_use() -> None:
+    text = "from b import Fault as _Fault\nfrom a import (\n    Fault,\n)\ntry:\n    f()\nexcept Fault as error: f()\n"
+    found = UseSpots(text, "python", []).in_imports("Fault", 2, "")
+    assert [(spot.line, spot.column) for spot in found] == [(3, 4), (7, 7)]
+    text = "from b import Fault as _Fault\nfrom a import Fault\n\ndef f():\n    raise Fault\n"
+    found = UseSpots(text, "python", [Symbol("function", "f", "f", 4, 5, 4)])
+    assert [spot.line for spot in found.of_use("Fault", 5, "f", also_top=True)] == [5, 2]
+    text = "import { fail as b } from './b'\nimport { fail } from './a'\nfail()\n"
+    found = UseSpots(text, "typescript", []).in_imports("fail", 2, "")
+    assert [(spot.line, spot.column) for spot in found] == [(2, 9), (3, 0)]
+
+
 def test_the_type_that_a_function_returns_is_used_without_a_word_before_it() -> None:
     text = "def f(a) -> Limit:\n    b: dict[str, Limit] = {}\n    return Limit(b)\n"
     found = UseSpots(text, "python", [Symbol("function", "f", "f", 1, 3, 1)]).of_use("Limit", 1, "f")

@@ -222,36 +222,57 @@ def test_the_end_of_a_page(
 
 
 @pytest.mark.parametrize(
-    ("scores", "more", "is_limited", "n_shown"),
+    ("n_hits", "more", "is_limited", "n_shown", "n_named"),
     [
-        ([0.9, 0.8, 0.7, 0.6], {}, False, 4),
-        ([0.9, 0.8, 0.1, 0.1], {}, False, 3),  # at least three
-        ([0.9, 0.8, 0.5, 0.361, 0.359, 0.35], {}, False, 4),  # those near the best
-        ([1.0, 0.8, 0.5, 0.4, 0.39], {}, False, 4),
-        ([0.9] * 14, {}, False, 8),
-        ([0.9, *[0.8] * 7, 0.1], {}, False, 8),
-        ([0.9, 0.8, 0.1, 0.1], {}, True, 4),  # the caller has said how many
-        ([0.9, 0.8, 0.1, 0.1], {"mode": "regex"}, False, 4),
-        ([0.9, 0.8, 0.1, 0.1], {"mode": "symbol"}, False, 4),
-        ([0.9, 0.8, 0.1, 0.1], {"mode": "lexical"}, False, 3),
-        ([0.9, 0.8, 0.1, 0.1], {"mode": "vector"}, False, 3),
-        ([0.9, 0.8, 0.1, 0.1], {"offset": 3}, False, 4),
-        ([0.9] * 14, {"offset": 10}, False, 8),
-        ([0.9] * 14, {"offset": 10}, True, 14),
-        ([0.9] * 14, {"offset": 10, "mode": "regex"}, False, 14),
-        ([0.9] * 8, {"weak": True}, False, 3),
-        ([0.9] * 8, {"weak": True}, True, 3),
-        ([], {}, False, 0),
+        (4, {}, False, 3, 1),
+        (3, {}, False, 3, 0),
+        (12, {}, False, 3, 9),
+        (14, {}, False, 3, 9),  # of the first twelve
+        (14, {}, True, 14, 0),  # the caller has said how many
+        (14, {"mode": "regex"}, False, 14, 0),
+        (14, {"mode": "symbol"}, False, 14, 0),
+        (14, {"mode": "lexical"}, False, 3, 9),
+        (14, {"mode": "vector"}, False, 3, 9),
+        (4, {"offset": 3}, False, 4, 0),
+        (14, {"offset": 10}, False, 8, 0),
+        (14, {"offset": 10}, True, 14, 0),
+        (14, {"offset": 10, "mode": "regex"}, False, 14, 0),
+        (14, {"weak": True}, False, 3, 9),
+        (14, {"weak": True}, True, 3, 0),
+        (0, {}, False, 0, 0),
     ],
 )
-def test_hits_far_behind_the_best_wait_for_a_cursor(
-    scores: list[float], more: dict[str, Any], is_limited: bool, n_shown: int
+def test_hits_behind_the_first_ones_are_named_and_those_behind_them_wait_for_a_cursor(
+    n_hits: int, more: dict[str, Any], is_limited: bool, n_shown: int, n_named: int
 ) -> None:
-    result = search_result(result_of(*scores, **more), Cursor(more.get("offset", 0)), MUCH, is_limited=is_limited)
+    offset = more.get("offset", 0)
+    result = search_result(result_of(*[0.9] * n_hits, **more), Cursor(offset), MUCH, is_limited=is_limited)
     assert len(paths(result)) == n_shown
-    assert shape_of(result)["left_out"] == len(scores) - n_shown
+    named = [place["path"] for place in shape_of(result).get("also", ())]
+    assert named == [f"shop/f{n}.py" for n in range(offset + n_shown + 1, offset + n_shown + n_named + 1)]
+    assert all(f"also in {path}\n10:price" in text_of(result) for path in named)
+    left = n_hits - n_shown - n_named
+    assert shape_of(result)["left_out"] == left
     assert "raise max_tokens" not in text_of(result)
-    assert (f"{len(scores) - n_shown} more: use cursor" in text_of(result)) == (n_shown < len(scores))
+    cursor = f"{left} more: use cursor {offset + n_shown + n_named}.7"
+    assert (cursor in text_of(result)) == (left > 0)
+
+
+def test_a_hit_that_is_named_by_its_place_shows_its_line_where_it_has_no_name() -> None:
+    hits = result_of(*[0.9] * 5)
+    bare = replace(hits.hits[3], name="", chunk=replace(hits.hits[3].chunk, text="  see the [docs]\n", signature=""))
+    shown = replace(hits.hits[4], chunk=replace(hits.hits[4].chunk, path=hits.hits[0].chunk.path))
+    result = search_result(replace(hits, hits=(*hits.hits[:3], bare, shown)), Cursor(), MUCH, is_limited=False)
+    # What a hit shows already is not named again.
+    assert shape_of(result)["also"] == [{"path": "shop/f4.py", "text": "10:see the [docs]"}]
+
+
+def test_hits_are_named_only_where_all_of_them_have_room() -> None:
+    result = result_of(*[0.9] * 12)
+    for most in range(40, 600, 20):
+        page = search_result(result, Cursor(), most, is_limited=False)
+        assert fits(page, most)
+        assert shape_of(page)["left_out"] == (0 if "also" in shape_of(page) else 12 - len(paths(page)))
 
 
 def test_as_many_hits_are_shown_as_have_room_in_both_forms() -> None:

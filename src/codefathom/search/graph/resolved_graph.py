@@ -88,6 +88,11 @@ class _Source(NamedTuple):
     use: NameUse  # the import
     is_open: bool  # nobody knows where it leads
 
+    @property
+    def leads_out(self) -> bool:
+        """True where it is known to lead out of the project."""
+        return not (self.documents or self.is_open)
+
 
 class _OfAll(NamedTuple):
     """An import of all names of a module of the project."""
@@ -209,7 +214,7 @@ class ResolvedGraph(ReferenceGraph):
     def is_foreign_name(self, path: str, local: str) -> bool:
         """Return True if a name of a file is that of an import which is known to lead outside of the project."""
         sources = self._sources_of(path).get(local, ())
-        return any(sources) and not any(source.documents or source.is_open for source in sources)
+        return bool(sources) and all(source.leads_out for source in sources)
 
     # ---- a name alone
 
@@ -253,7 +258,12 @@ class ResolvedGraph(ReferenceGraph):
         return scope.plain()._replace(unfollowed=lost) if lost else UseTargets()
 
     def _lost(self, sources: Sequence[_Source], name: str, hops: int) -> NameUse | None:
-        """Return the import behind which nobody knows what a name is; None where all lead out of the project."""
+        """Return the import behind which nobody knows what a name is; None where one leads out of the project.
+
+        Several imports of one name stand for each other, as in `try: from a import x` and `except: from b import x`.
+        """
+        if any(source.leads_out for source in sources if source.original != EVERY):
+            return None
         for source in sources:
             if source.is_open:
                 return source.use
@@ -345,7 +355,8 @@ class ResolvedGraph(ReferenceGraph):
         sources = list(sources)
         documents = {path for source in sources for path in source.documents}
         if not documents:
-            lost = next((source.use for source in sources if source.is_open), None)
+            is_lost = not any(source.leads_out for source in sources)
+            lost = next((source.use for source in sources if source.is_open and is_lost), None)
             return UseTargets(scope.symbols, "by-name", lost) if lost else UseTargets()
         local = ".".join(parts[:n_bound])
         originals = {self._owner(scope.path, local, source) for source in sources} - {EVERY}

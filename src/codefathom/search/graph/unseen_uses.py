@@ -29,7 +29,9 @@ _MOST_NAMES = 20  # of one change
 _MOST_PLACES = 500  # of one file
 _MIN_NAME_CHARS = 3
 _WORD = re.compile(r"\w")
-_BEFORE = re.compile(r"((?:[\w$]+(?:\.|::|->))*[\w$]*)[\])}>]?\s*(?:\?\.|!\.|&\.|\.|->|::|\\)\s*$")
+# Behind an arrow and a blank stands the type that is returned.
+_LAST_MARK = r"(?:(?:\?\.|!\.|&\.|\.|::|\\)\s*|->)"
+_BEFORE = re.compile(rf"((?:[\w$]+(?:\.|::|->))*[\w$]*)[\])}}>]?\s*{_LAST_MARK}$")
 _MOST_AROUND = 200  # characters before and after a name
 # `const { name, other } = value` of scripts takes a member of a value.
 _OPENED = re.compile(r"[{,]\s*$")

@@ -45,6 +45,14 @@ def telling_line(hit: Hit, n_chars: int) -> NumberedLine:
     return NumberedLine(hit.chunk.start_line + place, _part(hit, lines, place, n_chars))
 
 
+def naming_line(hit: Hit, n_chars: int) -> NumberedLine:
+    """Return the line of a hit where the definition of its name begins, else its best line."""
+    lines = hit.chunk.text.removesuffix("\n").split("\n")
+    best = min(max(hit.line - hit.chunk.start_line, 0), len(lines) - 1)
+    place = next(_heads(hit, lines), best)
+    return NumberedLine(hit.chunk.start_line + place, _part(hit, lines, place, n_chars))
+
+
 def _by_worth(hit: Hit, lines: list[str]) -> Iterator[int]:
     """Yield places of lines, some of them twice or outside: two below the best line for each one above it."""
     best = min(max(hit.line - hit.chunk.start_line, 0), len(lines) - 1)

@@ -186,6 +186,24 @@ def test_an_answer_says_how_complete_it_is(tmp_path: Path, target: str, parts: l
     assert absent not in said
 
 
+# One of several imports of a name that leads out of the project tells what the others are, as they stand for it.
+INSTEAD = {
+    "shop/faults.py": "class DecodeError: pass\n\ndef loads(): pass\n",
+    "shop/compat.py": (
+        "try:\n    import fastjson as json\n    from fastjson import DecodeError\n"
+        "except ImportError:\n    import json\n    from json import DecodeError\n"
+    ),
+    "shop/direct.py": "from shop.compat import DecodeError, json\ndef go(): raise DecodeError(json.loads())\n",
+    "shop/own.py": "from shop.faults import DecodeError\ndef go(): raise DecodeError()\n",
+    "shop/lost.py": "from fastjson import DecodeError\ndef go(): raise DecodeError()\n",
+}
+
+
+def test_a_name_that_one_import_has_from_outside_is_not_ours(tmp_path: Path) -> None:
+    assert users(edges(tmp_path, INSTEAD, "@@DecodeError")) == {"own.py": EXACT, "lost.py": ALONE}
+    assert users(edges(tmp_path, INSTEAD, "@@loads")) == {}
+
+
 # ---- another name behind a module that passes the definition on under it
 
 PASSED_ON = {
