@@ -12,7 +12,7 @@ from codefathom.facts.reasons import Note
 from codefathom.project.browsing import TreeEntry
 from codefathom.question.asker import result_of
 from codefathom.question.question import Question
-from codefathom.search.graph.glance import Glance, TourStep
+from codefathom.search.graph.glance import Glance
 from codefathom.search.graph.module_map import ModuleMap
 from codefathom.types import BlamedLines, Check, CommitMark, FoundSymbol, IndexedFile, NamedPlace, Status
 
@@ -26,7 +26,6 @@ LookKind = Literal[
     "blame",
     "commits",
     "glance",
-    "tour",
     "module_map",
     "modules",
     "status",
@@ -102,10 +101,6 @@ def _glance(engine: Engine, _: Look) -> Glance:
     return engine.glance()
 
 
-def _tour(engine: Engine, _: Look) -> tuple[TourStep, ...]:
-    return engine.tour()
-
-
 def _module_map(engine: Engine, look: Look) -> ModuleMap:
     return engine.module_map(look.path)
 
@@ -134,7 +129,6 @@ _LOOKS: Mapping[LookKind, Callable[[Engine, Look], Any]] = {
     "blame": _blame,
     "commits": _commits,
     "glance": _glance,
-    "tour": _tour,
     "module_map": _module_map,
     "modules": _modules,
     "status": _status,
