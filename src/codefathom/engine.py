@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from codefathom.search.graph.impact import Impact
     from codefathom.search.graph.module_map import ModuleMap
     from codefathom.search.graph.project_map import ProjectMap
-    from codefathom.types import Check, TourStep
+    from codefathom.types import Check, Picture, TourStep
 
 _MANIFEST = "fleet.db"  # in the folder of a fleet; see `fleet/fleet_list.py`
 __all__ = ["Engine", "OnFile", "OnProgress", "OnWait"]
@@ -327,6 +327,18 @@ class Engine(Upkeep, SavedIndex):
         check_texts(path)
         with reading(self.current.believed(), whole=True) as opened:
             return blame(opened, path, start_line, end_line)
+
+    def picture(self, path: str, *, page: int = 0) -> Picture:
+        """Return a picture file of the project as it is now, or with `page` a picture of that page of a PDF.
+
+        Raises SourceError for what the index has not looked at and for what is no picture, UsageError for a page that
+        is not there.
+        """
+        from codefathom.project.pictures import picture
+
+        check_texts(path)
+        with reading(self.current.believed(), whole=True) as opened:
+            return picture(opened, path, page)
 
     def module_map(self, folder: str = "") -> ModuleMap:
         """Return the folders of code at or below a folder, and the imports between them. Raises SourceError."""

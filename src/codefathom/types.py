@@ -577,6 +577,13 @@ class LineHistory:
     note: str = ""  # why there are no steps
 
 
+class Picture(NamedTuple):
+    """A picture as a browser takes it."""
+
+    media_type: str
+    data: bytes
+
+
 class BlamedLines(NamedTuple):
     """Lines that follow each other, and the commit that all of them come from."""
 

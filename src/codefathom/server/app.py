@@ -67,7 +67,7 @@ from codefathom.server.server_config import ServerConfig
 from codefathom.server.server_upkeep import upkeep
 from codefathom.server.state import ServerState
 from codefathom.server.watching.project_watches import Watches
-from codefathom.system.memory import resident_bytes
+from codefathom.system.memory import give_back, resident_bytes
 
 ROUTERS = (
     routes_service.router,
@@ -107,7 +107,12 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         state.projects.sweep()
         state.jobs.resume()
         state.watches.resume()
-        duties = (state.conversations.forget_old, lambda: _forget_sessions(state), lambda: _note_figures(state.history))
+        duties = (
+            state.conversations.forget_old,
+            lambda: _forget_sessions(state),
+            lambda: _note_figures(state.history),
+            give_back,  # the threads of requests leave holes in the heaps of the C library
+        )
         async with upkeep(*duties), mcp.running():
             yield
         state.watches.close()

@@ -14,7 +14,7 @@ from codefathom.question.asker import result_of
 from codefathom.question.question import Question
 from codefathom.search.graph.glance import Glance
 from codefathom.search.graph.module_map import ModuleMap
-from codefathom.types import BlamedLines, Check, CommitMark, FoundSymbol, IndexedFile, NamedPlace, Status
+from codefathom.types import BlamedLines, Check, CommitMark, FoundSymbol, IndexedFile, NamedPlace, Picture, Status
 
 ALL_PARTS = 1_000_000  # of a map; more have no room in the largest answer
 LookKind = Literal[
@@ -24,6 +24,7 @@ LookKind = Literal[
     "outline",
     "name",
     "blame",
+    "picture",
     "commits",
     "glance",
     "module_map",
@@ -42,7 +43,7 @@ class Look:
     folders: tuple[str, ...] = ()  # that must have files in the index
     limit: int = ALL_PARTS
     offset: int = 0
-    line: int = 0
+    line: int = 0  # of a picture: the page, 0 for a file that is one
     end_line: int = 0
     name: str = ""  # that stands on the line
 
@@ -93,6 +94,10 @@ def _blame(engine: Engine, look: Look) -> tuple[BlamedLines, ...]:
     return engine.blame(look.path, look.line, look.end_line)
 
 
+def _picture(engine: Engine, look: Look) -> Picture:
+    return engine.picture(look.path, page=look.line)
+
+
 def _commits(engine: Engine, look: Look) -> tuple[CommitMark, ...]:
     return engine.recent_commits(look.limit)
 
@@ -127,6 +132,7 @@ _LOOKS: Mapping[LookKind, Callable[[Engine, Look], Any]] = {
     "outline": _outline,
     "name": _name,
     "blame": _blame,
+    "picture": _picture,
     "commits": _commits,
     "glance": _glance,
     "module_map": _module_map,
