@@ -85,10 +85,10 @@ def test_pages_of_a_pdf_are_drawn_within_limits(server: httpx.Client) -> None:
 
 
 def test_a_page_that_takes_too_long_is_refused_and_the_next_one_is_drawn(shop: Path) -> None:
-    # Lines that are made of so many dashes that nobody has the time for them.
-    slow = pdf(["One", "Two"]).replace(b"(Two) Tj T*", b"(Two) Tj T* ET [0.0001] 0 d " + b"0 0 m 600 700 l S " * 99)
-    limits = PICTURE_LIMITS._replace(cpu_s=0.3, usual_cpu_s=0.3)
-    assert str(READER.picture_of(slow, 2, limits)) == str(too_slow(limits, is_late=False))
+    curves = "0 0 m 600 700 200 300 1 1 c b* " * 2_000
+    slow = pdf(["One", f"x) Tj ET {curves} BT (y"])
+    limits = PICTURE_LIMITS._replace(cpu_s=0.2, usual_cpu_s=0.2)
+    assert READER.picture_of(slow, 2, limits) == too_slow(limits, is_late=False)
     assert isinstance(READER.picture_of(slow, 1, limits), bytes)
 
 

@@ -68,9 +68,8 @@ def _jpeg(data: bytes) -> PictureSize | None:
         if marker in _JPEG_SIZES:
             height, width = (int.from_bytes(data[start : start + 2]) for start in (place + 5, place + 7))
             return PictureSize("image/jpeg", width, height)
-        place += (
-            1 if marker == 0xFF else 2 if marker in _JPEG_ALONE else 2 + int.from_bytes(data[place + 2 : place + 4])
-        )
+        length = 0 if marker in _JPEG_ALONE else int.from_bytes(data[place + 2 : place + 4])
+        place += 1 if marker == 0xFF else 2 + length
     return None
 
 

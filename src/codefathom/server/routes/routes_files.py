@@ -226,11 +226,11 @@ class PictureResponse(Response):
 
     media_type = "image/png"
 
-    def __init__(self, content: bytes, media_type: str = media_type) -> None:
+    def __init__(self, content: bytes, status_code: int = 200, media_type: str = media_type) -> None:
         """Let a drawing have styles, and nothing else: no script, nothing from elsewhere."""
         policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
         headers = {"content-security-policy": policy, "cross-origin-resource-policy": "same-origin"}
-        super().__init__(content, headers=headers, media_type=media_type)
+        super().__init__(content, status_code, headers, media_type)
 
 
 def router(state: ServerState) -> APIRouter:
