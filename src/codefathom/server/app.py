@@ -40,6 +40,7 @@ from codefathom.server.metrics.model_health import ModelHealth
 from codefathom.server.metrics.shard_watch import ShardWatch
 from codefathom.server.metrics.tracing import connect
 from codefathom.server.projects.project_table import Projects
+from codefathom.server.requests.asker_elsewhere import ResultKey
 from codefathom.server.requests.overview import fleets_of, models_of, stores_of
 from codefathom.server.routes import (
     routes_access,
@@ -171,7 +172,12 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
 def _state(live: Live) -> ServerState:
     config = live.current
     projects = Projects(lambda: live.current)
-    cache = ResultCache(lambda: live.current.cache_entries, lambda: live.current.cache_ttl_s, size_of=size_of_result)
+    cache = ResultCache(
+        lambda: live.current.cache_entries,
+        lambda: live.current.cache_ttl_s,
+        size_of=size_of_result,
+        version_of=ResultKey.version,
+    )
     live.on_change(projects.opened.drop_all)
     live.on_change(cache.clear)
     model_health = ModelHealth(lambda: models_of(projects, live))
