@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from typing import Any
@@ -35,6 +36,16 @@ def pdf(pages: Iterable[str], *, trailer: str = "") -> bytes:
     table = "".join(f"{place:010} 00000 n \n" for place in places)
     end = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer << /Size {len(objects) + 1} /Root 1 0 R "
     return data + f"{end}{trailer}>>\nstartxref\n{len(data)}\n%%EOF\n".encode()
+
+
+def png(width: int, height: int, rows: bytes = b"") -> bytes:
+    """Return a red PNG of this size; with `rows` it claims the size and has them alone."""
+    head = width.to_bytes(4) + height.to_bytes(4) + b"\x08\x02\0\0\0"
+    content = zlib.compress(rows or (b"\0" + b"\xc0\x30\x30" * width) * height)
+    parts = ((b"IHDR", head), (b"IDAT", content), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        len(part).to_bytes(4) + name + part + zlib.crc32(name + part).to_bytes(4) for name, part in parts
+    )
 
 
 # No password fits the two entries: pdfium asks for one.

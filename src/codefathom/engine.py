@@ -58,11 +58,11 @@ if TYPE_CHECKING:
     from codefathom.index.word_search import UnindexedFiles
     from codefathom.project.browsing import Files
     from codefathom.providers.base import ChatModel
-    from codefathom.search.graph.glance import Glance, TourStep
+    from codefathom.search.graph.glance import Glance
     from codefathom.search.graph.impact import Impact
     from codefathom.search.graph.module_map import ModuleMap
     from codefathom.search.graph.project_map import ProjectMap
-    from codefathom.types import Check
+    from codefathom.types import Check, Picture, TourStep
 
 _MANIFEST = "fleet.db"  # in the folder of a fleet; see `fleet/fleet_list.py`
 __all__ = ["Engine", "OnFile", "OnProgress", "OnWait"]
@@ -328,6 +328,18 @@ class Engine(Upkeep, SavedIndex):
         with reading(self.current.believed(), whole=True) as opened:
             return blame(opened, path, start_line, end_line)
 
+    def picture(self, path: str, *, page: int = 0) -> Picture:
+        """Return a picture file of the project as it is now, or with `page` a picture of that page of a PDF.
+
+        Raises SourceError for what the index has not looked at and for what is no picture, UsageError for a page that
+        is not there.
+        """
+        from codefathom.project.pictures import picture
+
+        check_texts(path)
+        with reading(self.current.believed(), whole=True) as opened:
+            return picture(opened, path, page)
+
     def module_map(self, folder: str = "") -> ModuleMap:
         """Return the folders of code at or below a folder, and the imports between them. Raises SourceError."""
         from codefathom.search.graph.module_map import module_map
@@ -345,10 +357,7 @@ class Engine(Upkeep, SavedIndex):
 
     def tour(self) -> tuple[TourStep, ...]:
         """Return places to read, one after the other: an entry, then the most central files that are imported there."""
-        from codefathom.search.graph.glance import tour
-
-        with reading(self.current.believed(), whole=True) as opened:
-            return tour(opened.catalog)
+        return cast("tuple[TourStep, ...]", result_of(self, Question(kind="map", tour=True)))
 
     def rank_files(self) -> Iterator[int]:
         """Make the map of a large project where it is due, so that nobody has to wait for it.

@@ -43,6 +43,7 @@ from codefathom.types import (
     Status,
     StoreReport,
     StoreState,
+    TourStep,
 )
 
 if TYPE_CHECKING:
@@ -432,6 +433,11 @@ def plain_shape(
         del shape["problems"]
         shape |= degraded_shape(value.problems)
     return shape
+
+
+def tour_shape(steps: Sequence[TourStep]) -> dict[str, Any]:
+    """Return the JSON of `fathom map --tour --json`."""
+    return {"steps": [step._asdict() for step in steps]}
 
 
 def secrets_shape(places: Sequence[SecretPlace], n_shown: int | None = None) -> dict[str, Any]:

@@ -577,6 +577,13 @@ class LineHistory:
     note: str = ""  # why there are no steps
 
 
+class Picture(NamedTuple):
+    """A picture as a browser takes it."""
+
+    media_type: str
+    data: bytes
+
+
 class BlamedLines(NamedTuple):
     """Lines that follow each other, and the commit that all of them come from."""
 
@@ -652,6 +659,32 @@ class SomeSymbols(NamedTuple):
     def completeness(self) -> str:
         """The limitations in English."""
         return " ".join(map(str, self.limitations))
+
+
+# entry: programs start there by its name; imported: a file of an earlier step imports it; central: none of them does.
+StepReason: TypeAlias = Literal["entry", "imported", "central"]
+
+
+class TourStep(NamedTuple):
+    """A place to read in a project, and how one comes there."""
+
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str  # qualified name of the definition in these lines; "" for the beginning of the file
+    reason: StepReason
+    source: str  # path of an earlier step that imports it, else ""
+
+    @property
+    def why(self) -> str:
+        """How one comes there, in English."""
+        if self.reason == "imported":
+            return f"imported by {self.source}"
+        return "a program starts here, by its name" if self.reason == "entry" else "no earlier step leads here"
+
+    def below(self, project: str) -> TourStep:
+        """Return the same with paths that begin with the project."""
+        return self._replace(path=f"{project}/{self.path}", source=self.source and f"{project}/{self.source}")
 
 
 class IndexedFile(NamedTuple):

@@ -101,6 +101,7 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "name_at": lambda engine, _: engine.name_at(PLACE, 1, MARK),
     "notices": lambda engine, _: next(engine.notices(lambda: False)),
     "opened": lambda engine, _: engine.opened,
+    "picture": lambda engine, _: engine.picture(PLACE),
     "plan": lambda engine, _: engine.plan(),
     "rank_files": lambda engine, _: list(engine.rank_files()),
     "recent_commits": lambda engine, _: engine.recent_commits(5),

@@ -306,6 +306,32 @@ def test_every_face_refuses_a_word_that_is_no_choice(
     )
 
 
+def test_every_face_gives_the_same_tour(faces: Faces, run: Callable[..., str]) -> None:
+    python = [step._asdict() for step in faces.engine.tour()]
+    assert len(python) == 10
+    assert json.loads(run("map", "--tour", "--json")) == {"steps": python}
+    assert faces.http.get("/tour").json()["steps"] == python
+    places = [f"{step['path']}:{step['start_line']}-{step['end_line']}" for step in python]
+    assert [line.split()[1] for line in run("map", "--tour").splitlines()] == places
+    for ask in (faces.stdio, lambda body: post(faces.http, dict(body)).json()["result"]):
+        content = ask(call("map", tour=True))["structuredContent"]
+        assert [line.split()[0] for line in content["outline"].splitlines()] == places
+    # Of several projects, one after the other.
+    both = json.loads(run("map", "--tour", "--json", "-p", str(faces.root)))["steps"]
+    assert [step["path"] for step in both] == [f"shop/{step['path']}" for step in python]
+
+
+def test_a_tour_leads_through_a_whole_project(
+    faces: Faces, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(faces.root)
+    for words in (["orders"], ["--dir", "shop"], ["--file", "ledger.py"], ["--offset", "1"]):
+        assert main(["map", "--tour", *words]) == 2
+        assert "a tour leads through a whole project" in capsys.readouterr().err
+    refused = faces.stdio(call("map", tour=True, query="orders"))
+    assert (refused["isError"], "whole project" in refused["content"][0]["text"]) == (True, True)
+
+
 def check_masks(question: Question, agent: Shown, people: tuple[Shown, ...]) -> None:
     """A model sees no secret that its user has not typed; people see their files as they are."""
     for secret in (KEY, WORD):

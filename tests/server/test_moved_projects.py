@@ -64,6 +64,7 @@ ASKING = {
     "GET /tour",
     "GET /modules",
     "GET /file-tree",
+    "GET /picture",
     "GET /symbols",
     "GET /related",
     "GET /map",

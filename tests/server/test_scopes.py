@@ -96,6 +96,7 @@ ROUTES: dict[str, Row] = {
     "GET /files": Row(PROJECT, OF_SHOP),
     "GET /file": Row(PROJECT, OF_SHOP + "&path=shop/pricing.py"),
     "GET /file-tree": Row(PROJECT, OF_SHOP),
+    "GET /picture": Row(PROJECT, OF_SHOP + "&path=shop/logo.svg"),
     "GET /symbols": Row(PROJECT, OF_SHOP),
     "GET /related": Row(PROJECT, OF_SHOP + "&target=shop/pricing.py"),
     "GET /history": Row(MAINTAINED, OF_SHOP + "&place=shop/pricing.py"),

@@ -53,6 +53,23 @@ def test_an_index_that_was_made_again_is_another_one(serve: Serve, config: Serve
         assert now["hits"][0]["path"] == "here.py"
 
 
+def test_what_an_index_gave_before_it_changed_is_not_kept() -> None:
+    cache = ResultCache(lambda: 10, lambda: 300.0, size_of=len, version_of=lambda key: (key[0], key[1]))
+
+    def ask(*key: object) -> None:
+        cache.get_or_make(key, lambda: "xx")
+
+    for key in (("shop", 1, "a"), ("shop", 1, "b"), ("depot", 1, "a"), ("shop", 2, "a")):
+        ask(*key)
+    assert (cache.counts().n_entries, cache.n_bytes) == (2, 4)  # of the depot, and of the shop as it is
+    ask("shop", 1, "c")  # a search that began before the change takes nothing away
+    ask("shop", 2, "a")
+    ask("depot", 1, "a")
+    assert (cache.counts().n_entries, cache.counts().n_hits) == (3, 2)
+    ask("shop", 3, "a")
+    assert cache.counts().n_entries == 2
+
+
 # ---- one search for all who ask at that time
 
 

@@ -19,7 +19,7 @@ from tests.fathom import Fathom
 from tests.waiting import LONG_S, comes
 
 from codefathom.server.connections import ConnectionTable
-from codefathom.server.http.problem_json import BusyError
+from codefathom.server.http.problem_json import BusyError, TryLaterError
 from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
@@ -193,14 +193,28 @@ def test_one_address_cannot_take_the_room_of_others(serve: Serve, config: Server
         assert client.get("/health").status_code == 200
 
 
+def test_a_connection_that_gives_way_to_another_is_told_why(serve: Serve, config: ServerConfig) -> None:
+    crowded = replace(config, connections_of_one=3, read_timeout_s=LONG_S)
+    with serve(crowded) as client, ExitStack() as stack:
+        held = [stack.enter_context(connect(client)) for _ in range(3)]
+        held[0].sendall(HEAD)
+        for place in (0, 1):  # the one that waits for longest first
+            one_more = stack.enter_context(connect(client))
+            one_more.sendall(HEAD + b"\r\n")
+            assert one_more.recv(12) == b"HTTP/1.1 200"
+            answer = rest(held[place])
+            assert problem_in(answer) == (429, "too_many_requests")
+            assert b"retry-after: " in answer.lower()
+
+
 @dataclass(eq=False)
 class Held:
     address: str = "a"
     is_waiting: bool = True
     is_dropped: bool = False
 
-    def drop(self) -> None:
-        self.is_dropped = True
+    def give_way(self, refusal: TryLaterError) -> None:
+        self.is_dropped = bool(str(refusal))
 
 
 def test_the_longest_waiting_of_the_largest_crowd_makes_room(config: ServerConfig) -> None:

@@ -250,3 +250,38 @@ def test_the_library_of_the_map_is_loaded_with_it_alone() -> None:
     loaded = [path for name in ("search", "projects", "chat", "monitoring", "project") for path in initial_files(name)]
     assert any("cytoscape" in path.read_text() for path in STATIC.glob("assets/graph-*.js"))
     assert not [path.name for path in loaded if path.name.startswith("graph-")]
+
+
+MOVES = """
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) {
+    window.moved = (window.moved ?? 0) + entry.value;
+    (window.movers ??= []).push(...entry.sources.map(({ node }) => node?.outerHTML?.slice(0, 80)));
+  }
+}).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1350, 940), (412, 823)])
+def test_a_page_stays_where_it_is_while_its_parts_come(page: Page, served: ServedPage, width: int, height: int) -> None:
+    for number in range(12):
+        (served.shop / f"part{number}.py").write_text(
+            f"import part{number + 1}\n\n\ndef part{number}():\n    return 1\n"
+        )
+    served.add()
+    page.set_viewport_size({"width": width, "height": height})
+    page.add_init_script(MOVES)
+    # The parts come in the order that is worst for those below.
+    held: dict[str, Route] = {}
+
+    def hold(route: Route) -> None:
+        held[route.request.url.partition("/api/")[2].partition("?")[0]] = route
+
+    page.route(re.compile("/api/(glance|tour)"), hold)
+    page.goto(f"{served.url}/project/shop")
+    expect(page.locator(".module-picture canvas").first).to_be_attached()
+    held.pop("glance").continue_()
+    expect(page.locator(".treemap svg")).to_be_visible()
+    held.pop("tour").continue_()
+    expect(page.locator(".project-tour li")).to_have_count(10)
+    assert page.evaluate("[window.moved ?? 0, window.movers]")[0] < 0.02, page.evaluate("window.movers")

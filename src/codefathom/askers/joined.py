@@ -72,6 +72,7 @@ from codefathom.types import (
     SomeFiles,
     SomeSymbols,
     SomeTexts,
+    TourStep,
     Where,
 )
 
@@ -173,6 +174,13 @@ class FederatedMap(NamedTuple):
     """One map of several projects, whose paths begin with the name of their project."""
 
     map: ProjectMap
+    failed: Mapping[str, FathomError]
+
+
+class FederatedTour(NamedTuple):
+    """The tours of several projects one after the other; the paths begin with the name of their project."""
+
+    steps: tuple[TourStep, ...]
     failed: Mapping[str, FathomError]
 
 
@@ -436,6 +444,13 @@ class JoinedProjects:
             return FederatedRelated({name: result_of(self._projects[name], replace(question, text=target))}, {})
         return FederatedRelated(*self._outcomes(question))
 
+    def _tour_of_each(self, question: Question) -> FederatedTour:
+        tours, failed = self._outcomes(question)
+        return FederatedTour(tuple(step.below(name) for name, steps in tours.items() for step in steps), failed)
+
+    def _outline_of_each(self, question: Question) -> FederatedMap | FederatedTour:
+        return self._tour_of_each(question) if question.tour else self._map_of_each(question)
+
     def _map_of_each(self, question: Question) -> FederatedMap:
         parts, failed = self._map_parts(question)
         return FederatedMap(fitted_map(parts, question, self.settings.context.tokenizer_path), failed)
@@ -482,7 +497,10 @@ class JoinedProjects:
             raise error
         yield impact_in_project(result_of(self._projects[names[0]], question), names[0])
 
-    def _map(self, question: Question) -> Iterator[MapParts | ProjectMap]:
+    def _map(self, question: Question) -> Iterator[MapParts | ProjectMap | tuple[TourStep, ...]]:
+        if question.tour:
+            yield self._tour_of_each(question).steps
+            return
         yield self._map_parts(question)[0] if question.as_parts else self._map_of_each(question).map
 
     def _context(self, question: Question) -> Iterator[Context]:
@@ -627,5 +645,5 @@ _OF_EACH: Mapping[Kind, Callable[[JoinedProjects, Question], Any]] = {
     "search": JoinedProjects._search_of_each,
     "symbols": JoinedProjects._symbols_of_each,
     "related": JoinedProjects._related_of_each,
-    "map": JoinedProjects._map_of_each,
+    "map": JoinedProjects._outline_of_each,
 }

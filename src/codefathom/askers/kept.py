@@ -172,6 +172,8 @@ class KeptProject:
         yield replace(result, edges=edges[question.offset : end], offset=question.offset, rest=rest)
 
     def _map(self, question: Question) -> Iterator[Any]:
+        if question.tour:
+            raise UsageError("a tour leads through a whole project", hint="leave out the paths")
         self.refresh()
         folders = question.folders
         kept = tuple(_common(folders, self._relative())) if folders else self._relative()

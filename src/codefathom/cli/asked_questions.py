@@ -63,9 +63,8 @@ def history_question(options: HistoryOptions, target: str) -> Question:
 
 def map_question(options: MapOptions) -> Question:
     """Return the question of `fathom map`."""
-    return Question(
-        options.query,
-        "map",
+    return replace(
+        question_of("map", options.query, options.values),
         files=options.file,
         folders=options.dir,
         max_tokens=options.max_tokens,

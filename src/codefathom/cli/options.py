@@ -164,6 +164,7 @@ class MapOptions(NamedTuple):
 
     common: Common
     query: str = ""
+    values: Mapping[str, Any] = {}  # of the options of its question, by the names of the table
     file: tuple[str, ...] = ()
     dir: tuple[str, ...] = ()
     max_tokens: int = USUAL_MAP_TOKENS
@@ -732,6 +733,7 @@ COMMANDS = (
             ),
         ),
         (
+            *_of_question("map"),
             _MAX_TOKENS._replace(default=""),
             Option(("--file",), "prefer files that are connected with this one", "PATH", repeat=True),
             Option(("--dir",), "show only files below this folder", "DIR", repeat=True),
@@ -745,6 +747,7 @@ COMMANDS = (
             "fathom map --max-tokens 2000",
             "fathom map where are orders priced",
             "fathom map --file shop/orders.py",
+            "fathom map --tour",
             "fathom map -p shop -p web",
         ),
     ),

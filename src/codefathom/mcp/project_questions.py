@@ -37,6 +37,7 @@ from codefathom.types import (
     SearchResult,
     SomeFiles,
     Symbol,
+    TourStep,
     Where,
 )
 
@@ -206,6 +207,11 @@ def mapped(chosen: ChosenProjects, question: Question) -> Outline:
     kept = tuple(dict.fromkeys(folder for names in below.values() for folder in names if folder != "."))
     projects = _joined({name: chosen.askers[name] for name in below}, chosen)
     return _outline(result_of(projects, replace(question, folders=kept)))
+
+
+def tour(chosen: ChosenProjects, question: Question) -> tuple[TourStep, ...]:
+    """Return places to read in each project, one after the other."""
+    return cast("tuple[TourStep, ...]", result_of(_asker(chosen), question))
 
 
 def answered(chosen: ChosenProjects, question: Question, control: CallControl) -> Answer:

@@ -24,6 +24,7 @@ from codefathom.mcp.project_questions import (
     outlines_of,
     related,
     searched,
+    tour,
     with_own_paths,
 )
 from codefathom.mcp.same_files import MOST_LOOKED_AT, FileNames, first_files, names_of_places
@@ -49,6 +50,7 @@ from codefathom.mcp.tool_results import (
     refusal_result,
     related_result,
     search_result,
+    tour_result,
     within,
 )
 from codefathom.question.question import Question
@@ -249,15 +251,17 @@ class ToolCalls:
         if call.chosen.indexing:
             return indexing_result(_step(call.chosen))
         cursor = cursor_of(call.arguments)
-        question = Question(
-            text_of(call.arguments, "query") if call.arguments.get("query") else "",
-            "map",
+        query = text_of(call.arguments, "query") if call.arguments.get("query") else ""
+        question = replace(
+            question_of("map", query, option_values("map", call.arguments)),
             files=texts(call.arguments, "files"),
             folders=texts(call.arguments, "paths"),
             offset=cursor.offset,
         )
 
         check_paths(call.chosen, question.folders)
+        if question.tour:
+            return tour_result(call.masks.of(tour(call.chosen, question)), call.masks.room(call.most))
 
         def result_of(budget: int) -> ToolResult:
             outline = call.masks.of(mapped(call.chosen, replace(question, max_tokens=budget)))

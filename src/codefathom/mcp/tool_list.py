@@ -37,6 +37,8 @@ def _listed(kind: Kind) -> dict[str, Any]:
 
 
 def _argument(option: QuestionOption, argument: OfTool) -> dict[str, Any]:
+    if option.form == "switch":
+        return _FLAG
     if option.form == "texts":
         return {"type": "array", "items": {"enum": list(option.choices)}}
     return {"type": "string", "enum": list(argument.words or ())}
@@ -110,12 +112,14 @@ TOOLS: Sequence[ToolSpec] = (
     _tool(
         "map",
         "Outline this project: its most central files, each with the definitions that others use. Use it once, before "
-        "you know where to look; a question, or files that you work on, draw what is near them in.",
+        "you know where to look; a question, or files that you work on, draw what is near them in. With tour, list ten "
+        "places to read in this order.",
         "",
         {
             "query": _TEXT,
             "files": _TEXTS,
             "paths": {**_TEXTS, "description": "only below these folders"},
+            **_listed("map"),
             "projects": _PROJECTS,
             "max_tokens": TOKENS,
             "cursor": _CURSOR,

@@ -20,7 +20,7 @@ from codefathom.search.ranking.excerpt import NumberedLine, telling_line, tellin
 from codefathom.search.verdict import MAX_WEAK, Verdict
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
-from codefathom.types import HistoryStep, Hit, LineHistory, Progress, RelatedResult, Rest, SearchResult
+from codefathom.types import HistoryStep, Hit, LineHistory, Progress, RelatedResult, Rest, SearchResult, TourStep
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer
@@ -435,6 +435,25 @@ def map_result(outline: Outline, page: ListPage) -> Mapping[str, Any]:
     shape = {"outline": outline.text, "completeness": outline.completeness, **end.shape, **doubt.shape}
     text = "\n".join(filter(None, (outline.missing, outline.text.strip("\n"), note, page.note)))
     return tool_result(f"{doubt.text}{text}", shape)
+
+
+def tour_result(steps: Sequence[TourStep], most: int) -> Mapping[str, Any]:
+    """Return places to read, one after the other: as many first ones as have room, in lines that `read` understands."""
+    n = n_that_fit(len(steps), lambda n: fits(_tour_within(steps, n), most))
+    return _tour_within(steps, n)
+
+
+def _tour_within(steps: Sequence[TourStep], n: int) -> Mapping[str, Any]:
+    lines = [
+        f"{show_name(step.path)}:{step.start_line}-{step.end_line}"
+        + (f" {show_name(step.symbol)}" if step.symbol else "")
+        + f" ({show_line(step.why)})"
+        for step in steps[:n]
+    ]
+    left = len(steps) - n
+    note = f"{left} left out; raise max_tokens" if left else ""
+    text = "\n".join(filter(None, (*lines, note))) or "There is no code in the index."
+    return tool_result(text, {"outline": "\n".join(lines), "completeness": "", "left_out": left})
 
 
 def answer_result(answer: Answer, most: int) -> Mapping[str, Any]:

@@ -60,6 +60,7 @@ from codefathom.types import (
     SomeFiles,
     SomeSymbols,
     SomeTexts,
+    TourStep,
     Where,
 )
 
@@ -355,7 +356,23 @@ def _history(index: CurrentIndex, question: Question) -> Iterator[LineHistory]:
     yield index.in_time(ask)
 
 
-def _map(index: CurrentIndex, question: Question) -> Iterator[MapParts | ProjectMap]:
+def tour(index: CurrentIndex, question: Question) -> tuple[TourStep, ...]:
+    """Return places to read in a project. Raises UsageError for what would keep it to a part of the project."""
+    from codefathom.search.graph.glance import tour
+
+    if question.text or question.files or question.folders or question.offset:
+        raise UsageError(
+            "a tour leads through a whole project", hint="leave out the question, the files, the folders and the offset"
+        )
+    index.refresh()
+    with reading(index.believed(), whole=True) as opened:
+        return tour(opened.catalog)
+
+
+def _map(index: CurrentIndex, question: Question) -> Iterator[MapParts | ProjectMap | tuple[TourStep, ...]]:
+    if question.tour:
+        yield index.in_time(lambda: tour(index, question))
+        return
     check_offset(question.offset)
 
     def ask() -> MapParts:

@@ -13,6 +13,7 @@ from codefathom.facts.reasons import Note, from_line
 from codefathom.project.by_head import marked
 from codefathom.project.originals import Lines
 from codefathom.search.filter.filter_options import folder_of, is_glob
+from codefathom.source.pictures import is_picture_name
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.stores.folder import Folder
@@ -49,9 +50,9 @@ class Files:
         return tuple(_file(item) for item in self._catalog.documents() if item.path.startswith(below))
 
     def entries(self, folder: str = "") -> tuple[TreeEntry, ...]:
-        """Return the entries of a folder, folders first. Raises SourceError for an unknown folder."""
+        """Return the entries of a folder with its pictures, folders first. Raises SourceError for an unknown folder."""
         below = _below(folder)
-        listed = self.listed(folder)
+        listed = (*self.listed(folder), *self._pictures(below))
         if not listed and below:
             raise SourceError(f"no such folder in the index: {folder!r}", hint='use "" for the root of the project')
         folders: dict[str, int] = {}
@@ -64,7 +65,14 @@ class Files:
                 folders[name] = folders.get(name, 0) + 1
             else:
                 files.append(TreeEntry(name, file.path, file, 1))
-        return (*(TreeEntry(name, below + name, None, count) for name, count in sorted(folders.items())), *files)
+        named = sorted(files, key=lambda entry: entry.name)
+        return (*(TreeEntry(name, below + name, None, count) for name, count in sorted(folders.items())), *named)
+
+    def _pictures(self, below: str) -> Iterator[IndexedFile]:
+        """Yield the picture files at or below a folder, which have no text and can be looked at all the same."""
+        for file in self._catalog.rejected():
+            if file.path.startswith(below) and is_picture_name(file.path):
+                yield IndexedFile(file.path, "", file.size, 0)
 
     def check_folders(self, folders: Iterable[str]) -> None:
         """Raise UsageError for a folder below which nothing is indexed. A pattern may match nothing."""

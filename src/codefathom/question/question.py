@@ -36,6 +36,7 @@ class Question(QuickPickle):
     # Only in these files and folders, with what has changed in them. Of a map: in work. Of texts and outlines: which.
     files: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()  # of a map
+    tour: bool = False  # of a map: places to read, one after the other, in its place
     where: Where | None = None  # a filter
     path: str = ""  # of symbols: a file or folder
     symbol_kind: str = ""  # of symbols

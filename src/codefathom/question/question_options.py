@@ -285,6 +285,16 @@ OPTIONS: tuple[QuestionOption, ...] = (
         body=InBody(["calls"]),
         tool=OfTool("kind", is_listed=True),
     ),
+    QuestionOption(
+        "tour",
+        ("map",),
+        "switch",
+        "list up to ten places to read one after the other, from where the program starts, in place of the map",
+        fills="tour",
+        usual=False,
+        line=OnLine(("--tour",)),
+        tool=OfTool("tour", usual=False, is_listed=True),
+    ),
 )
 
 

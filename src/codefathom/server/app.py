@@ -40,6 +40,7 @@ from codefathom.server.metrics.model_health import ModelHealth
 from codefathom.server.metrics.shard_watch import ShardWatch
 from codefathom.server.metrics.tracing import connect
 from codefathom.server.projects.project_table import Projects
+from codefathom.server.requests.asker_elsewhere import ResultKey
 from codefathom.server.requests.overview import fleets_of, models_of, stores_of
 from codefathom.server.routes import (
     routes_access,
@@ -67,7 +68,7 @@ from codefathom.server.server_config import ServerConfig
 from codefathom.server.server_upkeep import upkeep
 from codefathom.server.state import ServerState
 from codefathom.server.watching.project_watches import Watches
-from codefathom.system.memory import resident_bytes
+from codefathom.system.memory import give_back, resident_bytes
 
 ROUTERS = (
     routes_service.router,
@@ -107,7 +108,12 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         state.projects.sweep()
         state.jobs.resume()
         state.watches.resume()
-        duties = (state.conversations.forget_old, lambda: _forget_sessions(state), lambda: _note_figures(state.history))
+        duties = (
+            state.conversations.forget_old,
+            lambda: _forget_sessions(state),
+            lambda: _note_figures(state.history),
+            give_back,  # the threads of requests leave holes in the heaps of the C library
+        )
         async with upkeep(*duties), mcp.running():
             yield
         state.watches.close()
@@ -166,7 +172,12 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
 def _state(live: Live) -> ServerState:
     config = live.current
     projects = Projects(lambda: live.current)
-    cache = ResultCache(lambda: live.current.cache_entries, lambda: live.current.cache_ttl_s, size_of=size_of_result)
+    cache = ResultCache(
+        lambda: live.current.cache_entries,
+        lambda: live.current.cache_ttl_s,
+        size_of=size_of_result,
+        version_of=ResultKey.version,
+    )
     live.on_change(projects.opened.drop_all)
     live.on_change(cache.clear)
     model_health = ModelHealth(lambda: models_of(projects, live))

@@ -6,8 +6,9 @@ unless somebody looks after it. The server of uvicorn looks after idle connectio
 - The head of a request must arrive within `server.read_timeout_s`; for the body `guard.py` takes the time.
 - What waits to be sent must be taken: some of it within `server.write_timeout_s`, again and again.
 - There are at most `server.connections`, and `server.connections_of_one` from one address that is not of a trusted
-  proxy. For one more, the one is closed that has been without a whole request for longest. Where all are at work, the
-  new one gets a spare place: for a moment, and for `/health` only, which always answers; else it is told so.
+  proxy. For one more, the one is closed that has been without a whole request for longest, and is told why. Where all
+  are at work, the new one gets a spare place: for a moment, and for `/health` only, which always answers; else it is
+  told so.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class _Held(Protocol):
     @property
     def is_waiting(self) -> bool: ...
 
-    def drop(self) -> None: ...
+    def give_way(self, refusal: TryLaterError) -> None: ...
 
 
 class ConnectionTable:
@@ -80,20 +81,21 @@ class ConnectionTable:
         config = self.config()
         of_one = [held for held in self._held if held.address == connection.address]
         if len(of_one) >= config.connections_of_one and not is_proxy(connection.address, config.trusted_proxies):
-            if not self._drop_longest_waiting(of_one):
-                raise TooManyError("this address has too many connections", hint=_CLOSE_ONE)
+            refusal: TryLaterError = TooManyError("this address has too many connections", hint=_CLOSE_ONE)
+            if not self._drop_longest_waiting(of_one, refusal):
+                raise refusal
         elif len(self._held) >= min(config.connections, self._most_here):
             # Who has most connections loses one first: others should not notice a flood.
             crowd = Counter(held.address for held in self._held if held.is_waiting)
             first = crowd.most_common(1)[0][0] if crowd else ""
-            if not self._drop_longest_waiting(held for held in self._held if held.address == first):
-                raise BusyError("there are too many connections", hint=_CLOSE_ONE)
+            if not self._drop_longest_waiting((held for held in self._held if held.address == first), _busy()):
+                raise _busy()
         self._held[connection] = None
 
     def take_spare(self, connection: _Held) -> None:
         """Give a connection a place for a moment. Raises BusyError where all of these are at work."""
-        if len(self._spare) >= _SPARE and not self._drop_longest_waiting(self._spare):
-            raise BusyError("there are too many connections", hint=_CLOSE_ONE)
+        if len(self._spare) >= _SPARE and not self._drop_longest_waiting(self._spare, _busy()):
+            raise _busy()
         self._spare[connection] = None
 
     def again(self, connection: _Held) -> None:
@@ -106,13 +108,17 @@ class ConnectionTable:
         self._held.pop(connection, None)
         self._spare.pop(connection, None)
 
-    def _drop_longest_waiting(self, held: Iterable[_Held]) -> bool:
-        """Return False where all of these are at work."""
+    def _drop_longest_waiting(self, held: Iterable[_Held], refusal: TryLaterError) -> bool:
+        """Tell one why it has to go; return False where all of these are at work."""
         longest = next((one for one in held if one.is_waiting), None)
         if longest is not None:
             self.leave(longest)
-            longest.drop()
+            longest.give_way(refusal)
         return longest is not None
+
+
+def _busy() -> BusyError:
+    return BusyError("there are too many connections", hint=_CLOSE_ONE)
 
 
 def connection_class(config: Callable[[], ServerConfig], most_descriptors: int) -> type[Connection]:
@@ -143,6 +149,13 @@ class Connection(H11Protocol):
     def _has_head(self) -> bool:
         """Return True if the head of a request has arrived that is not answered yet."""
         return self.cycle is not None and not self.cycle.response_complete
+
+    def give_way(self, refusal: TryLaterError) -> None:
+        """End the connection for the sake of another one: with a word, unless its client does not read."""
+        if self.transport.get_write_buffer_size():
+            self.drop()
+        else:
+            self._refuse(refusal)
 
     def drop(self) -> None:
         """End the connection at once; what was not sent is thrown away, by the system too."""

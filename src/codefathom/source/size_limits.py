@@ -44,6 +44,8 @@ MAX_EXTRACTION_CPU_S = 60
 # After that the two seconds are all that each gets, so that thousands that take a minute do not take days.
 MAX_SLOW_EXTRACTION_CPU_S = 600
 USUAL_EXTRACTION_CPU_S = 2
+# Of a picture of one page: those of a scanned book take 0.2 s.
+MAX_PICTURE_CPU_S = 5
 # Memory beyond what the process has when a document has come. First each gets little, as several may be read at once;
 # one for which that is not enough is read again, with more, and one at a time on the whole machine.
 USUAL_EXTRACTION_MEMORY_BYTES = 100_000_000

@@ -34,6 +34,19 @@ export function get<T>(path: string, query?: Query, signal?: AbortSignal): Promi
   return answered<T>(`${path}${queried(query)}`, { signal });
 }
 
+/** Returns a picture as an address that holds all of it: the request of an `img` would have no token. */
+export async function getPicture(path: string, query: Query, signal: AbortSignal): Promise<string> {
+  const headers = { accept: "image/*, application/json" };
+  const response = await send(`${path}${queried(query)}`, { signal, headers });
+  const content = await response.blob();
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(new Error(String(reader.error)));
+    reader.readAsDataURL(content);
+  });
+}
+
 export function post<T>(path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   return answered<T>(path, { method: "POST", body, signal });
 }

@@ -11,11 +11,17 @@ type Glance = Schemas["GlanceOut"];
 
 /** What a project is for in its own words, where to read it, and its files by size and age. The tour comes when it is
  * made: in a very large project it needs a map that may take a minute. */
-export function GlanceParts({ projectId }: { readonly projectId: string }) {
+export function GlanceParts({ projectId, nFiles }: { readonly projectId: string; readonly nFiles: number }) {
   const t = useTexts(glanceText);
   const glance = useLoad((signal) => get<Glance>("/glance", { project_id: projectId }, signal), [projectId]);
   if (glance.problem) return <Trouble problem={glance.problem} onRetry={glance.reload} />;
-  if (!glance.value) return <Loading />;
+  // What stands below must not move once it is seen.
+  if (!glance.value)
+    return (
+      <div className="glance-place">
+        <Loading />
+      </div>
+    );
   const { purpose, purpose_path, files } = glance.value;
   return (
     <>
@@ -27,7 +33,7 @@ export function GlanceParts({ projectId }: { readonly projectId: string }) {
           </footer>
         </blockquote>
       )}
-      <Tour projectId={projectId} />
+      <Tour projectId={projectId} nFiles={nFiles} />
       {files.length > 0 && (
         <Boundary>
           <Suspense fallback={<section className="panel treemap-panel" />}>
@@ -39,19 +45,21 @@ export function GlanceParts({ projectId }: { readonly projectId: string }) {
   );
 }
 
-function Tour({ projectId }: { readonly projectId: string }) {
+const MOST_STEPS = 10;
+
+function Tour({ projectId, nFiles }: { readonly projectId: string; readonly nFiles: number }) {
   const t = useTexts(glanceText);
   const tour = useLoad((signal) => get<Schemas["TourOut"]>("/tour", { project_id: projectId }, signal), [projectId]);
   if (tour.problem) return <Trouble problem={tour.problem} onRetry={tour.reload} />;
-  if (!tour.value) return <Loading />;
-  const { steps } = tour.value;
-  if (steps.length === 0) return null;
+  const steps = tour.value?.steps;
+  if (steps?.length === 0) return null;
   return (
-    <section className="panel" aria-labelledby="project-tour">
+    <section className="panel" aria-labelledby="project-tour" aria-busy={!steps}>
       <h2 id="project-tour">{t("tour")}</h2>
       <p className="soft">{t("tour.hint")}</p>
+      {!steps && <TourPlace nSteps={Math.min(MOST_STEPS, nFiles)} />}
       <ol className="project-tour">
-        {steps.map(({ path, start_line, end_line, symbol, reason, source }) => (
+        {steps?.map(({ path, start_line, end_line, symbol, reason, source }) => (
           <li key={path}>
             <CitationLink projectId={projectId} path={path} startLine={start_line} endLine={end_line} />{" "}
             {symbol && <code>{symbol}</code>}
@@ -60,5 +68,16 @@ function Tour({ projectId }: { readonly projectId: string }) {
         ))}
       </ol>
     </section>
+  );
+}
+
+/** The room of a tour that is still made. */
+function TourPlace({ nSteps }: { readonly nSteps: number }) {
+  return (
+    <div className="project-tour" aria-hidden>
+      {Array.from({ length: nSteps }, (_, number) => (
+        <div key={number} className="tour-place" />
+      ))}
+    </div>
   );
 }

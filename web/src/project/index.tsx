@@ -51,7 +51,7 @@ function Overview({ project }: { readonly project: Project }) {
           <SearchOutlined aria-hidden /> {t("search")}
         </Link>
       </header>
-      <GlanceParts projectId={project.id} />
+      <GlanceParts projectId={project.id} nFiles={project.n_documents} />
       <Suspense fallback={<Loading />}>
         <Modules projectId={project.id} />
       </Suspense>

@@ -9,6 +9,7 @@ import { App, Button, Dropdown, Tooltip } from "antd";
 import type { ReactNode } from "react";
 import type { Schemas } from "../api/client";
 import { useText } from "../i18n";
+import { isPhoto } from "./picture-names";
 import { linesOf, type Place, writtenPlace } from "./place";
 
 export type Side = "files" | "outline" | "uses" | "history" | "none";
@@ -38,6 +39,8 @@ export function Head({ place, file, side, switches, onSide, onClose }: HeadProps
     { name: "outline", label: t("viewer.outline"), icon: <UnorderedListOutlined /> },
     { name: "uses", label: t("viewer.uses"), icon: <NodeIndexOutlined /> },
   ];
+  // A photo has no names.
+  const offered = isPhoto(place.path) ? sides.slice(0, 1) : sides;
   return (
     <div className="viewer-head">
       <div className="viewer-path" title={`${place.projectId}: ${place.path}`}>
@@ -49,7 +52,7 @@ export function Head({ place, file, side, switches, onSide, onClose }: HeadProps
         {file && <span className="viewer-size">{t("viewer.lines", { n: file.n_lines })}</span>}
       </div>
       <div className="viewer-buttons">
-        {sides.map(({ name, ...item }) => (
+        {offered.map(({ name, ...item }) => (
           <SwitchButton
             key={name}
             {...item}

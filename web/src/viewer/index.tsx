@@ -7,6 +7,8 @@ import { withMessages } from "../with-messages";
 import { Head, type Side } from "./head";
 import { LineHistory } from "./line-history";
 import { Outline } from "./outline";
+import { PictureFile } from "./picture";
+import { isPhoto, isPicture } from "./picture-names";
 import { type Place, usePlaces } from "./place";
 import { Shown } from "./shown";
 import { Tree } from "./tree";
@@ -61,13 +63,9 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
   const switches = useSwitches(place);
   const { projectId, path } = place;
   const around = windowAround(place);
+  const lineQuery = { project_id: projectId, path, start_line: around.startLine, end_line: around.endLine };
   const file = useLoad(
-    (signal) =>
-      get<Schemas["FileLinesOut"]>(
-        "/file",
-        { project_id: projectId, path, start_line: around.startLine, end_line: around.endLine },
-        signal,
-      ),
+    (signal) => (isPhoto(path) ? Promise.resolve(undefined) : get<Schemas["FileLinesOut"]>("/file", lineQuery, signal)),
     [projectId, path, around.startLine],
   );
   const onLines = useCallback(
@@ -91,6 +89,8 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
   }, [projectId, path]);
   const isThere = file.value?.path === path && file.value.project_id === projectId;
   const { isRendered, isBlamed, offered } = switches(isThere ? file.value : undefined);
+  // A drawing that a program has written is in no index, and can be looked at all the same.
+  const isPictureAlone = isPhoto(path) || (isPicture(path) && file.problem !== undefined);
   return (
     <div className="viewer">
       <Head
@@ -113,8 +113,9 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
           </div>
         )}
         <div className="viewer-code">
-          {file.problem && <Trouble problem={file.problem} onRetry={file.reload} />}
-          {!isThere && !file.problem && <Loading />}
+          {isPictureAlone && <PictureFile projectId={projectId} path={path} />}
+          {file.problem && !isPictureAlone && <Trouble problem={file.problem} onRetry={file.reload} />}
+          {!isThere && !file.problem && !isPictureAlone && <Loading />}
           {isThere && file.value && !file.problem && (
             <Shown
               file={file.value}

@@ -7,6 +7,8 @@ import { CitationLink } from "./citation-link";
 import { headingId, targetOf } from "./links";
 import { hasTag } from "./markup";
 import { notebookMarkdown } from "./notebook";
+import { PictureInText } from "./picture";
+import { isPicture } from "./picture-names";
 import "./rendered.css";
 
 const PLUGINS = [remarkGfm];
@@ -18,7 +20,7 @@ interface RenderedProps {
   readonly content: string;
 }
 
-/** A file of Markdown, or a notebook, as its writer meant it: without its HTML, and without pictures. */
+/** A file of Markdown, or a notebook, as its writer meant it: without its HTML, and without pictures from elsewhere. */
 export default function Rendered({ projectId, path, language, content }: RenderedProps) {
   const t = useText();
   const region = useRef<HTMLDivElement>(null);
@@ -73,8 +75,15 @@ function componentsOf(
   };
   return {
     a: ({ href = "", children }) => link(href, children),
-    // A picture would be a request to whatever host its writer named; its words stand in its place, in links, too.
-    img: ({ alt, src }) => <span className="rendered-picture">{alt || src}</span>,
+    // Of a picture elsewhere the words stand in its place: it would be a request to whatever host its writer named.
+    img: ({ alt = "", src = "" }) => {
+      const target = targetOf(String(src), path);
+      return target.kind === "file" && isPicture(target.place.path) ? (
+        <PictureInText projectId={projectId} path={target.place.path} alt={alt} />
+      ) : (
+        <span className="rendered-picture">{alt || src}</span>
+      );
+    },
     input: ({ checked }) => <span aria-hidden>{checked ? "\u2611" : "\u2610"}</span>,
     pre: ({ children }) => <>{children}</>,
     code: ({ className, children }) => {

@@ -7,18 +7,24 @@ import { Boundary, Loading } from "../parts";
 import { useBlame } from "./blame";
 import { Code, type CodeProps } from "./code";
 import { isSoonSet } from "./markup";
+import { pagesOf } from "./page-marks";
+import { Pages } from "./pages";
+import { PictureFile } from "./picture";
+import { isDrawing } from "./picture-names";
 import { PROSE } from "./prose";
 
 const Rendered = lazy(() => import("./rendered"));
 
-const RENDERED: ReadonlySet<string> = new Set(["markdown", "notebook"]);
+const WRITTEN: ReadonlySet<string> = new Set(["markdown", "notebook"]);
 // Longer texts are read as they are: setting them would hold up the page.
 const MOST_RENDERED = 300_000;
 
 /** Whether a file can be shown as its writer meant it: a whole one of a kind that has such a form. */
 export function isRenderable(file: Schemas["FileLinesOut"]): boolean {
+  if (isDrawing(file.path)) return true;
+  if (file.language === "pdf") return pagesOf(file.content).length > 0;
   const isWhole = file.start_line <= 1 && file.end_line >= file.n_lines;
-  return RENDERED.has(file.language) && isWhole && file.content.length <= MOST_RENDERED && isSoonSet(file.content);
+  return WRITTEN.has(file.language) && isWhole && file.content.length <= MOST_RENDERED && isSoonSet(file.content);
 }
 
 interface ShownProps extends Omit<CodeProps, "wraps" | "blame"> {
@@ -36,6 +42,8 @@ export function Shown({ isRendered, isBlamed, ...code }: ShownProps) {
   const isPart = file.start_line > 1 || file.end_line < file.n_lines;
   // Prose has lines that nobody wants to follow sideways.
   const lines = <Code {...code} wraps={PROSE.has(file.language)} blame={blame.value} />;
+  if (isRendered && isDrawing(file.path)) return <PictureFile projectId={file.project_id} path={file.path} />;
+  if (isRendered && file.language === "pdf") return <Pages key={file.path} file={file} line={code.place.startLine} />;
   if (isRendered) {
     return (
       <Boundary key={file.path} instead={lines}>

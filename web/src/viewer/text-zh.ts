@@ -41,5 +41,8 @@ export const viewerTextZh: Translated<typeof viewerText> = {
   "viewer.history.after": "提交之后",
   "viewer.rendered": "显示排版效果",
   "viewer.source": "显示源文本",
+  "viewer.page": "第 {n} 页",
+  "viewer.page.before": "上一页",
+  "viewer.page.next": "下一页",
   "viewer.no-html": "此处省略了该文件中的 HTML，可在源文本中查看。",
 };

@@ -38,5 +38,8 @@ export const viewerText = {
   "viewer.history.after": "After the commit",
   "viewer.rendered": "Show as a page",
   "viewer.source": "Show the source",
+  "viewer.page": "Page {n}",
+  "viewer.page.before": "Previous page",
+  "viewer.page.next": "Next page",
   "viewer.no-html": "The HTML in this file is left out here. The source shows it.",
 };

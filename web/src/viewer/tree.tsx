@@ -1,7 +1,8 @@
-import { CaretRightOutlined, FileOutlined, FolderOutlined } from "@ant-design/icons";
+import { CaretRightOutlined, FileOutlined, FolderOutlined, PictureOutlined } from "@ant-design/icons";
 import { useEffect, useRef, useState } from "react";
 import { get, type Schemas, useLoad } from "../api/client";
 import { Trouble } from "../parts";
+import { isPicture } from "./picture-names";
 
 export interface TreeProps {
   readonly projectId: string;
@@ -73,7 +74,7 @@ function Leaf({ entry, path, onOpen }: EntryProps) {
       aria-current={isShown || undefined}
       onClick={() => onOpen(entry.path)}
     >
-      <FileOutlined aria-hidden />
+      {isPicture(entry.path) ? <PictureOutlined aria-hidden /> : <FileOutlined aria-hidden />}
       <span>{entry.name}</span>
     </button>
   );

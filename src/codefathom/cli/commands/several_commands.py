@@ -11,6 +11,7 @@ from codefathom.askers.joined import (
     FederatedRelated,
     FederatedSearch,
     FederatedSymbols,
+    FederatedTour,
     JoinedProjects,
     left_out_notes,
 )
@@ -22,6 +23,7 @@ from codefathom.cli.face import Face
 from codefathom.cli.options import MapOptions, RelatedOptions, SearchOptions, SymbolsOptions
 from codefathom.cli.search_output import exit_code, write_hits
 from codefathom.cli.token_budget import ItemList, map_within, write_items
+from codefathom.cli.tour_output import write_tour
 from codefathom.errors import FathomError, UsageError
 from codefathom.facts.reasons import Note, Told
 from codefathom.search.federation import in_project
@@ -139,11 +141,16 @@ def map_of_several(options: MapOptions, face: Face) -> int:
     """Print one outline of several projects, each path with its project before it. Return 1 without any file."""
     with face.open_chosen(options) as projects:
         assert isinstance(projects, JoinedProjects)  # what several names and paths choose
+        question = map_question(options)
+        if question.tour:
+            tour: FederatedTour = projects.of_each(question)
+            face.notes(failure_notes(tour.failed))
+            return write_tour(tour.steps, options.max_tokens, face)
         failed: Mapping[str, FathomError] = {}
 
         def draw(budget: int) -> tuple[ProjectMap, str]:
             nonlocal failed
-            result: FederatedMap = projects.of_each(replace(map_question(options), max_tokens=budget))
+            result: FederatedMap = projects.of_each(replace(question, max_tokens=budget))
             failed = result.failed
             if not face.common.json:
                 return result.map, map_text(result.map.files)

@@ -38,7 +38,7 @@ from codefathom.question.asker import result_of
 from codefathom.question.question import Question
 from codefathom.search.verdict import note_of
 from codefathom.text.printable import show_name
-from codefathom.types import Check, RelatedResult, Rest, SearchResult, SomeFiles, SomeSymbols
+from codefathom.types import Check, RelatedResult, Rest, SearchResult, SomeFiles, SomeSymbols, TourStep
 
 if TYPE_CHECKING:
     from codefathom.engine import Engine
@@ -225,6 +225,11 @@ def map_project(options: MapOptions, face: Face) -> int:
         files = tuple(inside_project(path, engine.folder) for path in options.file)
         folders = tuple(inside_project(folder, engine.folder) for folder in options.dir)
         question = map_question(options._replace(file=files, dir=folders))
+        if question.tour:
+            from codefathom.cli.tour_output import write_tour
+
+            steps: Sequence[TourStep] = result_of(engine, question)
+            return write_tour(steps, options.max_tokens, face)
 
         def draw(budget: int) -> tuple[ProjectMap, str]:
             outline: ProjectMap = result_of(engine, replace(question, max_tokens=budget))

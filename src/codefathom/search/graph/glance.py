@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from codefathom.facts.languages import CODE
 from codefathom.facts.paths import starts_program
@@ -16,24 +16,13 @@ from codefathom.search.project_overview import readmes
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.text.kept_names import is_kept_text
+from codefathom.types import StepReason, TourStep
 
 MOST_STEPS = 10
 MOST_SIZED_FILES = 400  # more can no longer be told apart in a picture
 _MOST_STEP_LINES = 60
 _MOST_PURPOSE_CHARS = 500
-StepReason: TypeAlias = Literal["entry", "imported", "central"]
 _IMPORTED: StepReason = "imported"
-
-
-class TourStep(NamedTuple):
-    """A place to read, and how one comes there."""
-
-    path: str
-    start_line: int
-    end_line: int
-    symbol: str  # qualified name of the definition in these lines; "" for the beginning of the file
-    reason: StepReason
-    source: str  # path of an earlier step that imports it, else ""
 
 
 class SizedFile(NamedTuple):

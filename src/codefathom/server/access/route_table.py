@@ -95,6 +95,7 @@ ROUTE_RULES: Mapping[str, RouteRule] = {
     "GET /files": _READER,
     "GET /file": _READER,
     "GET /file-tree": _READER,
+    "GET /picture": _READER,
     "GET /symbols": _READER,
     "GET /related": _READER,
     "GET /history": _maintainer(),  # it shows what was removed since

@@ -19,8 +19,8 @@ from codefathom.server.http.client_address import Network, is_proxy
 _NAMES = (
     "answers api ask assets audit blame chat commits config context conversations docs favicon.ico federated file"
     " file-tree files glance health history hooks index jobs map mcp metrics modules monitoring name-at openapi.json"
-    " people project projects query ratings readyz related search session sign-in sign-out signals symbols tokens tour"
-    " training v1 validate-path version"
+    " people picture project projects query ratings readyz related search session sign-in sign-out signals symbols"
+    " tokens tour training v1 validate-path version"
 )
 # In the state of a request whose redirect leads to another service, which may be at another path of the same site.
 LEADS_ELSEWHERE = "leads elsewhere"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -326,6 +326,10 @@ class ResultKey(NamedTuple):
     generation: int
     stamps: str  # what a filter asks of time stamps is not counted by the generation
     question: Question
+
+    def version(self) -> tuple[Hashable, int]:
+        """Return the index that the result is of, and the number of its changes."""
+        return (self.project, self.root, self.catalog), self.generation
 
 
 def _key_of(project: str, engine: Engine, opened: OpenedProject, question: Question) -> ResultKey:

@@ -1,4 +1,4 @@
-"""/files, /file, /file-tree, /symbols, /related, /history, /blame and /map: looking around in an index."""
+"""/files, /file, /file-tree, /picture, /symbols, /related, /history, /blame and /map: looking around in an index."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Response
 
 from codefathom.answer.tokens import counter
 from codefathom.errors import UsageError
@@ -50,6 +50,7 @@ from codefathom.server.searches.look import Look, TreeEntries
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import ClientHere, ServerState
 from codefathom.shapes import history_shape, map_shape, rest_shape
+from codefathom.source.size_limits import MAX_PAGES
 from codefathom.types import (
     BlamedLines,
     FileLines,
@@ -57,6 +58,7 @@ from codefathom.types import (
     IndexedFile,
     LineHistory,
     NamedPlace,
+    Picture,
     Related,
     RelatedResult,
     Rest,
@@ -114,6 +116,10 @@ MostTokens: TypeAlias = Annotated[
         description="maximum number of tokens of the answer; the last items are left out if they do not fit",
     ),
 ]
+PageOfPdf: TypeAlias = Annotated[
+    int, Query(ge=0, le=MAX_PAGES, examples=[0], description="page of a PDF, counted from 1; 0: the file is a picture")
+]
+_PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml")
 _PATH = Query(min_length=1, max_length=4_096, examples=["shop/pricing.py"], description="also called file_path")
 _FOLDER = Query(max_length=4_096, examples=["shop"], description="also called root_path")
 # FastAPI has no other names of a parameter before a version that is too new to be required.
@@ -215,6 +221,18 @@ RelatedIn: TypeAlias = Annotated[Question, Depends(_related)]
 NameIn: TypeAlias = Annotated[SymbolQuery, Depends(_named)]
 
 
+class PictureResponse(Response):
+    """A picture, which can do nothing where somebody opens it alone."""
+
+    media_type = "image/png"
+
+    def __init__(self, content: bytes, status_code: int = 200, media_type: str = media_type) -> None:
+        """Let a drawing have styles, and nothing else: no script, nothing from elsewhere."""
+        policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
+        headers = {"content-security-policy": policy, "cross-origin-resource-policy": "same-origin"}
+        super().__init__(content, status_code, headers, media_type)
+
+
 def router(state: ServerState) -> APIRouter:
     """Return the routes that show what is indexed."""
     routes = APIRouter(tags=["files"])
@@ -222,6 +240,7 @@ def router(state: ServerState) -> APIRouter:
     _add_symbols(routes, state)
     _add_history(routes, state)
     _add_blame(routes, state)
+    _add_pictures(routes, state)
     _add_name_at(routes, state)
     return routes
 
@@ -387,6 +406,25 @@ def _add_blame(routes: APIRouter, state: ServerState) -> None:
                 last = end_line or start_line + MOST_BLAMED_LINES - 1
                 groups: tuple[BlamedLines, ...] = asker.look(Look("blame", own, line=start_line, end_line=last))
             return BlameOut(project_id=name, path=own, lines=list(map(_blamed_out, groups)))
+
+        return await in_turn(state, *client, look)
+
+
+def _add_pictures(routes: APIRouter, state: ServerState) -> None:
+    @routes.get(
+        "/picture",
+        summary="Show a picture file, or a page of a PDF as a picture, as they are now",
+        response_class=PictureResponse,
+        responses={200: {"content": {kind: {} for kind in _PICTURES}}},
+    )
+    async def picture(
+        path: FilePathIn, client: ClientHere, project_id: ProjectId = "", page: PageOfPdf = 0
+    ) -> PictureResponse:
+        def look(lease: SearchLease) -> PictureResponse:
+            name = project_id or only_project(state, client.caller)
+            with asker_for(state, name, client.caller, lease) as asker:
+                shown: Picture = asker.look(Look("picture", path_inside(path, asker), line=page))
+            return PictureResponse(shown.data, media_type=shown.media_type)
 
         return await in_turn(state, *client, look)
 

@@ -7,7 +7,9 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Query
 
-from codefathom.search.graph.glance import Glance, TourStep
+from codefathom.question.asker import result_of
+from codefathom.question.question import Question
+from codefathom.search.graph.glance import Glance
 from codefathom.server.requests.asker_elsewhere import asker_for
 from codefathom.server.requests.turns import in_turn
 from codefathom.server.routes.routes_files import FolderPathIn, ProjectId, only_project, path_inside
@@ -19,13 +21,13 @@ from codefathom.server.schemas.module_schemas import (
     ModulesOut,
     SizedFileOut,
     TourOut,
-    TourStepOut,
 )
 from codefathom.server.schemas.search_schemas import CommitOut
 from codefathom.server.searches.look import Look
 from codefathom.server.searches.search_end import SearchLease
 from codefathom.server.state import Client, ClientHere, ServerState
-from codefathom.types import CommitMark
+from codefathom.shapes import tour_shape
+from codefathom.types import CommitMark, TourStep
 
 _Out = TypeVar("_Out")
 Some: TypeAlias = Annotated[
@@ -64,10 +66,13 @@ def router(state: ServerState) -> APIRouter:
 
     @routes.get("/tour", summary="List places to read in a project, one after the other")
     async def tour(client: ClientHere, project_id: ProjectId = "") -> TourOut:
-        def out(name: str, steps: Sequence[TourStep]) -> TourOut:
-            return TourOut(project_id=name, steps=[TourStepOut.model_validate(step._asdict()) for step in steps])
+        def look(lease: SearchLease) -> TourOut:
+            name = project_id or only_project(state, client.caller)
+            with asker_for(state, name, client.caller, lease) as asker:
+                steps: Sequence[TourStep] = result_of(asker, Question(kind="map", tour=True))
+            return TourOut.model_validate({"project_id": name, **tour_shape(steps)})
 
-        return await _seen(state, client, project_id, Look("tour"), out)
+        return await in_turn(state, *client, look)
 
     @routes.get("/commits", summary="List the latest commits of a project")
     async def commits(client: ClientHere, project_id: ProjectId = "", limit: Some = 10) -> CommitsOut:

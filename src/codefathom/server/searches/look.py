@@ -12,9 +12,9 @@ from codefathom.facts.reasons import Note
 from codefathom.project.browsing import TreeEntry
 from codefathom.question.asker import result_of
 from codefathom.question.question import Question
-from codefathom.search.graph.glance import Glance, TourStep
+from codefathom.search.graph.glance import Glance
 from codefathom.search.graph.module_map import ModuleMap
-from codefathom.types import BlamedLines, Check, CommitMark, FoundSymbol, IndexedFile, NamedPlace, Status
+from codefathom.types import BlamedLines, Check, CommitMark, FoundSymbol, IndexedFile, NamedPlace, Picture, Status
 
 ALL_PARTS = 1_000_000  # of a map; more have no room in the largest answer
 LookKind = Literal[
@@ -24,9 +24,9 @@ LookKind = Literal[
     "outline",
     "name",
     "blame",
+    "picture",
     "commits",
     "glance",
-    "tour",
     "module_map",
     "modules",
     "status",
@@ -43,7 +43,7 @@ class Look:
     folders: tuple[str, ...] = ()  # that must have files in the index
     limit: int = ALL_PARTS
     offset: int = 0
-    line: int = 0
+    line: int = 0  # of a picture: the page, 0 for a file that is one
     end_line: int = 0
     name: str = ""  # that stands on the line
 
@@ -94,16 +94,16 @@ def _blame(engine: Engine, look: Look) -> tuple[BlamedLines, ...]:
     return engine.blame(look.path, look.line, look.end_line)
 
 
+def _picture(engine: Engine, look: Look) -> Picture:
+    return engine.picture(look.path, page=look.line)
+
+
 def _commits(engine: Engine, look: Look) -> tuple[CommitMark, ...]:
     return engine.recent_commits(look.limit)
 
 
 def _glance(engine: Engine, _: Look) -> Glance:
     return engine.glance()
-
-
-def _tour(engine: Engine, _: Look) -> tuple[TourStep, ...]:
-    return engine.tour()
 
 
 def _module_map(engine: Engine, look: Look) -> ModuleMap:
@@ -132,9 +132,9 @@ _LOOKS: Mapping[LookKind, Callable[[Engine, Look], Any]] = {
     "outline": _outline,
     "name": _name,
     "blame": _blame,
+    "picture": _picture,
     "commits": _commits,
     "glance": _glance,
-    "tour": _tour,
     "module_map": _module_map,
     "modules": _modules,
     "status": _status,

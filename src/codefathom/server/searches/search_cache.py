@@ -51,10 +51,15 @@ class ResultCache:
         most: Callable[[], int],
         ttl_s: Callable[[], float],
         clock: Callable[[], float] = time.monotonic,
+        *,
         size_of: Callable[[Any], int] = lambda _: 0,
         most_bytes: int = MOST_BYTES,
+        version_of: Callable[[Any], tuple[Hashable, int]] = lambda _: (None, 0),
     ) -> None:
-        """Keep at most `most()` values, the last used, each for `ttl_s()` seconds; `size_of` says their bytes."""
+        """Keep at most `most()` values, the last used, each for `ttl_s()` seconds; `size_of` says their bytes.
+
+        `version_of` says of what a key tells, and at which number of its changes: nobody asks for an earlier one again.
+        """
         self._most = most
         self._ttl_s = ttl_s
         self._clock = clock
@@ -62,6 +67,8 @@ class ResultCache:
         self._most_bytes = most_bytes
         self._lock = Lock()
         self._values: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self._version_of = version_of
+        self._versions: dict[Hashable, int] = {}  # the latest ones
         self._n_bytes = 0
         self._making: dict[Hashable, _Making] = {}
         self._n_hits = 0
@@ -112,6 +119,7 @@ class ResultCache:
         """Forget all values."""
         with self._lock:
             self._values.clear()
+            self._versions.clear()
             self._n_bytes = 0
 
     def _begin(self, key: Hashable) -> tuple[_Kept | None, _Making, bool]:
@@ -147,6 +155,7 @@ class ResultCache:
         n_bytes = self._size_of(value)
         with self._lock:
             self._forget(key)
+            self._forget_earlier(*self._version_of(key))
             self._values[key] = _Kept(self._clock(), n_bytes, value)
             self._n_bytes += n_bytes
             while len(self._values) > self._most() or self._n_bytes > self._most_bytes:
@@ -155,3 +164,14 @@ class ResultCache:
     def _forget(self, key: Hashable) -> None:
         kept = self._values.pop(key, None)
         self._n_bytes -= 0 if kept is None else kept.n_bytes
+
+    def _forget_earlier(self, subject: Hashable, version: int) -> None:
+        if version <= self._versions.get(subject, version - 1):
+            return
+        versions = {key: self._version_of(key) for key in self._values}
+        for key, (other, earlier) in versions.items():
+            if other == subject and earlier < version:
+                self._forget(key)
+        held = {other for other, _ in versions.values()}  # of all others nothing is kept any more
+        self._versions = {other: latest for other, latest in self._versions.items() if other in held}
+        self._versions[subject] = version

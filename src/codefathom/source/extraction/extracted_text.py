@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codefathom.facts import reasons as say
 from codefathom.facts.languages import EXTRACTIONS, is_extracted, language_of, reason_unread
-from codefathom.source.extraction.extraction_child import READER, reading
+from codefathom.source.extraction.extraction_child import READER, Task, reading
 from codefathom.source.extraction.refusal import LIMITS, Refusal, refusal
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.system.extras import EXTRAS, install_line
@@ -24,7 +24,9 @@ def extracted_text(path: str, data: bytes) -> str | Refusal:
         return refusal(reason_unread(path))
     how = EXTRACTIONS[kind]
     if how.is_plain and len(data) <= MAX_WHOLE_FILE_BYTES:
-        return reading(kind, data, LIMITS)
+        outcome = reading(Task(kind), data, LIMITS)
+        assert not isinstance(outcome, bytes)  # which a picture is
+        return outcome
     if how.library in EXTRAS["documents"].missing():
         return refusal(say.NEEDS_EXTRA, extra="documents", command=install_line("documents"))
     return READER.text_of(kind, data, LIMITS)

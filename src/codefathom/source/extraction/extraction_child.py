@@ -31,8 +31,15 @@ _TOO_SLOW = refusal(say.TOO_SLOW, seconds="")
 _OUT_OF_TIME = -getattr(signal, "SIGPROF", 0)  # what a process ends with that has used up its computing time
 
 
+class Task(NamedTuple):
+    """What is taken out of a document."""
+
+    kind: str  # of the document: its language
+    page: int = 0  # of which a picture is made; 0: the text of all
+
+
 class _Answer(NamedTuple):
-    outcome: str | Refusal
+    outcome: str | bytes | Refusal
     cpu_s: float
 
 
@@ -46,6 +53,17 @@ class ExtractionChild:
 
     def text_of(self, kind: str, data: bytes, limits: ExtractionLimits) -> str | Refusal:
         """Return the text of a document, or the reason why it has none; `kind` is its language."""
+        outcome = self._outcome(Task(kind), data, limits)
+        assert not isinstance(outcome, bytes)  # which a picture is
+        return outcome
+
+    def picture_of(self, data: bytes, page: int, limits: ExtractionLimits) -> bytes | Refusal:
+        """Return a page of a PDF as PNG, or the reason why it cannot be drawn."""
+        outcome = self._outcome(Task("pdf", page), data, limits)
+        assert not isinstance(outcome, str)  # which a text is
+        return outcome
+
+    def _outcome(self, task: Task, data: bytes, limits: ExtractionLimits) -> str | bytes | Refusal:
         with self._lock:
             is_late = self._slow_s >= limits.slow_cpu_s and limits.usual_cpu_s < limits.cpu_s
             most = limits._replace(cpu_s=limits.usual_cpu_s) if is_late else limits
@@ -54,25 +72,25 @@ class ExtractionChild:
             attempts = [few, few, most]
             while attempts:
                 attempt = attempts.pop(0)
-                answer = self._attempt(kind, data, attempt, is_last=not attempts)
+                answer = self._attempt(task, data, attempt, is_last=not attempts)
                 if answer is None:
                     continue
                 self._count(answer.cpu_s, limits)
                 if answer.outcome == _TOO_SLOW:
                     return too_slow(limits, is_late)
-                if not attempts or not _may_lack_memory(answer.outcome, kind):
+                if not attempts or not _may_lack_memory(answer.outcome, task.kind):
                     return answer.outcome
                 attempts = [most]
         return refusal(say.READER_CRASHED)
 
-    def _attempt(self, kind: str, data: bytes, limits: ExtractionLimits, *, is_last: bool) -> _Answer | None:
+    def _attempt(self, task: Task, data: bytes, limits: ExtractionLimits, *, is_last: bool) -> _Answer | None:
         """Return the answer; None when the process died over the document for any other reason than its time.
 
         The last attempt, which gets most memory, is made while no other process of this user makes one.
         """
         with _alone() if is_last else nullcontext():
             began = monotonic()
-            answer = self._ask(kind, data, limits)
+            answer = self._ask(task, data, limits)
             if answer is None and self.stop() == _OUT_OF_TIME:
                 return _Answer(_TOO_SLOW, limits.cpu_s)
             if answer is None:
@@ -100,7 +118,7 @@ class ExtractionChild:
         process.kill()
         return process.wait()
 
-    def _ask(self, kind: str, data: bytes, limits: ExtractionLimits) -> _Answer | None:
+    def _ask(self, task: Task, data: bytes, limits: ExtractionLimits) -> _Answer | None:
         """Return the answer, None when the process died over it."""
         if self._process is None:
             self._process = start_python("codefathom.source.extraction.extraction_child", "serve")
@@ -108,7 +126,7 @@ class ExtractionChild:
         assert stdin is not None  # both are pipes, see start_python
         assert stdout is not None
         try:
-            pickle.dump((kind, data, limits), stdin, protocol=5)
+            pickle.dump((task, data, limits), stdin, protocol=5)
             stdin.flush()
             answer = _Answer(*pickle.load(stdout))
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
@@ -119,7 +137,7 @@ class ExtractionChild:
         return answer
 
 
-def _may_lack_memory(outcome: str | Refusal, kind: str) -> bool:
+def _may_lack_memory(outcome: str | bytes | Refusal, kind: str) -> bool:
     """Return True if more memory may bring a text: some libraries call a document broken when they get too little."""
     return outcome == TOO_MUCH_MEMORY or outcome == refusal(EXTRACTIONS[kind].broken)
 
@@ -135,11 +153,11 @@ def serve() -> None:
     os.dup2(silent, 1)  # whatever a library prints must not end up between two answers, nor before a user
     os.dup2(silent, 2)
     try:
-        for kind, data, limits in received(sys.stdin.buffer):
+        for task, data, limits in received(sys.stdin.buffer):
             _rest(0)
             _limit(limits)
             began = process_time()
-            outcome = reading(kind, data, limits)
+            outcome = reading(task, data, limits)
             pickle.dump((outcome, process_time() - began), answers, protocol=5)
             answers.flush()
             _limit(None)
@@ -149,17 +167,20 @@ def serve() -> None:
         end_at_once(1)
 
 
-def reading(kind: str, data: bytes, limits: ExtractionLimits) -> str | Refusal:
-    """Return the text of a document as the reader of its kind takes it out, in this process, or the reason against."""
+def reading(task: Task, data: bytes, limits: ExtractionLimits) -> str | bytes | Refusal:
+    """Return what the reader of a kind of document takes out of it, in this process, or the reason against."""
+    how = EXTRACTIONS[task.kind]
     try:
-        reader: Any = import_module(f"codefathom.source.extraction.{EXTRACTIONS[kind].reader}")
-        answer: str | Refusal = reader.text_of(data, limits)
+        reader: Any = import_module(f"codefathom.source.extraction.{'pdf_picture' if task.page else how.reader}")
+        answer: str | bytes | Refusal = (
+            reader.picture_of(data, task.page, limits) if task.page else reader.text_of(data, limits)
+        )
     except MemoryError:
         return TOO_MUCH_MEMORY
     except ImportError as error:
         return refusal(say.LIBRARY_BROKEN, error=str(error))
     except Exception:  # a library says in many ways that a document is not what it should be
-        return refusal(EXTRACTIONS[kind].broken)
+        return refusal(how.broken)
     return answer
 
 

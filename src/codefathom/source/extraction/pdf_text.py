@@ -20,14 +20,18 @@ _HYPHENS = str.maketrans({"\x02": "", "\ufffe": "", "\xad": ""})
 
 def text_of(data: bytes, limits: ExtractionLimits) -> str | Refusal:
     """Return the text of a PDF, or the reason why it has none."""
+    document = opened(data, limits)
+    return document if isinstance(document, Refusal) else _text(document, limits)
+
+
+def opened(data: bytes, limits: ExtractionLimits) -> Any:
+    """Return a PDF as pdfium has it, or the reason why it cannot be read."""
     try:
         document = _pdfium.PdfDocument(data)
     except _pdfium.PdfiumError as error:
         is_locked = getattr(error, "err_code", 0) == _NEEDS_PASSWORD
         return refusal(say.ENCRYPTED if is_locked else say.BROKEN_PDF)
-    if len(document) > limits.pages:
-        return refusal(say.MANY_PAGES, count=limits.pages)
-    return _text(document, limits)
+    return refusal(say.MANY_PAGES, count=limits.pages) if len(document) > limits.pages else document
 
 
 def _text(document: Any, limits: ExtractionLimits) -> str | Refusal:

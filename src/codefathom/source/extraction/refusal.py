@@ -12,6 +12,7 @@ from codefathom.source.size_limits import (
     MAX_EXTRACTION_MEMORY_BYTES,
     MAX_PAGES,
     MAX_PARTS,
+    MAX_PICTURE_CPU_S,
     MAX_SLOW_EXTRACTION_CPU_S,
     MAX_UNPACKED_BYTES,
     MAX_UNPACKED_RATIO,
@@ -52,6 +53,8 @@ class ExtractionLimits(NamedTuple):
 
 
 LIMITS = ExtractionLimits()
+# Of a picture of one page, for which a person waits.
+PICTURE_LIMITS = ExtractionLimits(cpu_s=MAX_PICTURE_CPU_S, usual_cpu_s=MAX_PICTURE_CPU_S)
 
 
 TOO_MUCH_MEMORY = refusal(MUCH_MEMORY)

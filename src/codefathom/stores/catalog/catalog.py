@@ -769,6 +769,10 @@ class Catalog:
         rows = self._read("SELECT path, reason, size, mtime_ns, ctime_ns, inode FROM rejected ORDER BY path")
         return [RejectedFile(path, from_line(reason), *stamp) for path, reason, *stamp in rows]
 
+    def is_rejected(self, path: str) -> bool:
+        """Return True for a file that was opened and left out because of its content."""
+        return bool(self._read("SELECT 1 FROM rejected WHERE path = ?", (path,)))
+
     def counts(self) -> Counts:
         """Count the documents, chunks and symbols."""
         languages = self._read("SELECT language, count(*) FROM documents GROUP BY 1 ORDER BY 2 DESC, 1")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from codefathom.engine import Engine
-from codefathom.search.graph.glance import MOST_SIZED_FILES, MOST_STEPS, Glance, TourStep, first_paragraph
+from codefathom.search.graph.glance import MOST_SIZED_FILES, MOST_STEPS, Glance, first_paragraph
+from codefathom.types import TourStep
 
 FILES = {
     "main.py": "from shop.cart import checkout\n\n\ndef main():\n    checkout()\n",
