@@ -10,7 +10,7 @@ from typing import NamedTuple
 from codefathom.facts.paths import is_prose, is_test
 from codefathom.search.question.ranking_query import STOP_WORDS
 from codefathom.search.question.words import Forms, forms_of
-from codefathom.search.ranking.excerpt import naming_line
+from codefathom.search.ranking.excerpt import is_head, telling_line
 from codefathom.stores.lexical.terms import parts, terms
 from codefathom.text.printable import show_line
 from codefathom.types import TYPE_KINDS, Hit, Symbol
@@ -20,7 +20,7 @@ MOST_LOOKED_AT = 30  # places of these files together
 _MOST_NAMES = 24  # of all these files together
 _MOST_OF_PLACE = 6  # functions that begin in one place
 _MOST_TYPES_OF_PLACE = 3
-_SHOWN_CHARS = 60  # of the line of a hit that has no name
+_SHOWN_CHARS = 60  # of the line of a later hit that begins no definition
 _MOST_SEEN = 40  # names of a file, some of which the hits may show already
 # What a name is worth beside its place among those of its file. Chosen on questions from comments of eight repositories
 # (docs/benchmarks-agents.md): the share of its words that the question has, each file before its own, and that a type
@@ -102,9 +102,9 @@ def name_lines(
     for (path, _), name in best:
         labels[path][name.symbol.name_line] = ("", name.symbol.qualified_name)
     for hit in later:
-        line = naming_line(hit, _SHOWN_CHARS)
+        line = telling_line(hit, _SHOWN_CHARS)
         if (hit.chunk.path, line.number) not in shown:
-            label = ("", hit.name) if hit.name else (line.text.strip(), "")
+            label = ("", hit.name) if is_head(hit, line) else (line.text.strip(), "")
             labels.setdefault(hit.chunk.path, {}).setdefault(line.number, label)
     for path, own in labels.items():
         if own:

@@ -250,7 +250,7 @@ def test_hits_behind_the_first_ones_are_named_and_those_behind_them_wait_for_a_c
     assert len(paths(result)) == n_shown
     named = [place["path"] for place in shape_of(result).get("also", ())]
     assert named == [f"shop/f{n}.py" for n in range(offset + n_shown + 1, offset + n_shown + n_named + 1)]
-    assert all(f"also in {path}\n10:price" in text_of(result) for path in named)
+    assert all(f"also in {path}\n10:def price():" in text_of(result) for path in named)
     left = n_hits - n_shown - n_named
     assert shape_of(result)["left_out"] == left
     assert "raise max_tokens" not in text_of(result)
@@ -258,13 +258,17 @@ def test_hits_behind_the_first_ones_are_named_and_those_behind_them_wait_for_a_c
     assert (cursor in text_of(result)) == (left > 0)
 
 
-def test_a_hit_that_is_named_by_its_place_shows_its_line_where_it_has_no_name() -> None:
-    hits = result_of(*[0.9] * 5)
+def test_a_hit_that_is_named_by_its_place_shows_its_line_unless_its_definition_begins_there() -> None:
+    hits = result_of(*[0.9] * 6)
+    head = replace(hits.hits[5], chunk=replace(hits.hits[5].chunk, signature="def price()"))
     bare = replace(hits.hits[3], name="", chunk=replace(hits.hits[3].chunk, text="  see the [docs]\n", signature=""))
     shown = replace(hits.hits[4], chunk=replace(hits.hits[4].chunk, path=hits.hits[0].chunk.path))
-    result = search_result(replace(hits, hits=(*hits.hits[:3], bare, shown)), Cursor(), MUCH, is_limited=False)
+    result = search_result(replace(hits, hits=(*hits.hits[:3], bare, shown, head)), Cursor(), MUCH, is_limited=False)
     # What a hit shows already is not named again.
-    assert shape_of(result)["also"] == [{"path": "shop/f4.py", "text": "10:see the [docs]"}]
+    assert shape_of(result)["also"] == [
+        {"path": "shop/f4.py", "text": "10:see the [docs]"},
+        {"path": "shop/f6.py", "text": "10:price"},
+    ]
 
 
 def test_hits_are_named_only_where_all_of_them_have_room() -> None:

@@ -45,12 +45,10 @@ def telling_line(hit: Hit, n_chars: int) -> NumberedLine:
     return NumberedLine(hit.chunk.start_line + place, _part(hit, lines, place, n_chars))
 
 
-def naming_line(hit: Hit, n_chars: int) -> NumberedLine:
-    """Return the line of a hit where the definition of its name begins, else its best line."""
+def is_head(hit: Hit, line: NumberedLine) -> bool:
+    """Return True for the line at which the definition of the hit's name begins."""
     lines = hit.chunk.text.removesuffix("\n").split("\n")
-    best = min(max(hit.line - hit.chunk.start_line, 0), len(lines) - 1)
-    place = next(_heads(hit, lines), best)
-    return NumberedLine(hit.chunk.start_line + place, _part(hit, lines, place, n_chars))
+    return any(hit.chunk.start_line + place == line.number for place in _heads(hit, lines))
 
 
 def _by_worth(hit: Hit, lines: list[str]) -> Iterator[int]:
