@@ -334,7 +334,7 @@ class Engine(Upkeep, SavedIndex):
         Raises SourceError for what the index has not looked at and for what is no picture, UsageError for a page that
         is not there.
         """
-        from codefathom.project.pictures import picture
+        from codefathom.project.shown_pictures import picture
 
         check_texts(path)
         with reading(self.current.believed(), whole=True) as opened:

@@ -172,6 +172,7 @@ def test_each_route_answers_each_token_as_the_table_says(config: ServerConfig, s
     assert set(routes_in(app.routes)) == set(ROUTES) == set(ROUTE_RULES)
     git(shop, "init")
     commit(shop, "shop/new.py", "def new(): ...\n")
+    commit(shop, "shop/logo.svg", "<svg xmlns='http://www.w3.org/2000/svg' />\n")
     index(shop)
     with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
         manager = {"authorization": "Bearer of-manager"}
