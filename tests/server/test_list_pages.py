@@ -177,10 +177,27 @@ def test_cursors_of_an_agent_lead_to_the_end(address: str, client: httpx.Client,
                 cursor = found[-1].get("next")
         return found
 
-    hits = check_counts(asyncio.run(pages()), "hits", exactly=is_exact)
+    every = asyncio.run(pages())
     over_http = pages_of(client, "/search", {**body, "project_id": "many", "limit": 100})
     own = [("many/" + hit["path"], *place_of(hit)[1:]) for page in over_http for hit in page["hits"]]
-    assert [place_of(hit) for hit in hits] == own
+    if is_exact:
+        assert [place_of(hit) for hit in check_counts(every, "hits")] == own
+        return
+    begin = 0
+    for page in every:
+        end = begin + len(page["hits"])
+        assert [place_of(hit) for hit in page["hits"]] == own[begin:end]
+        begin = int(page["next"].partition(".")[0]) if "next" in page else len(own) - page["left_out"]
+        assert all(is_named(place, page) for place in own[end:begin])
+    assert begin == len(own)
+
+
+def is_named(place: tuple[str, int, int], page: Mapping[str, Any]) -> bool:
+    """Return True if a line of a place stands beside the hits of a page, or in one."""
+    path, start, end = place
+    texts = [item["text"] for item in (*page["hits"], *page.get("also", ())) if item["path"] == path]
+    lines = [int(line.partition(":")[0]) for text in texts for line in text.split("\n")]
+    return any(start <= line <= end for line in lines)
 
 
 @pytest.mark.parametrize("offset", [-1, 10_000_001, "x", 1.5])
