@@ -21,6 +21,9 @@ const AGO: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["minute", 60],
 ];
 
+// What `Intl` says for "now" is an order before a verb: "index now".
+const JUST_NOW: Readonly<Record<string, string>> = { zh: "刚刚" };
+
 // One for all that is shown: making a number format takes longer than a hundred uses of it.
 const formats = new Map<string, Format>();
 
@@ -66,7 +69,7 @@ export function formatOf(language: string): Format {
       for (const [name, seconds] of AGO) {
         if (past >= seconds) return relative.format(-Math.floor(past / seconds), name);
       }
-      return relative.format(-0, "second");
+      return JUST_NOW[language] ?? relative.format(-0, "second");
     },
   };
 }

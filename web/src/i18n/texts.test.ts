@@ -58,5 +58,6 @@ describe("numbers", () => {
     expect(format.ago(1_000, 1_000 + 3 * 3_600)).toBe("3 hours ago");
     expect(format.ago(1_000, 1_001)).toBe("now");
     expect(formatOf("zh").ago(0, 86_400)).toBe("昨天");
+    expect(formatOf("zh").ago(0, 1)).toBe("刚刚");
   });
 });
