@@ -11,7 +11,7 @@ import pytest
 
 from codefathom.cli import main
 from codefathom.engine import Engine
-from codefathom.errors import IndexingError, SettingsError, UsageError
+from codefathom.errors import IndexingError, SettingsError
 from codefathom.fleet.fleet import Fleet
 from codefathom.fleet.readers_file import READERS, reader_rules
 from codefathom.project.location import locate
@@ -201,16 +201,3 @@ def test_without_a_rule_for_him_nobody_reads(team: Fleet) -> None:
     assert repositories(seen_by(team, "ada")) == {"alpha"}
     with pytest.raises(IndexingError, match="you may read none"):
         seen_by(team, "ben")
-
-
-def test_a_cluster_is_for_those_who_read_all(team: Fleet) -> None:
-    write(team, ADA)
-    team.index()
-    sight = sight_of(reader_rules(team.root) or (), frozenset())
-    place = locate(team.root, is_root=True)
-    settings = place.settings._replace(search=place.settings.search._replace(fleet_cluster="127.0.0.1:1"))
-    with (
-        Engine(replace(place, sight=sight, settings=settings)) as engine,
-        pytest.raises(UsageError, match="only those who may read all"),
-    ):
-        engine.search("token")
