@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.many_places import N_FILES, NEEDLE, SHARED, check_counts, lines_with, make_many_places, place_of, walked
-from tests.server.agents import agent
+from tests.server.agents import agent, is_named
 from tests.server.conftest import serving
 from tests.server.test_projects import add, index
 from tests.waiting import LONG_S
@@ -190,14 +190,6 @@ def test_cursors_of_an_agent_lead_to_the_end(address: str, client: httpx.Client,
         begin = int(page["next"].partition(".")[0]) if "next" in page else len(own) - page["left_out"]
         assert all(is_named(place, page) for place in own[end:begin])
     assert begin == len(own)
-
-
-def is_named(place: tuple[str, int, int], page: Mapping[str, Any]) -> bool:
-    """Return True if a line of a place stands beside the hits of a page, or in one."""
-    path, start, end = place
-    texts = [item["text"] for item in (*page["hits"], *page.get("also", ())) if item["path"] == path]
-    lines = [int(line.partition(":")[0]) for text in texts for line in text.split("\n")]
-    return any(start <= line <= end for line in lines)
 
 
 @pytest.mark.parametrize("offset", [-1, 10_000_001, "x", 1.5])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 from tests.fathom import Fathom
-from tests.server.agents import call, post
+from tests.server.agents import call, is_named, post
 from tests.server.conftest import SHOP, serving
 from tests.waiting import LONG_S
 
@@ -214,8 +214,9 @@ def test_what_follows(faces: Faces, run: Callable[..., Ran]) -> None:
     assert everything.code == 0
     assert all(hit["path"] in everything.out for hit in found)
     tool = faces.mcp["search zzqqxx"]["structuredContent"]
-    assert len(tool["hits"]) + tool["left_out"] == len(found)
     assert [hit["path"] for hit in tool["hits"]] == [hit["path"] for hit in found[:3]]
+    named = found[3 : len(found) - tool["left_out"]]
+    assert all(is_named((hit["path"], hit["start_line"], hit["end_line"]), tool) for hit in named)
     # A map is that of the whole project: no hit has drawn anything into it.
     assert run("map", "zzqqxx").out == run("map").out
     text = faces.mcp["map zzqqxx"]["content"][0]["text"]
