@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.documents import png
 from tests.fathom import Fathom
 from tests.server.conftest import Serve
 from tests.waiting import LONG_S
@@ -40,6 +41,7 @@ def team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fleet]:
             f"def call_{name}(user):\n    return refresh_token_{name}(user)\n"
         )
         sources.append(str(tmp_path / name))
+    (tmp_path / "beta" / "logo.png").write_bytes(png(4, 3))
     assert main(["-q", "fleet", "add", "team", *sources]) == 0
     with Fleet.open("team") as fleet:
         fleet.index()
@@ -67,7 +69,9 @@ READING = {
     "/projects": '"status":"indexed"',
     "/files?project_id=team": "beta/code.py",
     "/file-tree?project_id=team": '"name":"beta"',
+    "/file-tree?project_id=team&root_path=beta": '"name":"logo.png"',
     "/file?project_id=team&path=beta/code.py": "refresh_token_beta",
+    "/picture?project_id=team&path=beta/logo.png": "PNG",
     "/symbols?project_id=team": "refresh_token_beta",
     "/symbols?project_id=team&path=beta/code.py": "refresh_token_beta",
     "/related?project_id=team&target=@@refresh_token_beta": "call_beta",
@@ -89,7 +93,14 @@ ASKING: dict[str, dict[str, Any]] = {
     "/projects/team/impact": {"diff": CHANGE},
 }
 # What is about a file of the shard that is gone, or has no place for a sentence.
-WHOLE = ("/file?", "/symbols?project_id=team&path", "/name-at?", "/modules?")
+WHOLE = (
+    "/file?",
+    "/picture?",
+    "/file-tree?project_id=team&root_path",
+    "/symbols?project_id=team&path",
+    "/name-at?",
+    "/modules?",
+)
 
 
 def test_each_route_answers(client: httpx.Client) -> None:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import lru_cache
 from heapq import merge
 from itertools import chain, groupby, islice
+from operator import attrgetter
 from threading import RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -33,7 +34,14 @@ from codefathom.fleet.shard_parts import wrong_ends, wrong_size
 from codefathom.fleet.shards import KEYS_OF_SHARD, SHARDS, older_format
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.import_table import ImportForm
-from codefathom.stores.catalog.records import CheckedText, CompilerUses, Counts, DefinitionPlace, StoredDocument
+from codefathom.stores.catalog.records import (
+    CheckedText,
+    CompilerUses,
+    Counts,
+    DefinitionPlace,
+    RejectedFile,
+    StoredDocument,
+)
 from codefathom.stores.catalog.schema import FORMAT
 from codefathom.stores.conditions import matches, mentions, normalise, record_of
 from codefathom.stores.database import is_marked
@@ -526,6 +534,15 @@ class ShardCatalogs:
     def failures(self) -> list[Failure]:
         """Return the files that could not be indexed."""
         return list(chain.from_iterable(self._all(Catalog.failures)))
+
+    def rejected(self) -> list[RejectedFile]:
+        """See `Catalog`."""
+        return sorted(chain.from_iterable(self._all(Catalog.rejected)), key=attrgetter("path"))
+
+    def is_rejected(self, path: str) -> bool:
+        """See `Catalog`; also of a file whose content another repository has, too."""
+        places = ((self._slots.get(own.partition("/")[0], 0), own) for own in (path, self._manifest.home_of(path)))
+        return any(slot in self.shards and self.catalog(slot).is_rejected(own) for slot, own in places)
 
 
 class ShardSoundness:

@@ -38,10 +38,10 @@ _MOST_FLEETS = 8  # generations of fleets that are open at a time
 _METHODS = frozenset(
     (
         *("chunks_at", "chunks_defining", "chunks_of", "counts", "definitions", "document", "documents"),
-        *("documents_at", "failures", "get_meta", "import_forms", "imports", "imports_of", "keys_of", "kinds_at"),
-        *("languages", "languages_with_uses", "lines", "matching", "n_symbols", "paths", "placed", "references"),
-        *("references_of", "similar_names", "symbols", "symbols_named", "symbols_of", "text", "texts"),
-        "types_named",
+        *("documents_at", "failures", "get_meta", "import_forms", "imports", "imports_of", "is_rejected", "keys_of"),
+        *("kinds_at", "languages", "languages_with_uses", "lines", "matching", "n_symbols", "paths", "placed"),
+        *("references", "references_of", "rejected", "similar_names", "symbols", "symbols_named", "symbols_of", "text"),
+        *("texts", "types_named"),
     )
 )
 
