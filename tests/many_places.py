@@ -78,3 +78,23 @@ def check_counts(pages: list[Mapping[str, Any]], key: str, *, exactly: bool = Tr
 
 def place_of(hit: Mapping[str, Any]) -> tuple[str, int, int]:
     return hit["path"], hit["start_line"], hit["end_line"]
+
+
+def check_pages_of_agent(pages: list[Mapping[str, Any]], own: list[tuple[str, int, int]], *, exactly: bool) -> None:
+    """The pages show or name each place of a list, in its order; each counts what is behind it."""
+    begin = 0
+    for page in pages:
+        end = begin + len(page["hits"])
+        assert [place_of(hit) for hit in page["hits"]] == own[begin:end]
+        begin = int(page["next"].partition(".")[0]) if "next" in page else len(own) - page["left_out"]
+        assert all(is_named(place, page) for place in own[end:begin])
+        assert page["left_out"] == len(own) - begin or (not exactly and page["left_out"] < len(own) - begin)
+    assert begin == len(own)
+
+
+def is_named(place: tuple[str, int, int], page: Mapping[str, Any]) -> bool:
+    """Return True if a line of a place stands beside the hits of a page for an agent, or in one."""
+    path, start, end = place
+    texts = [item["text"] for item in (*page["hits"], *page.get("also", ())) if item["path"] == path]
+    lines = [int(line.partition(":")[0]) for text in texts for line in text.split("\n")]
+    return any(start <= line <= end for line in lines)

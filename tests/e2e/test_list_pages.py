@@ -18,6 +18,7 @@ from tests.many_places import (
     NEEDLE,
     SHARED,
     check_counts,
+    check_pages_of_agent,
     lines_with,
     make_many_places,
     place_of,
@@ -169,9 +170,8 @@ def test_cursors_of_a_search_lead_to_the_end(session: McpSession, project: Path,
     query, mode = QUESTIONS[name]
     asked = {"vector": "semantic", "graph": "auto", "lexical": "hybrid"}.get(mode, mode)
     pages = mcp_pages(session, "search", {"query": query, "mode": asked, "max_tokens": 4_000})
-    hits = check_counts(pages, "hits", exactly=name in EXACT)
     of_command = fathom(project, "search", "--mode", {"semantic": "vector"}.get(asked, asked), "-n", "1000", query)
-    assert [place_of(hit) for hit in hits] == [place_of(hit) for hit in of_command["hits"]]
+    check_pages_of_agent(pages, [place_of(hit) for hit in of_command["hits"]], exactly=name in EXACT)
     assert not pages[-1]["left_out"]
 
 

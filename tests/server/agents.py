@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
@@ -73,11 +73,3 @@ def initialize(server: httpx.Client, token: str = "") -> httpx.Response:
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
     secret = {"authorization": f"Bearer {token}"} if token else {}
     return server.post("/mcp", json=body, headers={**HEADERS, **secret})
-
-
-def is_named(place: tuple[str, int, int], page: Mapping[str, Any]) -> bool:
-    """Return True if a line of a place (path, first and last line) stands beside the hits of a page, or in one."""
-    path, start, end = place
-    texts = [item["text"] for item in (*page["hits"], *page.get("also", ())) if item["path"] == path]
-    lines = [int(line.partition(":")[0]) for text in texts for line in text.split("\n")]
-    return any(start <= line <= end for line in lines)

@@ -11,8 +11,18 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.many_places import N_FILES, NEEDLE, SHARED, check_counts, lines_with, make_many_places, place_of, walked
-from tests.server.agents import agent, is_named
+from tests.many_places import (
+    N_FILES,
+    NEEDLE,
+    SHARED,
+    check_counts,
+    check_pages_of_agent,
+    lines_with,
+    make_many_places,
+    place_of,
+    walked,
+)
+from tests.server.agents import agent
 from tests.server.conftest import serving
 from tests.server.test_projects import add, index
 from tests.waiting import LONG_S
@@ -177,19 +187,9 @@ def test_cursors_of_an_agent_lead_to_the_end(address: str, client: httpx.Client,
                 cursor = found[-1].get("next")
         return found
 
-    every = asyncio.run(pages())
     over_http = pages_of(client, "/search", {**body, "project_id": "many", "limit": 100})
     own = [("many/" + hit["path"], *place_of(hit)[1:]) for page in over_http for hit in page["hits"]]
-    if is_exact:
-        assert [place_of(hit) for hit in check_counts(every, "hits")] == own
-        return
-    begin = 0
-    for page in every:
-        end = begin + len(page["hits"])
-        assert [place_of(hit) for hit in page["hits"]] == own[begin:end]
-        begin = int(page["next"].partition(".")[0]) if "next" in page else len(own) - page["left_out"]
-        assert all(is_named(place, page) for place in own[end:begin])
-    assert begin == len(own)
+    check_pages_of_agent(asyncio.run(pages()), own, exactly=is_exact)
 
 
 @pytest.mark.parametrize("offset", [-1, 10_000_001, "x", 1.5])

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 from tests.fathom import Fathom
-from tests.server.agents import call, is_named, post
+from tests.many_places import is_named
+from tests.server.agents import call, post
 from tests.server.conftest import SHOP, serving
 from tests.waiting import LONG_S
 
