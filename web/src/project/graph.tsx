@@ -3,6 +3,7 @@ import { Button } from "antd";
 import cytoscape, { type Core } from "cytoscape";
 import { useEffect, useRef } from "react";
 import { useTexts } from "../i18n";
+import { useSeen } from "../seen";
 import { showNames } from "./graph-names";
 import { styles } from "./graph-styles";
 import { moduleName } from "./module-name";
@@ -22,15 +23,17 @@ interface GraphProps {
   readonly onChoose: (path: string) => void;
 }
 
-/** The modules as circles and the imports between them as arrows, which can be clicked, dragged and zoomed. */
+/** The modules as circles and the imports between them as arrows, which can be clicked, dragged and zoomed.
+ *
+ * To find a place for each takes a third of a second, so it is done when somebody comes there. */
 export default function Graph({ map, chosen, onChoose }: GraphProps) {
   const t = useTexts(projectText);
-  const place = useRef<HTMLDivElement>(null);
+  const [place, isSeen] = useSeen<HTMLDivElement>();
   const graph = useRef<Core>(undefined);
   const choose = useRef(onChoose);
   choose.current = onChoose;
   useEffect(() => {
-    if (!place.current) return;
+    if (!isSeen || !place.current) return;
     const drawn = drawnIn(place.current, map, (path) => choose.current(path));
     graph.current = drawn;
     const isThemed = new MutationObserver(() => drawn.style(styles()).update());
@@ -42,13 +45,13 @@ export default function Graph({ map, chosen, onChoose }: GraphProps) {
       isSized.disconnect();
       drawn.destroy();
     };
-  }, [map]);
+  }, [map, place, isSeen]);
   useEffect(() => {
     const drawn = graph.current;
     if (!drawn) return;
     mark(drawn, chosen);
     showNames(drawn);
-  }, [map, chosen]);
+  }, [map, chosen, isSeen]);
   const zoom = (factor: number) => {
     const drawn = graph.current;
     const middle = { x: (drawn?.width() ?? 0) / 2, y: (drawn?.height() ?? 0) / 2 };

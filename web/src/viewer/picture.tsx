@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState } from "react";
 import { getPicture, useLoad } from "../api/client";
 import { Loading, Trouble } from "../parts";
+import { useSeen } from "../seen";
 import "./picture.css";
 
 interface PictureProps {
@@ -33,16 +33,7 @@ export function PictureFile({ projectId, path }: { readonly projectId: string; r
 
 /** A picture in a text: it is loaded when it comes into sight, and its words stand where there is none. */
 export function PictureInText({ projectId, path, alt }: PictureProps) {
-  const place = useRef<HTMLSpanElement>(null);
-  const [isSeen, setSeen] = useState(false);
-  useEffect(() => {
-    if (!place.current) return;
-    const observer = new IntersectionObserver(([entry]) => {
-      if (entry?.isIntersecting) setSeen(true);
-    });
-    observer.observe(place.current);
-    return () => observer.disconnect();
-  }, []);
+  const [place, isSeen] = useSeen<HTMLSpanElement>();
   const shown = useLoad(
     (signal) => (isSeen ? getPicture("/picture", { project_id: projectId, path }, signal) : Promise.resolve(undefined)),
     [projectId, path, isSeen],
