@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -89,6 +90,17 @@ def tour(catalog: SearchCatalog) -> tuple[TourStep, ...]:
     return tuple(_steps(catalog))
 
 
+def _folder_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _folders_of(path: str) -> Iterator[str]:
+    """Yield the folders that a file is below, up to the root, ""."""
+    while path:
+        path = _folder_of(path)
+        yield path
+
+
 def _steps(catalog: SearchCatalog) -> Iterator[TourStep]:
     documents = (item for item in catalog.documents() if not is_kept_text(item.path))
     code = {item.path: item for item in documents if item.language in CODE and not stands_aside(item.path)}
@@ -101,7 +113,9 @@ def _steps(catalog: SearchCatalog) -> Iterator[TourStep]:
     links = ReferenceGraph(catalog).links
     central = sorted(code, key=lambda path: (ranks.get(path, len(code)), path))
     entries = [path for path in central if starts_program(path.rpartition("/")[2])]
-    entries.sort(key=lambda path: (path.count("/"), ranks.get(path, len(code)), path))
+    n_below = Counter(folder for path in code for folder in _folders_of(path))
+    # Tools have entries of their own, beside less code.
+    entries.sort(key=lambda path: (-n_below[_folder_of(path)], path.count("/"), ranks.get(path, len(code)), path))
     starts: list[tuple[str, StepReason]] = [
         *((path, "entry") for path in entries),
         *((path, "central") for path in central),

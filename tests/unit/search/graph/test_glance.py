@@ -46,6 +46,16 @@ def test_a_tour_goes_from_the_entry_down_and_then_to_what_nothing_leads_to(tmp_p
     assert (found.purpose, found.purpose_path) == ("A shop that prices orders.", "README.md")
 
 
+def test_a_tour_begins_at_the_entry_beside_most_of_the_code(tmp_path: Path) -> None:
+    own = {f"src/{path}": text for path, text in FILES.items() if path.startswith("shop/")}
+    entry = {"src/shop/__main__.py": "from shop.cart import checkout\n\ncheckout()\n"}
+    _, steps = seen(tmp_path, {**own, **entry, "tools/server.py": "def serve(): ...\n"})
+    assert [(step.path, step.reason) for step in steps if step.reason == "entry"] == [
+        ("src/shop/__main__.py", "entry"),
+        ("tools/server.py", "entry"),
+    ]
+
+
 def test_it_is_bounded_and_files_are_named_by_size(tmp_path: Path) -> None:
     many = {f"part/file{number}.py": f"def part{number}(): ...\n" for number in range(MOST_SIZED_FILES)}
     found, steps = seen(tmp_path, {**many, "large.py": "x = 1\n" * 200})
