@@ -6,6 +6,7 @@ Names that belong to one language stand in its row of `facts/languages.py`; here
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from codefathom.facts.languages import CODE, FILE_ENDINGS, LANGUAGES, PROSE, TEXT, language_of
@@ -30,6 +31,13 @@ _DATA_OF_TESTS = r"(?:^|/)(?:fixtures?|testdata|data|snapshots|__snapshots__|__f
 
 
 @lru_cache(maxsize=16_384)  # a filter asks for each chunk of a file
+def folders_of(path: str) -> Iterator[str]:
+    """Yield all folders around a file, "" as the last."""
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
 def is_test(path: str) -> bool:
     """Return True for files with tests, for their data and for what they share."""
     return re.search(_TEST_PATH, path) is not None or _is_named_as_test(path) or has_tests(path)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codefathom.facts.languages import CODE
-from codefathom.facts.paths import starts_program
+from codefathom.facts.paths import folders_of, starts_program
 from codefathom.search.graph.main_types import stands_aside
 from codefathom.search.graph.project_map import MapSymbol
 from codefathom.search.graph.reference_graph import ReferenceGraph
@@ -90,17 +90,6 @@ def tour(catalog: SearchCatalog) -> tuple[TourStep, ...]:
     return tuple(_steps(catalog))
 
 
-def _folder_of(path: str) -> str:
-    return path.rpartition("/")[0]
-
-
-def _folders_of(path: str) -> Iterator[str]:
-    """Yield the folders that a file is below, up to the root, ""."""
-    while path:
-        path = _folder_of(path)
-        yield path
-
-
 def _steps(catalog: SearchCatalog) -> Iterator[TourStep]:
     documents = (item for item in catalog.documents() if not is_kept_text(item.path))
     code = {item.path: item for item in documents if item.language in CODE and not stands_aside(item.path)}
@@ -113,9 +102,11 @@ def _steps(catalog: SearchCatalog) -> Iterator[TourStep]:
     links = ReferenceGraph(catalog).links
     central = sorted(code, key=lambda path: (ranks.get(path, len(code)), path))
     entries = [path for path in central if starts_program(path.rpartition("/")[2])]
-    n_below = Counter(folder for path in code for folder in _folders_of(path))
+    n_below = Counter(folder for path in code for folder in folders_of(path))
     # Tools have entries of their own, beside less code.
-    entries.sort(key=lambda path: (-n_below[_folder_of(path)], path.count("/"), ranks.get(path, len(code)), path))
+    entries.sort(
+        key=lambda path: (-n_below[path.rpartition("/")[0]], path.count("/"), ranks.get(path, len(code)), path)
+    )
     starts: list[tuple[str, StepReason]] = [
         *((path, "entry") for path in entries),
         *((path, "central") for path in central),

@@ -9,7 +9,7 @@ from functools import cache
 from heapq import merge
 from typing import NamedTuple, Self
 
-from codefathom.facts.paths import may_go_unnamed
+from codefathom.facts.paths import folders_of, may_go_unnamed
 from codefathom.search.graph.exports import DEFAULT, exported_names
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
 from codefathom.search.graph.receivers import Receivers
@@ -528,7 +528,7 @@ class _Scope(NamedTuple):
         """Return the definitions in a file of this name that is one of some documents, or beside or below one."""
         folders = {path.rpartition("/")[0] for path in documents}
         named = self.outer().by(_stem_of).get(stem, NO_DEFINITIONS)
-        near = {path for path in map(str, named.paths) if not folders.isdisjoint(_folders_of(path))}
+        near = {path for path in map(str, named.paths) if not folders.isdisjoint(folders_of(path))}
         return named.of(near, path_of)
 
     def visible(self, container: str) -> Definitions:
@@ -603,13 +603,6 @@ def _stem(path: str) -> str:
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return folder.rpartition("/")[2] if folder and may_go_unnamed(path) else stem
-
-
-def _folders_of(path: str) -> Iterator[str]:
-    """Yield all folders around a file, "" as the last."""
-    while path:
-        path = path.rpartition("/")[0]
-        yield path
 
 
 def _package(path: str) -> str:
