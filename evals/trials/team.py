@@ -121,8 +121,7 @@ class TeamPlay:
                 switch.click()
                 expect(switch).to_be_checked()
                 (self.site.project(project) / "new.py").write_text(f"def since_{project}_is_watched():\n    pass\n")
-                page.goto(f"{self.site.address}/search?q=since_{project}_is_watched")
-                expect(_hits(page).first).to_contain_text("new.py")
+                self._search_until(page, f"since_{project}_is_watched", "new.py")
         with (
             self._client() as maintainer,
             self._step(f"{MAINTAINERS[0]} indexes by HTTP, and changes no other project"),
@@ -135,6 +134,17 @@ class TeamPlay:
             _refused(maintainer.post("/api/projects/depot/index", headers=accept), 404)
             _refused(maintainer.delete("/api/projects/shop"), 403)
             _refused(maintainer.get("/api/tokens"), 403)
+
+    def _search_until(self, page: Page, text: str, path: str) -> None:
+        """Search on the page until a file comes first: a search does not wait for the job that takes it in."""
+        ends = time.monotonic() + LONG_S
+        while True:
+            page.goto(f"{self.site.address}/search?q={text}")
+            expect(_hits(page).first).to_be_visible()
+            first = _hits(page).first.inner_text()
+            if path in "".join(first.split()):
+                return
+            _check(time.monotonic() < ends, f"first is {first!r}, not {path}")
 
     def _make_tokens(self, admin: Page) -> None:
         for reader in self._who("agent"):

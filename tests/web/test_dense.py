@@ -148,6 +148,7 @@ def test_back_brings_the_list_with_its_length_and_place_before_the_server_answer
     page.get_by_role("button", name=re.compile("^And .* more")).click()
     n_hits = len(found(stock, WORDS, limit=50)["hits"])
     expect(hits(page)).to_have_count(n_hits)
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 8})  # things happen in between
     page.locator("main").evaluate("main => { main.scrollTop = 900; }")
     expect(hits(page).nth(12)).to_be_in_viewport()
     page.get_by_role("link", name="Projects").click()

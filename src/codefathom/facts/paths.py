@@ -30,7 +30,6 @@ _LOADED_BEFORE_TESTS = r"^conftest\.py$|^(?:spec|rails|test)_helper\.(?:rb|exs)$
 _DATA_OF_TESTS = r"(?:^|/)(?:fixtures?|testdata|data|snapshots|__snapshots__|__fixtures__|support|samples?)/"
 
 
-@lru_cache(maxsize=16_384)  # a filter asks for each chunk of a file
 def folders_of(path: str) -> Iterator[str]:
     """Yield all folders around a file, "" as the last."""
     while path:
@@ -38,6 +37,7 @@ def folders_of(path: str) -> Iterator[str]:
         yield path
 
 
+@lru_cache(maxsize=16_384)  # a filter asks for each chunk of a file
 def is_test(path: str) -> bool:
     """Return True for files with tests, for their data and for what they share."""
     return re.search(_TEST_PATH, path) is not None or _is_named_as_test(path) or has_tests(path)

@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 from codefathom.errors import SourceError
 from codefathom.facts import reasons as say
 from codefathom.facts.languages import LANGUAGES
+from codefathom.facts.paths import folders_of
 from codefathom.facts.reasons import Note
 from codefathom.source.documents import fingerprint
 from codefathom.source.scip import UTF8, UTF32, Occurrence, ScipDocument, ScipFile
@@ -286,15 +287,9 @@ def _folder_of(file: ScipFile, paths: frozenset[str]) -> str:
     sample = file.paths(_SAMPLE)
     parts = [part for part in unquote(urlsplit(file.root).path).split("/") if part not in ("", ".", "..")]
     folders = ["/".join(parts[start:]) for start in range(len(parts))]
-    here = {folder for path in paths for folder in _folders(path)}
+    here = {folder for path in paths for folder in folders_of(path)}
     choices = ["", *(folder for folder in folders if folder in here)]
     return max(choices, key=lambda folder: sum(_path_in_project(path, folder) in paths for path in sample))
-
-
-def _folders(path: str) -> Iterator[str]:
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path
 
 
 def _path_in_project(path: str, folder: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from codefathom.errors import DamagedError, IndexingError, SourceError, UsageError
 from codefathom.facts import reasons as say
+from codefathom.facts.paths import folders_of
 from codefathom.facts.reasons import Note, from_line
 from codefathom.project.by_head import marked
 from codefathom.project.originals import Lines
@@ -79,7 +80,7 @@ class Files:
         names = [name for name in map(folder_of, folders) if name and not is_glob(name)]
         if not names:
             return
-        here = {folder for document in self._catalog.documents() for folder in _folders_above(document.path)}
+        here = {folder for document in self._catalog.documents() for folder in folders_of(document.path)} - {""}
         lowered = {folder.lower() for folder in here}
         for name in names:
             if name.lower() not in lowered:
@@ -146,13 +147,6 @@ def imports(catalog: Catalog, query: str, path: str) -> list[FoundSymbol]:
 def _import_order(item: FoundSymbol, query: str) -> tuple[bool, bool, str, int]:
     names = (item.symbol.name.lower(), item.symbol.qualified_name.lower())
     return query not in names, not any(name.startswith(query) for name in names), item.path, item.symbol.name_line
-
-
-def _folders_above(path: str) -> Iterator[str]:
-    folder = path.rpartition("/")[0]
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]
 
 
 def _top_folders(folders: Collection[str]) -> str:

@@ -15,6 +15,7 @@ from codefathom.facts.languages import CODE, FILE_ENDINGS, LANGUAGES, TABLE
 from codefathom.facts.paths import (
     LOCK_FILES,
     describes_package,
+    folders_of,
     has_tests,
     is_declaration,
     is_header,
@@ -114,6 +115,12 @@ SOURCES = Path(codefathom.__file__).parent
 def test_tests_are_known_by_the_customs_of_their_language(path: str, is_a_test: bool, has_own: bool) -> None:
     assert (is_test(path), has_tests(path)) == (is_a_test, has_own)
     assert matches(Filter("is_test", "eq", True), {"path": path}) == is_a_test
+
+
+def test_the_folders_of_a_file_are_the_same_each_time() -> None:
+    for _ in range(2):
+        assert list(folders_of("a/b/c.py")) == ["a/b", "a", ""]
+    assert list(folders_of("c.py")) == [""]
 
 
 def test_a_file_with_tests_is_a_test_in_every_language() -> None:

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useCallback, useLayoutEffect, useRef, useState } from "react";
 import { useLocation, useNavigationType } from "react-router";
 
 const FIRST = 20;
@@ -32,7 +32,8 @@ export function useKeptPlace(isThere: boolean): void {
   const { key } = useLocation();
   const isBack = useNavigationType() === "POP";
   const shown = useRef(key);
-  useEffect(() => {
+  // The list that leaves makes the page short, which is a scroll, too: it is no longer listened to then.
+  useLayoutEffect(() => {
     const page = document.getElementById("content");
     const onScroll = () => page && put(tops, shown.current, page.scrollTop);
     page?.addEventListener("scroll", onScroll, { passive: true });
