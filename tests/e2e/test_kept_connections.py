@@ -8,10 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.counted import counting, grow_older, two_projects
+from tests.counted import counting, grow_older, n_calls_of, two_projects
 
 from codefathom import Engine
 from codefathom.errors import UsageError
+from codefathom.search.graph.import_links import ImportLinks
+from codefathom.search.graph.reference_graph import ReferenceGraph
+from codefathom.search.graph.resolve import Resolver
 from codefathom.stores import kept_file
 from codefathom.stores.catalog.catalog import Catalog
 
@@ -235,3 +238,50 @@ def test_impact_and_the_card_of_a_name_use_what_earlier_questions_have_read(
         for method in ("references", "references_of", "symbols_named"):
             monkeypatch.setattr(Catalog, method, lambda *_: pytest.fail("the catalogue is read once more"))
         assert ask(engine) == first
+
+
+@pytest.mark.parametrize("change", ["come", "gone", "definition"])
+def test_a_change_resolves_the_imports_that_it_concerns(
+    tmp_path_factory: pytest.TempPathFactory, own_folders: None, change: str
+) -> None:
+    def write_some(folder: Path, n_files: int) -> None:
+        write_many(folder, n_files)
+        for number in range(n_files):
+            write(folder, f"java/own/Class{number}.java", f"package own;\nimport own.Part{number};\nclass Whole {{}}\n")
+
+    def n_resolved(folder: Path) -> int:
+        with Engine.open(folder) as engine:
+            engine.index()
+            assert ReferenceGraph(engine.opened.catalog).links.sources("many/file0.py")
+            if change == "come":
+                write(folder, "aside/later.py", "def later():\n    return 1\n")
+                write(folder, "aside/caller.py", "from aside.later import later\n")
+            elif change == "gone":
+                (folder / "many/file1.py").unlink()
+            else:
+                write(folder, "java/own/Class0.java", "package own;\nimport own.Part0;\nclass Part1 {}\n")
+            engine.index()
+            links: list[ImportLinks] = []
+            n_calls = n_calls_of(Resolver.resolve, lambda: links.append(ReferenceGraph(engine.opened.catalog).links))
+            assert bool(links[0].sources("aside/later.py")) == (change == "come")
+            assert bool(links[0].sources("java/own/Class0.java")) == (change == "definition")
+            assert bool(links[0].sources("many/file1.py")) != (change == "gone")
+            return n_calls
+
+    few, many = map(n_resolved, two_projects(tmp_path_factory, (FEW, MANY), write_some, lambda folder: None))
+    assert 0 < few == many < FEW
+
+
+def test_an_import_means_a_name_when_one_file_less_defines_it(root: Path) -> None:
+    for number in range(4):
+        write(root, f"java/own/Class{number}.java", "package own;\nclass Part {}\n")
+    write(root, "java/own/User.java", "package own;\nimport own.Part;\nclass User {}\n")
+    with Engine.open(root) as engine:
+        engine.index()
+        assert not ReferenceGraph(engine.opened.catalog).links.sources("java/own/Class0.java")
+        (root / "java/own/Class3.java").unlink()
+        engine.index()
+        assert ReferenceGraph(engine.opened.catalog).links.sources("java/own/Class0.java") == {"java/own/User.java"}
+        write(root, "java/own/Class4.java", "package own;\nclass Part {}\n")
+        engine.index()
+        assert not ReferenceGraph(engine.opened.catalog).links.sources("java/own/Class0.java")

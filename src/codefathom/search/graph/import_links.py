@@ -1,7 +1,9 @@
 """The documents that the imports of a project mean, by document: made once, and brought up to date with what changes.
 
-A text that has changed changes its own links. The links of other documents depend on the paths of the project, on its
-manifests, and in some languages on the definitions: where one of these has changed, all of them are made again.
+A text that has changed changes its own links. Those of other documents depend on the paths of the project, in some
+languages on the definitions, and on manifests. When a document has come, or a definition, the imports whose text could
+mean it are resolved again; when one has gone, those that led to it. After a change of a manifest, or when a file comes
+or goes that imports do not name, all links are made again.
 """
 
 from __future__ import annotations
@@ -10,24 +12,55 @@ import json
 import struct
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from codefathom.search.graph.resolve import family
+from codefathom.search.graph.import_texts import can_tell
 from codefathom.search.graph.workspaces import is_manifest
+from codefathom.stores.catalog.import_table import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
 
 if TYPE_CHECKING:
     from codefathom.stores.kept_file import KeptFile
 
-_VERSION = 1  # of the packed form
+_VERSION = 2  # of the packed form
 _MOST_BEHIND = 20  # generations, after which the file is written again
+_MOST_CHANGED = 1_000  # documents with other links than in the file, after which it is written again
+_MOST_WRITTEN = 2_000  # documents, after which all links are made again
 _LENGTH = struct.Struct("<q")
 _Targets = Mapping[str, tuple[str, ...]]  # the documents that an import means, by its name
 _Lists = Sequence["array[int]"]
-_Resolve = Callable[[str, str], tuple[str, ...]]
+
+
+class LinksMaker(Protocol):
+    """What finds the links of a catalogue as it is now."""
+
+    @property
+    def language_of(self) -> Mapping[str, str]:
+        """The language of each document by its path."""
+        ...
+
+    @property
+    def crowded(self) -> AbstractSet[str]:
+        """Names with too many definitions for an import to mean them, as far as this maker has met any."""
+        ...
+
+    def documents_of(self, name: str, path: str) -> tuple[str, ...]:
+        """Return the documents that an import of this name means in the document `path`."""
+        ...
+
+    def depends_on_definitions(self, language: str) -> bool:
+        """Return True for a language whose imports can mean definitions of others, whatever their files are called."""
+        ...
+
+    def forms_leading_to(self, paths: Collection[str], names: AbstractSet[str]) -> Collection[ImportForm]:
+        """Return the imports that can mean one of some documents by its path, or a definition by its name."""
+        ...
 
 
 class LinksState(NamedTuple):
@@ -42,14 +75,23 @@ class ImportLinks:
 
     def __init__(
         self,
-        generation: int,
+        state: LinksState,
         base: PackedLinks,
         changed: Mapping[str, _Targets] = MappingProxyType({}),
+        languages: Mapping[str, str] | None = None,
+        crowded: AbstractSet[str] = frozenset(),
     ) -> None:
-        """`changed` are the documents that have other links now than in `base`."""
-        self.generation = generation
+        """`changed` are the documents that have other links now than in `base`; `languages` those of all, if others."""
+        self.state = state
         self.base = base
         self.changed = changed
+        self.crowded = base.crowded | crowded
+        self._languages = languages
+
+    @property
+    def languages(self) -> Mapping[str, str]:
+        """The language of each document by its path."""
+        return self.base.languages if self._languages is None else self._languages
 
     def targets(self, path: str) -> _Targets:
         """Return the documents that each import of a document means, by its name."""
@@ -64,23 +106,39 @@ class ImportLinks:
 
     def merged(self) -> PackedLinks:
         """Return all links as one table."""
-        state = self.base.state._replace(generation=self.generation)
-        return PackedLinks.of(state, {path: self.targets(path) for path in self.base.paths})
+        links = {path: self.targets(path) for path in self.languages}
+        return PackedLinks.of(self.state, links, self.languages, self.crowded)
+
+
+class _Words(NamedTuple):
+    """The words of packed links, to which their numbers lead."""
+
+    paths: Sequence[str]  # in order
+    names: Sequence[str]  # of imports
+    languages: Sequence[str]
+    crowded: Sequence[str]
 
 
 class PackedLinks:
     """Links as numbers: of each document those of its imports, of each import those of its targets, and back."""
 
-    def __init__(self, state: LinksState, paths: Sequence[str], names: Sequence[str], lists: _Lists) -> None:
-        """Take sorted paths, the names of imports, and the six lists that `of` makes."""
+    def __init__(self, state: LinksState, words: _Words, lists: _Lists) -> None:
+        """Take the seven lists that `of` makes."""
         self.state = state
-        self.paths = paths
-        self.names = names
+        self.words = words
         self.lists = lists
+        self.paths, self.names, _, crowded = words
+        self.crowded = frozenset(crowded)
 
     @classmethod
-    def of(cls, state: LinksState, links: Mapping[str, _Targets]) -> PackedLinks:
-        """Return the table of the links of all documents."""
+    def of(
+        cls,
+        state: LinksState,
+        links: Mapping[str, _Targets],
+        languages: Mapping[str, str],
+        crowded: Iterable[str],
+    ) -> PackedLinks:
+        """Return the table of the links of all documents; see `LinksMaker` for the others."""
         paths = sorted(links)
         number = {path: place for place, path in enumerate(paths)}
         names: dict[str, int] = {}
@@ -98,7 +156,15 @@ class PackedLinks:
         for own in sources:
             all_sources.extend(sorted(own))
             source_ends.append(len(all_sources))
-        return cls(state, paths, list(names), (firsts, own_names, ends, targets, source_ends, all_sources))
+        kinds = {language: place for place, language in enumerate(sorted(set(languages.values())))}
+        own_kinds = array("I", (kinds[languages[path]] for path in paths))
+        lists = (firsts, own_names, ends, targets, source_ends, all_sources, own_kinds)
+        return cls(state, _Words(paths, list(names), list(kinds), sorted(crowded)), lists)
+
+    @cached_property
+    def languages(self) -> Mapping[str, str]:
+        """The language of each document by its path."""
+        return {path: self.words.languages[kind] for path, kind in zip(self.paths, self.lists[-1], strict=True)}
 
     def targets(self, path: str) -> _Targets:
         """Return the documents that each import of a document means, by its name."""
@@ -116,25 +182,25 @@ class PackedLinks:
     def sources(self, path: str) -> set[str]:
         """Return the documents with an import that means a document."""
         place = self._place(path)
-        *_, ends, sources = self.lists
+        *_, ends, sources, _kinds = self.lists
         return set() if place is None else {self.paths[one] for one in sources[ends[place] : ends[place + 1]]}
 
     def packed(self) -> list[bytes]:
         """Return the table as bytes."""
         lengths = [len(numbers) for numbers in self.lists]
-        head = json.dumps([*self.state, self.paths, self.names, lengths], separators=(",", ":")).encode()
+        head = json.dumps([self.state, self.words, lengths], separators=(",", ":")).encode()
         return [_LENGTH.pack(len(head)), head, *(numbers.tobytes() for numbers in self.lists)]
 
     @classmethod
     def unpacked(cls, data: memoryview) -> PackedLinks:
         """Return the table of bytes that `packed` has made on a machine of this kind."""
         (length,) = _LENGTH.unpack_from(data)
-        generation, documents, paths, names, lengths = json.loads(bytes(data[_LENGTH.size : _LENGTH.size + length]))
+        state, words, lengths = json.loads(bytes(data[_LENGTH.size : _LENGTH.size + length]))
         numbers, lists, start = array("I", bytes(data[_LENGTH.size + length :])), [], 0
         for n in lengths:
             lists.append(numbers[start : start + n])
             start += n
-        return cls(LinksState(generation, documents), paths, names, lists)
+        return cls(LinksState(*state), _Words(*words), lists)
 
     def _place(self, path: str) -> int | None:
         place = bisect_left(self.paths, path)
@@ -148,49 +214,96 @@ class KeptLinks:
         self.links = links
 
 
-def links_at_hand(
-    catalog: SearchCatalog,
-    before: KeptLinks | None,
-    languages: Mapping[str, str],
-    resolve: _Resolve,
-    named: Collection[str],
-) -> KeptLinks:
-    """Return the links of a catalogue as it is now, where few are to be made: those of documents that have changed.
-
-    In these families of languages the links of a document depend on the definitions of others.
-    """
+def links_at_hand(catalog: SearchCatalog, before: KeptLinks | None, maker: LinksMaker) -> KeptLinks:
+    """Return the links of a catalogue as it is now, where those that may have changed can be told from the others."""
     file = catalog.beside("links", _VERSION)
-    generation = catalog.generation
+    state = LinksState(catalog.generation, _digest(maker.language_of))
     earlier = before.links if before is not None else None
     if earlier is None and (stored := file.load()) is not None:
         base = PackedLinks.unpacked(stored.content)
-        earlier = ImportLinks(base.state.generation, base)
-    if earlier is None or earlier.base.state.documents != _digest(languages):
+        earlier = ImportLinks(base.state, base)
+    if earlier is None:
         return KeptLinks(None)
-    written = catalog.paths_since(earlier.generation)
-    if any(is_manifest(path) or family(languages.get(path, "")) in named for path in written):
+    change = _Change.since(earlier, state, catalog, maker.language_of)
+    if not change.can_be_followed:
         return KeptLinks(None)
-    own = {path: {item.name: resolve(item.name, path) for item in catalog.imports_of(path)} for path in written}
-    links = ImportLinks(generation, earlier.base, {**earlier.changed, **own})
-    if generation - links.base.state.generation <= _MOST_BEHIND:
+    links = _followed(earlier, change, state, catalog, maker)
+    if state.generation - links.base.state.generation <= _MOST_BEHIND and len(links.changed) <= _MOST_CHANGED:
         return KeptLinks(links)
     return KeptLinks(_stored(links.merged(), file))
 
 
-def all_links(catalog: SearchCatalog, languages: Mapping[str, str], resolve: _Resolve) -> ImportLinks:
+class _Change(NamedTuple):
+    """The documents that have changed between two states. One that has another language now has gone and come."""
+
+    written: frozenset[str]
+    come: frozenset[str]
+    gone: frozenset[str]
+
+    @classmethod
+    def since(
+        cls, earlier: ImportLinks, state: LinksState, catalog: SearchCatalog, languages: Mapping[str, str]
+    ) -> _Change:
+        """Return what has changed since some links."""
+        written = frozenset(catalog.paths_since(earlier.state.generation))
+        if state.documents == earlier.state.documents:
+            return cls(written, frozenset(), frozenset())
+        before = earlier.languages
+        come = frozenset(path for path, language in languages.items() if before.get(path) != language)
+        gone = frozenset(path for path, language in before.items() if languages.get(path) != language)
+        return cls(written | come, come, gone)
+
+    @property
+    def can_be_followed(self) -> bool:
+        """True where it can be told which imports the change concerns."""
+        if len(self.written) + len(self.gone) > _MOST_WRITTEN:
+            return False
+        return not any(map(is_manifest, self.written | self.gone)) and all(map(can_tell, self.come | self.gone))
+
+
+def _followed(
+    earlier: ImportLinks, change: _Change, state: LinksState, catalog: SearchCatalog, maker: LinksMaker
+) -> ImportLinks:
+    """Return the links after a change, with those resolved again that it concerns."""
+    languages = maker.language_of
+    defining = {path for path in change.written if maker.depends_on_definitions(languages.get(path, ""))}
+    left = {path for path in change.gone if maker.depends_on_definitions(earlier.languages[path])}
+    names = {symbol.name for path in defining for symbol in catalog.symbols_of(path)}
+    # Where too many files define a name, no import means them, until one less does.
+    names |= earlier.crowded if defining or left else set()
+    again: dict[str, set[str]] = defaultdict(set)
+    forms = maker.forms_leading_to(change.come, names) if change.come or names else ()
+    for path, item in catalog.imports(forms) if forms else ():
+        again[path].add(item.name)
+    for path in change.gone | defining:
+        for source in earlier.sources(path):
+            again[source].update(name for name, targets in earlier.targets(source).items() if path in targets)
+    changed = {**earlier.changed, **{path: {} for path in change.gone}}
+    for path in change.written:
+        own = {item.name for item in catalog.imports_of(path)}
+        changed[path] = {name: maker.documents_of(name, path) for name in own}
+    for path in again.keys() - change.written - change.gone:
+        targets = earlier.targets(path)
+        now = {**targets, **{name: maker.documents_of(name, path) for name in again[path]}}
+        if now != targets:
+            changed[path] = now
+    return ImportLinks(state, earlier.base, changed, languages, earlier.crowded | maker.crowded)
+
+
+def all_links(catalog: SearchCatalog, maker: LinksMaker) -> ImportLinks:
     """Return the links of a catalogue as it is now, all of them made anew."""
-    file = catalog.beside("links", _VERSION)
+    file, languages = catalog.beside("links", _VERSION), maker.language_of
     state = LinksState(catalog.generation, _digest(languages))
     by_path: dict[str, dict[str, tuple[str, ...]]] = {path: {} for path in languages}
     for path, reference in catalog.imports():
         if path in by_path and reference.name not in by_path[path]:
-            by_path[path][reference.name] = resolve(reference.name, path)
-    return _stored(PackedLinks.of(state, by_path), file)
+            by_path[path][reference.name] = maker.documents_of(reference.name, path)
+    return _stored(PackedLinks.of(state, by_path, languages, maker.crowded), file)
 
 
 def _stored(base: PackedLinks, file: KeptFile) -> ImportLinks:
     file.save(base.packed())
-    return ImportLinks(base.state.generation, base)
+    return ImportLinks(base.state, base)
 
 
 def _digest(languages: Mapping[str, str]) -> str:

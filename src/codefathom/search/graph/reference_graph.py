@@ -28,6 +28,7 @@ from codefathom.types import FoundSymbol, Reference, Symbol
 MAX_DEFINING_FILES = 3
 # In these languages an import names a definition, whose file may be called anything.
 NAMED_IMPORTS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "php", "elixir"})
+_NAMED_FAMILIES = frozenset(map(family, NAMED_IMPORTS))
 _MOST_MANIFEST_LINES = 10_000
 _MANIFESTS_AT_ONCE = 64
 _FEW_IMPORTS = 200  # are resolved in the time in which all links are read
@@ -175,6 +176,7 @@ class ReferenceGraph:
         self._defined: dict[str, Sequence[FoundSymbol]] = {}
         self._definitions: dict[tuple[str, str], Definitions] = {}
         self._defining: dict[tuple[str, str], Sequence[str]] = {}
+        self._crowded: set[str] = set()  # names that too many files define for an import to mean them
         self._n_resolved = 0
         self._means: dict[str, Mapping[str, tuple[str, ...]]] = {}  # by document: what its imports mean
         self._resolve = cache(self._known_documents)
@@ -264,8 +266,7 @@ class ReferenceGraph:
         kept = self.catalog.kept(_kept_links)
         if kept.links is not None:
             return kept.links
-        maker = ReferenceGraph(self.catalog)
-        links = all_links(self.catalog, maker.resolver.language_of, maker._find_documents)
+        links = all_links(self.catalog, _OwnLinks(self.catalog))
         if not self.catalog.has_left_out:
             kept.links = links
         return links
@@ -374,10 +375,11 @@ class ReferenceGraph:
             return ()
         key = dotted, family(self.resolver.language_of.get(path, ""))
         if key not in self._defining:
-            paths = {
-                item.path for item in self.definitions(dotted.rpartition(".")[2], key[1]).items if _is_in(item, dotted)
-            }
+            last = dotted.rpartition(".")[2]
+            paths = {item.path for item in self.definitions(last, key[1]).items if _is_in(item, dotted)}
             self._defining[key] = sorted(paths) if len(paths) <= MAX_DEFINING_FILES else ()
+            if len(paths) > MAX_DEFINING_FILES:
+                self._crowded.add(last)
         return self._defining[key]
 
     def references_of(self, path: str) -> Sequence[Reference]:
@@ -389,6 +391,29 @@ class ReferenceGraph:
     def unseen_languages(self) -> list[str]:
         """Return the languages of code in the project of which no use was seen in any file."""
         return self.catalog.kept(_unseen_languages)
+
+
+class _OwnLinks:
+    """See `LinksMaker`: what imports mean as our parser sees it."""
+
+    def __init__(self, catalog: SearchCatalog) -> None:
+        self._graph = ReferenceGraph(catalog)
+        self.language_of = self._graph.resolver.language_of
+        self.crowded = self._graph._crowded
+        self.documents_of = self._graph._find_documents
+
+    def depends_on_definitions(self, language: str) -> bool:
+        """See `LinksMaker`."""
+        return family(language) in _NAMED_FAMILIES
+
+    def forms_leading_to(self, paths: Collection[str], names: AbstractSet[str]) -> Collection[ImportForm]:
+        """See `LinksMaker`."""
+        graph = self._graph
+        forms = graph._import_texts.leading_to(paths, names)
+        silent = {family(self.language_of[path]) for path in paths if graph.resolver.is_meant_silently(path)}
+        if not silent:
+            return forms
+        return {*forms, *(form for form in graph.catalog.import_forms() if family(form.language) in silent)}
 
 
 @lru_cache(10_000)
@@ -416,9 +441,7 @@ def import_texts(catalog: SearchCatalog, _: ImportTexts | None) -> ImportTexts:
 
 
 def _kept_links(catalog: SearchCatalog, before: KeptLinks | None) -> KeptLinks:
-    maker = ReferenceGraph(catalog)
-    languages = maker.resolver.language_of
-    return links_at_hand(catalog, before, languages, maker._find_documents, frozenset(map(family, NAMED_IMPORTS)))
+    return links_at_hand(catalog, before, _OwnLinks(catalog))
 
 
 def _type_words(catalog: SearchCatalog, before: TypeWords | None) -> TypeWords:
