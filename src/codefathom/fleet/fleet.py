@@ -11,25 +11,25 @@ from codefathom.config.settings import Settings
 from codefathom.errors import UsageError
 from codefathom.fleet.cluster.cluster_maker import ClusterMaker
 from codefathom.fleet.cluster.ray_cluster import RayCluster
-from codefathom.fleet.fleet_clones import CLONES
 from codefathom.fleet.fleet_list import FleetList, NamedFleet
 from codefathom.fleet.fleet_place import place_of_fleet, store_to_write
 from codefathom.fleet.fleet_run import FleetReport, FleetRun
-from codefathom.fleet.manifest import Manifest, Repository, Shard
-from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
+from codefathom.fleet.manifest import CLONES, Manifest, Repository, Shard
+from codefathom.fleet.reader_lists import HOST_READERS, HostCount, host_counts, problem_of_list
+from codefathom.fleet.readers_file import classes_of, fleet_readers, mixed_slots, reader_rules
 from codefathom.fleet.remote_sources import RemoteSources
 from codefathom.fleet.shard_parts import wrong_content
 from codefathom.fleet.shard_stores import open_store
 from codefathom.fleet.shards import SHARDS, LocalMaker, ShardMaker, forget, older_format
 from codefathom.fleet.sources import checked_source
 from codefathom.project.location import Location, locate
-from codefathom.project.repository_sight import ReaderRule
+from codefathom.project.repository_sight import ReaderRule, readers_of
 from codefathom.stores.folder import Folder
 from codefathom.stores.lock import WriterLock
 from codefathom.types import Failure, Progress
 
 _SETTINGS = "fathom.toml"
-_OWN = (SHARDS, "words", CLONES)
+_OWN = (SHARDS, "words", CLONES, HOST_READERS)
 
 
 class FleetStatus(NamedTuple):
@@ -49,6 +49,8 @@ class FleetStatus(NamedTuple):
     rules: tuple[ReaderRule, ...] | None = None  # who may read which repository; None: all may read all
     old: tuple[tuple[Shard, int], ...] = ()  # shards that an older fathom has written, with their format
     mixed: tuple[Shard, ...] = ()  # shards that hold repositories of different readers since the rules have changed
+    hosts: tuple[HostCount, ...] = ()  # that say who may read their repositories
+    unsure: tuple[Failure, ...] = ()  # repositories whose host did not say so, or not lately
 
     @property
     def n_lines(self) -> int:
@@ -138,7 +140,7 @@ class Fleet:
         manifest = self._manifest
         total, distinct = manifest.n_contents()
         rules, repositories = reader_rules(self.root), manifest.repositories()
-        mixed = mixed_slots(repositories, classes_of(rules, repositories))
+        mixed = mixed_slots(repositories, classes_of(rules, repositories, self.root))
         return FleetStatus(
             self.name,
             self.root,
@@ -154,7 +156,22 @@ class Fleet:
             rules,
             tuple((item, version) for item in manifest.shards() if (version := older_format(item, self.root))),
             tuple(shard for shard in manifest.shards() if shard.slot in mixed),
+            *self._of_hosts(rules, repositories),
         )
+
+    def _of_hosts(
+        self, rules: tuple[ReaderRule, ...] | None, repositories: Sequence[Repository]
+    ) -> tuple[tuple[HostCount, ...], tuple[Failure, ...]]:
+        readers = fleet_readers(self.root)
+        if readers is None or not readers.hosts:
+            return (), ()
+        unsure = []
+        for item in repositories:
+            if (clone := item.clone_in(self.root)) and not item.is_branch:
+                is_for_nobody = readers_of(rules or (), item.name, clone) == frozenset()
+                problem = problem_of_list(self.root, readers.hosts, clone, is_for_nobody=is_for_nobody)
+                unsure += [Failure(item.name, problem)] if problem else []
+        return tuple(host_counts(self.root, readers.hosts)), tuple(unsure)
 
     def verify(self) -> tuple[Failure, ...]:
         """Compare all bytes of all shards with what was written, and return the shards that differ, with the reason."""
