@@ -97,7 +97,7 @@ _ALLOWED = {
 _PEOPLE = {
     "github": r"/repos/(?P<path>[^/]+/[^/]+)/(?P<what>collaborators)",
     "gitlab": r"/projects/(?P<path>[^/]+)/(?P<what>members/all)",
-    "gitea": r"/repos/(?P<path>[^/]+/[^/]+)/(?P<what>collaborators|teams)|/teams/(?P<team>\d+)/members",
+    "gitea": r"(?:/repos/(?P<path>[^/]+/[^/]+)/(?P<what>collaborators|teams)|/teams/(?P<team>\d+)/members)",
 }
 
 
@@ -159,7 +159,7 @@ class HostRequest(GitRequest):
 
     def _list_people(self, form: re.Match[str], query: dict[str, str], *, is_known: bool) -> None:
         host, what = self.host, form["what"]
-        number = int(form["team"] or 0) // 10 if host.kind == "gitea" else 0
+        number = int(form.groupdict().get("team") or 0) // 10
         item = next(
             (
                 each
