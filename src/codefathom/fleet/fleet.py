@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import closing, suppress
 from typing import NamedTuple, Self
 
@@ -15,15 +15,28 @@ from codefathom.fleet.fleet_list import FleetList, NamedFleet
 from codefathom.fleet.fleet_place import place_of_fleet, store_to_write
 from codefathom.fleet.fleet_run import FleetReport, FleetRun
 from codefathom.fleet.manifest import CLONES, Manifest, Repository, Shard
-from codefathom.fleet.reader_lists import HOST_READERS, HostCount, host_counts, problem_of_list
-from codefathom.fleet.readers_file import classes_of, fleet_readers, mixed_slots, reader_rules
+from codefathom.fleet.reader_lists import (
+    HOST_READERS,
+    HostCount,
+    ReaderHost,
+    host_counts,
+    problem_of_list,
+    read_lists,
+)
+from codefathom.fleet.readers_file import (
+    classes_of,
+    fleet_readers,
+    mixed_slots,
+    reader_rules,
+    readers_by_repository,
+)
 from codefathom.fleet.remote_sources import RemoteSources
 from codefathom.fleet.shard_parts import wrong_content
 from codefathom.fleet.shard_stores import open_store
 from codefathom.fleet.shards import SHARDS, LocalMaker, ShardMaker, forget, older_format
 from codefathom.fleet.sources import checked_source
 from codefathom.project.location import Location, locate
-from codefathom.project.repository_sight import ReaderRule, readers_of
+from codefathom.project.repository_sight import ReaderRule
 from codefathom.stores.folder import Folder
 from codefathom.stores.lock import WriterLock
 from codefathom.types import Failure, Progress
@@ -49,6 +62,7 @@ class FleetStatus(NamedTuple):
     rules: tuple[ReaderRule, ...] | None = None  # who may read which repository; None: all may read all
     old: tuple[tuple[Shard, int], ...] = ()  # shards that an older fathom has written, with their format
     mixed: tuple[Shard, ...] = ()  # shards that hold repositories of different readers since the rules have changed
+    n_closed: int = 0  # repositories that not everybody may read
     hosts: tuple[HostCount, ...] = ()  # that say who may read their repositories
     unsure: tuple[Failure, ...] = ()  # repositories whose host did not say so, or not lately
 
@@ -140,7 +154,10 @@ class Fleet:
         manifest = self._manifest
         total, distinct = manifest.n_contents()
         rules, repositories = reader_rules(self.root), manifest.repositories()
+        readers = readers_by_repository(rules, repositories, self.root)
         mixed = mixed_slots(repositories, classes_of(rules, repositories, self.root))
+        own = fleet_readers(self.root)
+        hosts = own.hosts if own is not None else ()
         return FleetStatus(
             self.name,
             self.root,
@@ -156,22 +173,27 @@ class Fleet:
             rules,
             tuple((item, version) for item in manifest.shards() if (version := older_format(item, self.root))),
             tuple(shard for shard in manifest.shards() if shard.slot in mixed),
-            *self._of_hosts(rules, repositories),
+            sum(item is not None for item in readers.values()),
+            tuple(host_counts(self.root, hosts)),
+            tuple(
+                self._unsure(
+                    hosts,
+                    repositories,
+                    {number for number, names in readers.items() if names is not None and not names},
+                )
+            ),
         )
 
-    def _of_hosts(
-        self, rules: tuple[ReaderRule, ...] | None, repositories: Sequence[Repository]
-    ) -> tuple[tuple[HostCount, ...], tuple[Failure, ...]]:
-        readers = fleet_readers(self.root)
-        if readers is None or not readers.hosts:
-            return (), ()
-        unsure = []
-        for item in repositories:
+    def _unsure(
+        self, hosts: Sequence[ReaderHost], repositories: Sequence[Repository], nobodys: Container[int]
+    ) -> Iterator[Failure]:
+        """Yield the clones whose hosts did not say who may read them; `nobodys` nobody but administrators reads."""
+        lists = read_lists(self.root) if hosts else {}
+        for item in repositories if hosts else ():
             if (clone := item.clone_in(self.root)) and not item.is_branch:
-                is_for_nobody = readers_of(rules or (), item.name, clone) == frozenset()
-                problem = problem_of_list(self.root, readers.hosts, clone, is_for_nobody=is_for_nobody)
-                unsure += [Failure(item.name, problem)] if problem else []
-        return tuple(host_counts(self.root, readers.hosts)), tuple(unsure)
+                problem = problem_of_list(lists.get(clone), hosts, is_for_nobody=item.id in nobodys)
+                if problem:
+                    yield Failure(item.name, problem)
 
     def verify(self) -> tuple[Failure, ...]:
         """Compare all bytes of all shards with what was written, and return the shards that differ, with the reason."""

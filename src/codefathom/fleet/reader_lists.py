@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from math import isfinite
 from typing import Any, NamedTuple
 
 from codefathom.errors import IndexingError, SettingsError, UnwritableError
@@ -84,12 +85,7 @@ def rules_of_lists(root: str, hosts: tuple[ReaderHost, ...], now: float | None =
     if not hosts:
         return ()
     moment, file = time.time() if now is None else now, Folder(root).file(HOST_READERS)
-    hours = {host.name: host.hours for host in hosts}
-    clones: dict[frozenset[str], list[str]] = {}
-    for clone, answer, readers in _readers(file, file.stamp(), hosts):
-        if readers and answer.counts(moment, hours[answer.host]):
-            clones.setdefault(readers, []).append(clone)
-    rules = (ReaderRule((), readers, frozenset(names)) for readers, names in clones.items())
+    rules = [group.rule(moment) for group in _groups(file, file.stamp(), hosts)]
     return (*rules, ReaderRule((), frozenset(), frozenset([EVERYBODY])))
 
 
@@ -111,13 +107,13 @@ def host_counts(root: str, hosts: Sequence[ReaderHost]) -> Iterator[HostCount]:
 
 
 def problem_of_list(
-    root: str, hosts: Sequence[ReaderHost], clone: str, *, is_for_nobody: bool, now: float | None = None
+    item: ReaderList | None, hosts: Sequence[ReaderHost], *, is_for_nobody: bool, now: float | None = None
 ) -> str:
-    """Return what is wrong with the list of a clone, "" for nothing. Raises SettingsError.
+    """Return what is wrong with the list of a clone, "" for nothing.
 
     With `is_for_nobody` there is no rule, either, that lets somebody read it.
     """
-    item, closed = read_lists(root).get(clone), "so that only administrators may read it"
+    closed = "so that only administrators may read it"
     hours = next((host.hours for host in hosts if item is not None and host.name == item.host), 0.0)
     if item is None or not hours or not (item.is_open or item.logins is not None):
         why = item.problem if item is not None and item.problem else "run `fathom fleet index`"
@@ -129,26 +125,43 @@ def problem_of_list(
     return f"the list of its readers is {age} and counts for {hours:g} hours: {why}" if item.problem else ""
 
 
-class _Readers(NamedTuple):
-    clone: str
-    answer: ReaderList
+class _Group(NamedTuple):
+    """Clones that the same people may read, those with the oldest answer first."""
+
     readers: frozenset[str]
+    hours: float
+    answers: tuple[tuple[str, ReaderList], ...]
+    clones: frozenset[str]
+
+    def rule(self, now: float) -> ReaderRule:
+        """Return the rule about those clones whose list counts now: mostly all."""
+        if all(self.answers[end][1].counts(now, self.hours) for end in (0, -1)):
+            return ReaderRule((), self.readers, self.clones)
+        clones = frozenset(clone for clone, answer in self.answers if answer.counts(now, self.hours))
+        return ReaderRule((), self.readers if clones else frozenset(), clones or self.clones)
 
 
 @lru_cache(maxsize=8)  # each question asks
-def _readers(file: File, stamp: object, hosts: tuple[ReaderHost, ...]) -> tuple[_Readers, ...]:
+def _groups(file: File, stamp: object, hosts: tuple[ReaderHost, ...]) -> tuple[_Group, ...]:
     by_name = {host.name: host for host in hosts}
-    people: dict[tuple[str, tuple[str, ...]], frozenset[str]] = {}
-    entries = []
+    people: dict[tuple[str, tuple[str, ...] | None], frozenset[str]] = {}
+    groups: dict[tuple[str, frozenset[str]], list[tuple[str, ReaderList]]] = {}
     for clone, item in _lists(file, stamp).items():
-        if item.host in by_name:
-            key = item.host, item.logins or ()
+        if item.host in by_name and (item.is_open or item.logins is not None):
+            key = item.host, None if item.is_open else item.logins
             if key not in people:
-                host = by_name[item.host]
-                people[key] = frozenset(filter(None, map(host.person, key[1])))
-            readers = frozenset([EVERYBODY]) if item.is_open else people[key]
-            entries.append(_Readers(clone, item, readers))
-    return tuple(entries)
+                names = map(by_name[item.host].person, key[1] or ())
+                people[key] = frozenset([EVERYBODY]) if item.is_open else frozenset(filter(None, names))
+            groups.setdefault((item.host, people[key]), []).append((clone, item))
+    return tuple(
+        _Group(
+            readers,
+            by_name[host].hours,
+            tuple(sorted(items, key=lambda each: each[1].answered_at)),
+            frozenset(clone for clone, _ in items),
+        )
+        for (host, readers), items in groups.items()
+    )
 
 
 @lru_cache(maxsize=8)
@@ -168,14 +181,15 @@ def _lists(file: File, stamp: object) -> Mapping[str, ReaderList]:
 
 
 def _list(item: Mapping[str, Any], logins: Sequence[tuple[str, ...]]) -> ReaderList:
-    number = item["logins"]
+    number, times = item["logins"], (float(item["answered_at"]), float(item["tried_at"]))
+    if not all(map(isfinite, times)):
+        raise ValueError("a time is no number")
     return ReaderList(
         str(item["host"]),
         str(item["source"]),
         str(item["path"]),
         item["is_open"] is True,
         None if number is None else logins[number],
-        float(item["answered_at"]),
-        float(item["tried_at"]),
+        *times,
         str(item["problem"]),
     )

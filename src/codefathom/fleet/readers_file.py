@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from codefathom.errors import IndexingError, SettingsError
 from codefathom.fleet.manifest import Repository
 from codefathom.fleet.reader_lists import LOGIN, ReaderHost, rules_of_lists
-from codefathom.project.repository_sight import ReaderRule, class_of, is_plain_name, readers_of
+from codefathom.project.repository_sight import EVERYBODY, ReaderRule, class_of, is_plain_name, readers_of
 from codefathom.stores.folder import Folder
 
 READERS = "readers.toml"  # in the folder of the fleet
@@ -65,9 +65,28 @@ def fleet_readers(root: str) -> FleetReaders | None:
     return read
 
 
+def readers_by_repository(
+    rules: tuple[ReaderRule, ...] | None, repositories: Iterable[Repository], root: str
+) -> dict[int, frozenset[str] | None]:
+    """Return who may read each repository, by its number; None for everybody."""
+    general: list[ReaderRule] = []
+    by_clone: dict[str, list[ReaderRule]] = {}  # a code host may give a rule for each of thousands of clones
+    for rule in rules or ():
+        if not rule.clones or EVERYBODY in rule.clones:
+            general.append(rule)
+        else:
+            for clone in rule.clones:
+                by_clone.setdefault(clone, []).append(rule)
+    return {
+        item.id: readers_of([*general, *by_clone.get(clone, ())], item.name, clone)
+        for item in repositories
+        for clone in [item.clone_in(root)]
+    }
+
+
 def classes_of(rules: tuple[ReaderRule, ...] | None, repositories: Iterable[Repository], root: str) -> dict[int, str]:
     """Return the class of readers of each repository, by its number; repositories of one class have the same."""
-    return {item.id: class_of(readers_of(rules or (), item.name, item.clone_in(root))) for item in repositories}
+    return {number: class_of(readers) for number, readers in readers_by_repository(rules, repositories, root).items()}
 
 
 def mixed_slots(repositories: Iterable[Repository], classes: Mapping[int, str]) -> set[int]:

@@ -14,7 +14,6 @@ from codefathom.fleet.fleet_list import FleetList
 from codefathom.fleet.fleet_run import FleetReport
 from codefathom.fleet.readers_file import READERS
 from codefathom.fleet.sources import checked_source
-from codefathom.project.repository_sight import readers_of
 from codefathom.shapes import to_json
 from codefathom.text.printable import show_text, size
 from codefathom.types import Failure
@@ -184,10 +183,7 @@ def _reader_lines(status: FleetStatus) -> list[str]:
     if status.rules is None:
         return []
     rules = [rule for rule in status.rules if not rule.clones]  # the others come from hosts
-    n_closed = sum(
-        readers_of(status.rules, item.name, item.clone_in(status.root)) is not None for item in status.repositories
-    )
-    lines = [f"{READERS}: {_several(len(rules), 'rule')}; {_several(n_closed, 'repository')} not for everybody"]
+    lines = [f"{READERS}: {_several(len(rules), 'rule')}; {_several(status.n_closed, 'repository')} not for everybody"]
     lines += [
         f"{READERS}: no repository is called {pattern!r}"
         for rule in rules
