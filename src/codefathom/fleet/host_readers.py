@@ -59,7 +59,7 @@ def ask_host(
                 outcome = _Outcome(None, problem or "there was no time to ask the host")
                 tried_at = last.tried_at if last else 0.0
             else:
-                outcome, tried_at = _asked(http, source, item.path, until), now
+                outcome, tried_at = _answer(http, source, item.path, until), now
                 n_failures = n_failures + 1 if outcome.is_of_host else 0
                 problem = outcome.problem if outcome.is_of_host else problem
             if outcome.logins is None:
@@ -72,7 +72,7 @@ def ask_host(
                 yield clone, listed._replace(logins=outcome.logins)
 
 
-def _asked(http: Http, source: HostSource, path: str, until: float) -> _Outcome:
+def _answer(http: Http, source: HostSource, path: str, until: float) -> _Outcome:
     logins: set[str] = set()
     try:
         for n_listed, login in enumerate(_logins(http, source, path), start=1):
