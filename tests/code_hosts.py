@@ -38,6 +38,7 @@ class Hosted:
     empty: bool = False
     people: dict[str, str] = field(default_factory=dict)  # a login, and how it has access: one of ACCESS
     people_status: int = 0  # of a refusal to say so
+    is_private: bool = False  # whatever its level is
     code_level: str = ""  # of GitLab: who may read the code, where that is not who may see the project
 
 
@@ -250,14 +251,14 @@ class HostRequest(GitRequest):
                 "empty_repo": item.empty,
                 "default_branch": None if item.empty else "main",
                 "http_url_to_repo": elsewhere,
-                "repository_access_level": item.code_level or "enabled",
+                "repository_access_level": item.code_level or ("private" if item.is_private else "enabled"),
                 **fork,
             }
         shape = {
             "id": item.number,
             "name": name,
             "full_name": item.path,
-            "private": item.level == "private",
+            "private": item.is_private or item.level == "private",
             "fork": item.fork,
             "archived": item.archived,
             "default_branch": "main",

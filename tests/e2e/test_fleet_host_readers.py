@@ -79,6 +79,7 @@ def test_only_what_a_host_calls_open_is_open(host: Host, address: str) -> None:
     put(host, 2, "acme/within", {"ada": "own"}, level="internal")
     put(host, 3, "acme/own", {"ada": "own"})
     put(host, 4, "acme/closed-code", {"ben": "own"}, level="public").code_level = "private"
+    put(host, 5, "acme/both", level="public").is_private = True  # a host that contradicts itself
     listed = answers(host, address)
     opened = {"open"} | ({"within"} if host.kind == "gitlab" else {"closed-code"})
     assert {name for name, item in listed.items() if item.is_open} == opened
@@ -291,8 +292,14 @@ def test_a_fleet_follows_its_host(host: Host, address: str, capsys: pytest.Captu
 
 def _loses_its_host(fleet: Fleet, host: Host, capsys: pytest.CaptureFixture[str]) -> None:
     """The last list counts while the host refuses, for its time, and all this is said."""
+    host.limits = [exhausted(host.kind, 4_000)]  # nothing is listed
+    assert len(fleet.index().failures) == 1
+    assert (seen_by(fleet, "ada"), seen_by(fleet, "ben@example.org")) == ({"part-1"}, {"part-1", "part-2"})
     host.listed[0].people_status = 403
+    gone = host.listed.pop().path
+    assert gone in Path(fleet.root, HOST_READERS).read_text()
     assert main(["fleet", "index", fleet.name]) == 2
+    assert gone not in Path(fleet.root, HOST_READERS).read_text()
     told = capsys.readouterr()
     assert "its host did not tell who may read acme/part-1: the host answers 403" in told.err
     assert seen_by(fleet, "ada") == {"part-1"}
@@ -305,13 +312,13 @@ def _loses_its_host(fleet: Fleet, host: Host, capsys: pytest.CaptureFixture[str]
     assert (seen_by(fleet, "ada"), seen_by(fleet, "ben@example.org")) == (set(), {"part-2"})
     assert main(["fleet", "status", fleet.name]) == 0
     shown = capsys.readouterr().out
-    assert "127.0.0.1: lists of the readers of 3 repositories; 2 logins, of which 0 mean nobody" in shown
+    assert "127.0.0.1: lists of the readers of 2 repositories; 2 logins, of which 0 mean nobody" in shown
     assert "part-1: the list of its readers is 24.0 hours old and counts no more, so that only administrators" in shown
-    assert "part-3: " not in shown
+    assert "part-2: " not in shown
     (Path(fleet.root) / READERS).write_text(HOST.replace("127.0.0.1", "git.example.org"))
     assert seen_by(fleet, "ben@example.org") == set()  # of another host, nobody knows
     assert main(["fleet", "status", fleet.name, "--json"]) == 0
     shape = json.loads(capsys.readouterr().out)
-    assert [item["path"] for item in shape["without_readers"]] == ["part-1", "part-2", "part-3"]
+    assert [item["path"] for item in shape["without_readers"]] == ["part-1", "part-2"]
     assert shape["reader_hosts"] == [{"host": "git.example.org", "n_lists": 0, "n_logins": 0, "n_unknown": 0}]
     assert TOKEN not in told.out + told.err + shown + file.read_text()
