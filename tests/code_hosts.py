@@ -1,7 +1,9 @@
-"""Small servers that list repositories as GitHub, GitLab and Gitea do, and refuse what these would refuse.
+"""Small servers that list repositories, and who may read them, as GitHub, GitLab and Gitea do.
 
-The paths, parameters, headers and fields are those of the hosts' documents for "list organization repositories", "list
-a group's projects" and "list an organization's repos". The repositories are served by real git.
+They refuse what these would refuse. The paths, parameters, headers and fields are those of the hosts' documents for
+"list organization repositories", "list a group's projects" and "list an organization's repos", and for "list repository
+collaborators", "list all members of a project including inherited ones", "list a repository's collaborators", "list a
+repository's teams" and "list a team's members". The repositories are served by real git.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from tests.git_over_http import GitRequest, Repositories, serving
 
 PAGE = 2  # a host may give fewer than it is asked for
 KINDS = ("github", "gitlab", "gitea")
+# Somebody who reads the code by himself or by a group, and somebody who sees the repository and not its code.
+ACCESS = ("own", "group", "guest")
 
 
 @dataclass
@@ -32,6 +36,10 @@ class Hosted:
     fork: bool = False
     archived: bool = False
     empty: bool = False
+    people: dict[str, str] = field(default_factory=dict)  # a login, and how it has access: one of ACCESS
+    people_status: int = 0  # of a refusal to say so
+    is_private: bool = False  # whatever its level is
+    code_level: str = ""  # of GitLab: who may read the code, where that is not who may see the project
 
 
 @dataclass
@@ -47,6 +55,8 @@ class Host:
     limits: list[dict[str, str]] = field(default_factory=list)  # headers of refusals before the next answer
     limit_status: int = 429
     has_links: bool = True
+    odd_people: list[object] = field(default_factory=list)  # these, and no others, are said to have access
+    is_endless: bool = False  # its lists of people have no end
     asked: list[str] = field(default_factory=list)
 
     def require_token(self, token: str) -> None:
@@ -85,6 +95,13 @@ _ALLOWED = {
 }
 
 
+_PEOPLE = {
+    "github": r"/repos/(?P<path>[^/]+/[^/]+)/(?P<what>collaborators)",
+    "gitlab": r"/projects/(?P<path>[^/]+)/(?P<what>members/all)",
+    "gitea": r"(?:/repos/(?P<path>[^/]+/[^/]+)/(?P<what>collaborators|teams)|/teams/(?P<team>\d+)/members)",
+}
+
+
 class HostRequest(GitRequest):
     """A request to a host: REST below its path, else git."""
 
@@ -110,6 +127,10 @@ class HostRequest(GitRequest):
             self._answer(403, {"message": "Request forbidden by administrative rules"})
             return
         parts = urlsplit(self.path)
+        query = dict(parse_qsl(parts.query, strict_parsing=True)) if parts.query else {}
+        if people := re.fullmatch(_API[host.kind] + _PEOPLE[host.kind], parts.path):
+            self._list_people(people, query, is_known=bool(authorization))
+            return
         form = re.fullmatch(_API[host.kind] + _LISTS[host.kind], parts.path)
         if form is None or (host.token and not authorization):
             self._answer(404, {"message": "Not Found"})
@@ -118,7 +139,7 @@ class HostRequest(GitRequest):
         if group is None or (form[1] == "users") != (group in host.users):
             self._answer(404, {"message": "Not Found"})
             return
-        self._list(form[1], group, dict(parse_qsl(parts.query, strict_parsing=True)))
+        self._list(form[1], group, query)
 
     def _list(self, what: str, group: str, query: dict[str, str]) -> None:
         host, size_name = self.host, "limit" if self.host.kind == "gitea" else "per_page"
@@ -136,6 +157,72 @@ class HostRequest(GitRequest):
         size = min(size, PAGE)
         shown, last = mine[(page - 1) * size : page * size], max(-(-len(mine) // size), 1)
         self._answer(200, [self._shape(item) for item in shown], self._page_headers(page, last, len(mine)))
+
+    def _list_people(self, form: re.Match[str], query: dict[str, str], *, is_known: bool) -> None:
+        host, what = self.host, form["what"]
+        number = int(form.groupdict().get("team") or 0) // 10
+        item = next(
+            (
+                each
+                for each in host.listed
+                if quote(each.path, safe=self._safe()) == form["path"] or each.number == number
+            ),
+            None,
+        )
+        if not is_known:
+            self._answer(401, {"message": "Requires authentication"})
+        elif item is None:
+            self._answer(404, {"message": "Not Found"})
+        elif item.people_status:
+            self._answer(item.people_status, {"message": f"Must have push access to {item.path}\x1b[2J"})
+        elif what == "teams":
+            self._teams(item)
+        else:
+            shown = item.people
+            if host.kind == "gitea":
+                role = {0: "own", 1: "group", 2: "guest"}[int(form["team"] or 0) % 10]
+                shown = {login: access for login, access in shown.items() if access == role}
+            self._page_of_people([self._person(login, access) for login, access in shown.items()], query)
+
+    def _safe(self) -> str:
+        return "" if self.host.kind == "gitlab" else "/"
+
+    def _page_of_people(self, people: list[object], query: dict[str, str]) -> None:
+        host = self.host
+        page, size = int(query.pop("page", "1")), int(query.pop("limit" if host.kind == "gitea" else "per_page", "30"))
+        allowed = {"affiliation": {"outside", "direct", "all"}} if host.kind == "github" else {}
+        if page < 1 or not 1 <= size <= 100 or any(value not in allowed.get(name, ()) for name, value in query.items()):
+            self._answer(422, {"message": "Validation Failed"})
+            return
+        if query.get("affiliation", "all") != "all":
+            people = []
+        people, size = host.odd_people or people, len(host.odd_people) or min(size, PAGE)
+        last = max(-(-len(people) // size), 1)
+        if host.is_endless:
+            page, last = 1, 2
+        self._answer(200, people[(page - 1) * size : page * size], self._page_headers(page, last, len(people)))
+
+    def _person(self, login: str, access: str) -> dict[str, Any]:
+        if self.host.kind == "gitlab":
+            state, level = ("blocked", 40) if access == "blocked" else ("active", 10 if access == "guest" else 20)
+            return {"id": 1, "username": login, "name": "Somebody", "state": state, "access_level": level}
+        person = {"id": 1, "login": login, "email": "elsewhere@example.org"}
+        if self.host.kind == "github":
+            rights = dict.fromkeys(("admin", "maintain", "push", "triage"), False)
+            return person | {"type": "User", "role_name": "read", "permissions": {**rights, "pull": access != "guest"}}
+        return person | {"username": login}
+
+    def _teams(self, item: Hosted) -> None:
+        """Answer with all teams of an organisation that have access, whatever page is asked for."""
+        if item.path.partition("/")[0] in self.host.users:
+            self._answer(405, {"message": "repo is not owned by an organization"})
+            return
+        units = {1: {"repo.code": "read", "repo.wiki": "none"}, 2: {"repo.code": "none", "repo.issues": "write"}}
+        teams = [
+            {"id": 10 * item.number + number, "name": "t", "permission": "read", "units_map": right}
+            for number, right in units.items()
+        ]
+        self._answer(200, teams)
 
     def _page_headers(self, page: int, last: int, total: int) -> dict[str, str]:
         if not self.host.has_links:
@@ -164,13 +251,14 @@ class HostRequest(GitRequest):
                 "empty_repo": item.empty,
                 "default_branch": None if item.empty else "main",
                 "http_url_to_repo": elsewhere,
+                "repository_access_level": item.code_level or ("private" if item.is_private else "enabled"),
                 **fork,
             }
         shape = {
             "id": item.number,
             "name": name,
             "full_name": item.path,
-            "private": item.level == "private",
+            "private": item.is_private or item.level == "private",
             "fork": item.fork,
             "archived": item.archived,
             "default_branch": "main",

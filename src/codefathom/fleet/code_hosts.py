@@ -24,6 +24,7 @@ _LONGEST_WAITS_S = 900.0  # of one listing
 _MOST_PAGES = 1_000
 _MOST_REPOSITORIES = 100_000  # a page of some hosts may be of any size
 _LONGEST_PATH = 500  # characters
+_SMALLER = "name a smaller group as the source"
 _APIS = {"https://github.com": "https://api.github.com"}
 
 
@@ -41,6 +42,17 @@ class _Listed(NamedTuple):
     is_fork: bool
     is_archived: bool
     is_empty: bool
+    is_open: bool
+
+
+class ListKind(NamedTuple):
+    """What a host lists, and how much of it is taken."""
+
+    owner: str  # in errors: whose list it is
+    noun: str
+    most_pages: int
+    most_items: int
+    remedy: str
 
 
 def list_repositories(
@@ -51,9 +63,27 @@ def list_repositories(
     Where the host asks to wait, wait up to five minutes, and up to a quarter of an hour in sum.
     Raises ProviderError, also for a longer wait, SettingsError for a token that cannot be one.
     """
-    kind, names = KINDS[source.kind], _token_variables(source)
+    with closing(host_connection(source, variables, on_wait)) as http:
+        listed = {item.number: item for item in _all(http, source, KINDS[source.kind])}
+    login, api = login_for(source, variables), _api(source)
+    return HostListing(
+        tuple(
+            RemoteRepository(
+                f"{api} {item.number}", f"{source.host}/{item.path}.git", item.path, login, is_open=item.is_open
+            )
+            for item in listed.values()
+            if not _why_not(item, source)
+        ),
+        tuple(_left_out(list(listed.values()), source)),
+    )
+
+
+def host_connection(
+    source: HostSource, variables: Mapping[str, str], on_wait: Callable[[str], None] = lambda _: None
+) -> Http:
+    """Return the connection to the host of a source, with its token. Raises SettingsError for what cannot be one."""
+    names = _token_variables(source)
     token = _token(names, variables)
-    login = _login(kind, token)
     headers = {"Accept": "application/json", "User-Agent": "codefathom"}
     if token:
         headers["Authorization"] = f"Bearer {token}"
@@ -65,25 +95,19 @@ def list_repositories(
         refused="is this the right kind of host?",
         address="is this the address of the host, and the right kind of host?",
     )
-    api = _APIS.get(source.host, source.host + kind.api)
     server = Server(
-        api,
+        _api(source),
         headers,
         Timeouts(10.0, 60.0),
         hints=hints,
         longest_wait_s=_LONGEST_WAIT_S,
         longest_waits_s=_LONGEST_WAITS_S,
     )
-    with closing(Http(server, on_wait=on_wait)) as http:
-        listed = {item.number: item for item in _all(http, source, kind)}
-    taken = [item for item in listed.values() if not _why_not(item, source)]
-    return HostListing(
-        tuple(
-            RemoteRepository(f"{api} {item.number}", f"{source.host}/{item.path}.git", item.path, login)
-            for item in taken
-        ),
-        tuple(_left_out(list(listed.values()), source)),
-    )
+    return Http(server, on_wait=on_wait)
+
+
+def _api(source: HostSource) -> str:
+    return _APIS.get(source.host, source.host + KINDS[source.kind].api)
 
 
 def login_for(source: HostSource, variables: Mapping[str, str]) -> str:
@@ -122,42 +146,46 @@ def _left_out(items: Sequence[_Listed], source: HostSource) -> Iterator[str]:
 def _all(http: Http, source: HostSource, kind: HostKind) -> Iterator[_Listed]:
     for number, path in enumerate(kind.lists, start=1):
         try:
-            yield from _pages(http, source, path.format(group=quote(source.group, safe="")))
+            of_source = ListKind(source.source, "repositories", _MOST_PAGES, _MOST_REPOSITORIES, _SMALLER)
+            for item in listed_items(http, path.format(group=quote(source.group, safe="")), of_source):
+                yield _listed(item, source, of_source)
             return
         except StatusError as error:
             if error.status != 404 or number == len(kind.lists):
                 raise
 
 
-def _pages(http: Http, source: HostSource, path: str) -> Iterator[_Listed]:
-    """Yield what all pages list. Only whether there is a next page is taken from an answer, not its address."""
+def listed_items(http: Http, path: str, kind: ListKind) -> Iterator[Mapping[str, Any]]:
+    """Yield what all pages list. Only whether there is a next page is taken from an answer, not its address.
+
+    Raises ProviderError, also for an answer that is no list, or has no end.
+    """
     n_listed = 0
-    for number in range(1, _MOST_PAGES + 1):
+    for number in range(1, kind.most_pages + 1):
         answer = http.get(f"{path}&page={number}")
         if not isinstance(answer.value, list):
-            raise _no_list(source)
+            raise no_list(kind)
         n_listed += len(answer.value)
-        if n_listed > _MOST_REPOSITORIES:
-            raise _too_many(source, f"{_MOST_REPOSITORIES:,} repositories")
-        yield from (_listed(item, source) for item in answer.value)
+        if n_listed > kind.most_items:
+            raise _too_many(kind, f"{kind.most_items:,} {kind.noun}")
+        yield from (item if isinstance(item, dict) else {} for item in answer.value)
         links = answer.headers.get("link", "")
         # Some proxies take the header away: then the page after the last one is empty.
         if not answer.value or (links and 'rel="next"' not in links):
             return
-    raise _too_many(source, f"{_MOST_PAGES:,} pages")
+    raise _too_many(kind, f"{kind.most_pages:,} pages")
 
 
-def _too_many(source: HostSource, limit: str) -> ProviderError:
-    return ProviderError(f"{source.source} lists more than {limit}", hint="name a smaller group as the source")
+def _too_many(kind: ListKind, limit: str) -> ProviderError:
+    return ProviderError(f"{kind.owner} lists more than {limit}", hint=kind.remedy)
 
 
-def _listed(item: Any, source: HostSource) -> _Listed:
+def _listed(fields: Mapping[str, Any], source: HostSource, kind: ListKind) -> _Listed:
     """Return a repository of a listing. Raises ProviderError for anything else."""
-    fields: Mapping[str, Any] = item if isinstance(item, dict) else {}
     is_gitlab = source.kind == "gitlab"
     number, path = fields.get("id"), fields.get("path_with_namespace" if is_gitlab else "full_name")
     if not isinstance(number, int) or not isinstance(path, str):
-        raise _no_list(source)
+        raise no_list(kind)
     if not REPOSITORY_PATH.fullmatch(path) or len(path) > _LONGEST_PATH:
         path = ""  # one such name does not stand in the way of the others
     level = fields.get("visibility")
@@ -165,12 +193,21 @@ def _listed(item: Any, source: HostSource) -> _Listed:
         level = "private" if fields.get("private") else "internal" if fields.get("internal") else "public"
     is_fork = bool(fields.get("forked_from_project")) if is_gitlab else bool(fields.get("fork"))
     is_empty = bool(fields.get("empty_repo" if is_gitlab else "empty"))
-    return _Listed(number, path, level, is_fork, bool(fields.get("archived")), is_empty)
+    is_open = level in KINDS[source.kind].open_levels and _is_open(fields, level)
+    return _Listed(number, path, level, is_fork, bool(fields.get("archived")), is_empty, is_open)
 
 
-def _no_list(source: HostSource) -> ProviderError:
+def _is_open(fields: Mapping[str, Any], level: str) -> bool:
+    """Return True only where the host says itself that a repository of this visibility is for more than its members."""
+    is_told = fields.get("visibility") == level or fields.get("private") is False
+    # A project of GitLab may be public while its code is for members.
+    return is_told and not fields.get("private") and fields.get("repository_access_level", "enabled") == "enabled"
+
+
+def no_list(kind: ListKind) -> ProviderError:
+    """Return the error for an answer of another kind."""
     return ProviderError(
-        f"the host of {source.source} did not answer with a list of repositories",
+        f"the host of {kind.owner} did not answer with a list of {kind.noun}",
         hint="is this the address of the host, and the right kind of host?",
     )
 

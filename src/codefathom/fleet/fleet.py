@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import closing, suppress
 from typing import NamedTuple, Self
 
@@ -11,12 +11,25 @@ from codefathom.config.settings import Settings
 from codefathom.errors import UsageError
 from codefathom.fleet.cluster.cluster_maker import ClusterMaker
 from codefathom.fleet.cluster.ray_cluster import RayCluster
-from codefathom.fleet.fleet_clones import CLONES
 from codefathom.fleet.fleet_list import FleetList, NamedFleet
 from codefathom.fleet.fleet_place import place_of_fleet, store_to_write
 from codefathom.fleet.fleet_run import FleetReport, FleetRun
-from codefathom.fleet.manifest import Manifest, Repository, Shard
-from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
+from codefathom.fleet.manifest import CLONES, Manifest, Repository, Shard
+from codefathom.fleet.reader_lists import (
+    HOST_READERS,
+    HostCount,
+    ReaderHost,
+    host_counts,
+    problem_of_list,
+    read_lists,
+)
+from codefathom.fleet.readers_file import (
+    classes_of,
+    fleet_readers,
+    mixed_slots,
+    reader_rules,
+    readers_by_repository,
+)
 from codefathom.fleet.remote_sources import RemoteSources
 from codefathom.fleet.shard_parts import wrong_content
 from codefathom.fleet.shard_stores import open_store
@@ -29,7 +42,7 @@ from codefathom.stores.lock import WriterLock
 from codefathom.types import Failure, Progress
 
 _SETTINGS = "fathom.toml"
-_OWN = (SHARDS, "words", CLONES)
+_OWN = (SHARDS, "words", CLONES, HOST_READERS)
 
 
 class FleetStatus(NamedTuple):
@@ -49,6 +62,9 @@ class FleetStatus(NamedTuple):
     rules: tuple[ReaderRule, ...] | None = None  # who may read which repository; None: all may read all
     old: tuple[tuple[Shard, int], ...] = ()  # shards that an older fathom has written, with their format
     mixed: tuple[Shard, ...] = ()  # shards that hold repositories of different readers since the rules have changed
+    n_closed: int = 0  # repositories that not everybody may read
+    hosts: tuple[HostCount, ...] = ()  # that say who may read their repositories
+    unsure: tuple[Failure, ...] = ()  # repositories whose host did not say so, or not lately
 
     @property
     def n_lines(self) -> int:
@@ -138,7 +154,10 @@ class Fleet:
         manifest = self._manifest
         total, distinct = manifest.n_contents()
         rules, repositories = reader_rules(self.root), manifest.repositories()
-        mixed = mixed_slots(repositories, classes_of(rules, repositories))
+        readers = readers_by_repository(rules, repositories, self.root)
+        mixed = mixed_slots(repositories, classes_of(rules, repositories, self.root))
+        own = fleet_readers(self.root)
+        hosts = own.hosts if own is not None else ()
         return FleetStatus(
             self.name,
             self.root,
@@ -154,7 +173,27 @@ class Fleet:
             rules,
             tuple((item, version) for item in manifest.shards() if (version := older_format(item, self.root))),
             tuple(shard for shard in manifest.shards() if shard.slot in mixed),
+            sum(item is not None for item in readers.values()),
+            tuple(host_counts(self.root, hosts)),
+            tuple(
+                self._unsure(
+                    hosts,
+                    repositories,
+                    {number for number, names in readers.items() if names is not None and not names},
+                )
+            ),
         )
+
+    def _unsure(
+        self, hosts: Sequence[ReaderHost], repositories: Sequence[Repository], nobodys: Container[int]
+    ) -> Iterator[Failure]:
+        """Yield the clones whose hosts did not say who may read them; `nobodys` nobody but administrators reads."""
+        lists = read_lists(self.root) if hosts else {}
+        for item in repositories if hosts else ():
+            if (clone := item.clone_in(self.root)) and not item.is_branch:
+                problem = problem_of_list(lists.get(clone), hosts, is_for_nobody=item.id in nobodys)
+                if problem:
+                    yield Failure(item.name, problem)
 
     def verify(self) -> tuple[Failure, ...]:
         """Compare all bytes of all shards with what was written, and return the shards that differ, with the reason."""

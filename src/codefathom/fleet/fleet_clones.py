@@ -14,11 +14,11 @@ from codefathom.clones.git_copies import bring_bare
 from codefathom.clones.git_origin import GitOrigin
 from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, IndexingError
+from codefathom.fleet.manifest import CLONES
 from codefathom.fleet.sources import MOST_BRANCHES, is_branch_read
 from codefathom.stores.folder import Folder
 from codefathom.types import Progress
 
-CLONES = "clones"
 _AT_ONCE = 4  # most of a fetch is waiting
 
 
@@ -30,6 +30,7 @@ class RemoteRepository(NamedTuple):
     path: str  # its name there, such as group/name
     authorization: str = ""  # header for its server
     place: str = ""  # of a clone that is there; "" for that of its key
+    is_open: bool = False  # its host says that everybody who is there may read it
 
 
 class CloneOutcome(NamedTuple):
@@ -78,7 +79,7 @@ class FleetClones:
                     self._folder.remove(name)
 
     def _outcome(self, repository: RemoteRepository) -> CloneOutcome:
-        place = repository.place or self._place_of(repository)
+        place = repository.place or self.place_of(repository)
         server = self._server
         origin = GitOrigin(
             repository.address,
@@ -100,7 +101,8 @@ class FleetClones:
         """Return the branches that are read, and one more of too many: the run says that there are more."""
         return sorted(name for name in names if is_branch_read(name, self._patterns))[: MOST_BRANCHES + 1]
 
-    def _place_of(self, repository: RemoteRepository) -> str:
+    def place_of(self, repository: RemoteRepository) -> str:
+        """Return the folder of the clone of a repository."""
         # With another limit other files are absent, so that it is another clone.
         text = f"{repository.key} {self._most_file_bytes}"
         return os.path.join(self._folder.path, f"{blake2b(text.encode(), digest_size=12).hexdigest()}.git")

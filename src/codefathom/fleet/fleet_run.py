@@ -129,6 +129,7 @@ class FleetRun:
             else:
                 elsewhere = self._remote.bring(sources, self._on_progress)
                 self._changes.notes += elsewhere.notes
+                self._changes.failures += elsewhere.failures
                 with self._manifest.transaction():
                     self._list(elsewhere, full=full)
                     report = self._switched(full=full)
@@ -319,7 +320,7 @@ class FleetRun:
         """
         manifest, changes = self._manifest, self._changes
         repositories, before = manifest.repositories(), manifest.classes()
-        now = classes_of(reader_rules(self._place.root), repositories)
+        now = classes_of(reader_rules(self._place.root), repositories, self._place.root)
         mixed = mixed_slots(repositories, now)
         for item in repositories:
             if item.slot in mixed:

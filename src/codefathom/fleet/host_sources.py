@@ -26,10 +26,17 @@ class HostKind(NamedTuple):
     lists: tuple[str, ...]  # each is tried where the one before it is not there
     variable: str  # of the token
     user: str  # name that git gives beside the token
+    people: str  # who has access to a repository; {path} stands for its name
+    open_levels: frozenset[str] = frozenset({"public"})  # that let everybody read who is there
 
 
 _GITEA = HostKind(
-    "", "/api/v1", ("/orgs/{group}/repos?limit=50", "/users/{group}/repos?limit=50"), "GITEA_TOKEN", "oauth2"
+    "",
+    "/api/v1",
+    ("/orgs/{group}/repos?limit=50", "/users/{group}/repos?limit=50"),
+    "GITEA_TOKEN",
+    "oauth2",
+    "/repos/{path}/collaborators?limit=50",
 )
 # By id or by time, so that a repository that comes while pages are read comes last.
 KINDS: Mapping[str, HostKind] = {
@@ -42,6 +49,7 @@ KINDS: Mapping[str, HostKind] = {
         ),
         "GITHUB_TOKEN",
         "x-access-token",
+        "/repos/{path}/collaborators?affiliation=all&per_page=100",
     ),
     "gitlab": HostKind(
         "https://gitlab.com",
@@ -52,6 +60,8 @@ KINDS: Mapping[str, HostKind] = {
         ),
         "GITLAB_TOKEN",
         "oauth2",
+        "/projects/{path}/members/all?per_page=100",
+        frozenset({"public", "internal"}),
     ),
     "gitea": _GITEA,
     "forgejo": _GITEA,
@@ -66,6 +76,11 @@ class HostSource(NamedTuple):
     host: str  # its address, such as https://github.com
     group: str
     words: frozenset[str]  # archived, forks: taken, too; public, internal, private: only these
+
+    @property
+    def host_name(self) -> str:
+        """The name of the host, without a port."""
+        return urlsplit(self.host).hostname or ""
 
     @property
     def levels(self) -> frozenset[str]:

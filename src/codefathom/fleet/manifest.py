@@ -31,6 +31,7 @@ _STORE_KEY = "store_key"
 # A branch beside the default one is a row of `repositories` with a number from here on: of equal files, one that a
 # default branch has comes first.
 FIRST_BRANCH = 1 << 40
+CLONES = "clones"  # folder beside the manifest, of repositories elsewhere
 OF_DEFAULT = "-default"  # ends the words for what default branches have, in a fleet that has others
 _REPOSITORIES = """
 CREATE TABLE {0}(
@@ -107,6 +108,10 @@ class Repository(NamedTuple):
         """True for a branch beside the default one of the repository that has the name before the @."""
         return BRANCH_MARK in self.name
 
+    def clone_in(self, root: str) -> str:
+        """Return the name of its clone in the folder of the fleet, "" for a repository that is none of its clones."""
+        return clone_name(root, self.place)
+
 
 class Shard(NamedTuple):
     """A version of a shard: an index that is never changed."""
@@ -126,6 +131,12 @@ class ListedFile(NamedTuple):
 
     file: FileStat
     content: bytes
+
+
+def clone_name(root: str, place: str) -> str:
+    """Return the name of a clone that a fleet has made, "" for any other folder."""
+    above, name = os.path.split(place)
+    return name if above == os.path.join(root, CLONES) else ""
 
 
 def locked(root: str) -> LockedError:
@@ -194,11 +205,12 @@ class Manifest:
             for statement in _SIGHT.split(";"):
                 self._db.execute(statement)
             self._is_narrowed = True
-        listed = self.read("SELECT id, name FROM main.repositories")
+        listed = self.read("SELECT id, name, place FROM main.repositories")
         seen = [
             (number,)
-            for number, name in listed
-            if (self.sight is None or self.sight.sees(name)) and not (self._only_default and number >= FIRST_BRANCH)
+            for number, name, place in listed
+            if not (self._only_default and number >= FIRST_BRANCH)
+            and (self.sight is None or self.sight.sees(name, clone_name(self.root, place)))
         ]
         with self._lock:
             self._db.execute("BEGIN")

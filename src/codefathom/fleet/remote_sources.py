@@ -9,12 +9,15 @@ from codefathom.clones.git_address import checked_url, repository_path
 from codefathom.clones.git_copies import address_of
 from codefathom.errors import FathomError
 from codefathom.fleet.code_hosts import HostListing, list_repositories, login_for
-from codefathom.fleet.fleet_clones import CLONES, CloneOutcome, FleetClones, RemoteRepository
-from codefathom.fleet.host_sources import host_source, is_host_source
-from codefathom.fleet.manifest import Repository
+from codefathom.fleet.fleet_clones import CloneOutcome, FleetClones, RemoteRepository
+from codefathom.fleet.host_readers import ask_host
+from codefathom.fleet.host_sources import HostSource, host_source, is_host_source
+from codefathom.fleet.manifest import CLONES, Repository
+from codefathom.fleet.reader_lists import ReaderList, read_lists, write_lists
+from codefathom.fleet.readers_file import fleet_readers
 from codefathom.fleet.sources import RemotePlaces, RepositoryPlace, UnreadSource
 from codefathom.project.location import Location
-from codefathom.types import Progress
+from codefathom.types import Failure, Progress
 
 
 def clone_addresses(root: str, repositories: Iterable[Repository]) -> dict[str, str]:
@@ -43,6 +46,7 @@ class RemoteSources:
                 left_out += listing.notes
             except FathomError as error:
                 by_source[source].append(UnreadSource(source, str(error), str(error.hint)))
+        failures = self._ask_for_readers(listed, on_progress)
         repositories = list({item.key: item for items in listed.values() for item in items}.values())
         outcomes = self._clones.bring(repositories, on_progress)
         by_key = {item.key: outcome for item, outcome in zip(repositories, outcomes, strict=True)}
@@ -54,7 +58,36 @@ class RemoteSources:
             ]
         empty = [item.address for item in repositories if by_key[item.key].is_empty]
         notes = [*left_out, *(f"{address} has no commit yet" for address in empty)]
-        return RemotePlaces(by_source, tuple(notes))
+        return RemotePlaces(by_source, tuple(notes), failures)
+
+    def _ask_for_readers(
+        self, listed: Mapping[str, Sequence[RemoteRepository]], on_progress: Callable[[Progress], None]
+    ) -> tuple[Failure, ...]:
+        """Ask the hosts that `readers.toml` names who may read what; return what they did not tell.
+
+        The answers hold from now on, and not only from the end of the run: who may read less is kept out at once.
+        """
+        readers = fleet_readers(self._place.root)
+        if readers is None or not readers.hosts:
+            return ()
+        names = {host.name for host in readers.hosts}
+        before = read_lists(self._place.root)
+        # Of a source that was not listed, what its host has said before stays, and gets older.
+        lists = {clone: item for clone, item in before.items() if item.source not in listed}
+        failures: list[Failure] = []
+        for source, items in listed.items():
+            host = self._host(source)
+            if host is None or host.host_name not in names:
+                continue
+            clones = {os.path.basename(self._clones.place_of(item)): item for item in items}
+            on_progress(Progress("wait", 0, 0, message=f"{source}: who may read {len(clones):,} repositories"))
+            lists |= ask_host(host, clones, before, self._place.variables, _telling(on_progress))
+            failures += _untold(source, [lists[clone] for clone in clones])
+        write_lists(self._place.root, lists)
+        return tuple(failures)
+
+    def _host(self, source: str) -> HostSource | None:
+        return host_source(source, self._place.settings.server.git_schemes) if is_host_source(source) else None
 
     def has(self, place: str) -> bool:
         """Return True for the folder of a clone."""
@@ -79,12 +112,23 @@ class RemoteSources:
         schemes = self._place.settings.server.git_schemes
         if not is_host_source(source):
             return HostListing((RemoteRepository(source, checked_url(source, schemes), repository_path(source)),), ())
-        return list_repositories(
-            host_source(source, schemes),
-            self._place.variables,
-            lambda text: on_progress(Progress("wait", 0, 0, message=text)),
-        )
+        return list_repositories(host_source(source, schemes), self._place.variables, _telling(on_progress))
 
     def remove_unused(self, places: Iterable[str]) -> None:
         """Remove all clones but these."""
         self._clones.remove_unused(places)
+
+
+def _telling(on_progress: Callable[[Progress], None]) -> Callable[[str], None]:
+    return lambda text: on_progress(Progress("wait", 0, 0, message=text))
+
+
+def _untold(source: str, lists: Sequence[ReaderList]) -> Iterable[Failure]:
+    """Yield a sentence for each reason for which a host did not tell who may read some repositories."""
+    paths: dict[str, list[str]] = {}
+    for item in lists:
+        if item.problem:
+            paths.setdefault(item.problem, []).append(item.path)
+    for problem, such in paths.items():
+        others = f" and {len(such) - 1:,} other repositories" if such[1:] else ""
+        yield Failure(source, f"its host did not tell who may read {such[0]}{others}: {problem}")

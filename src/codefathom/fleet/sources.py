@@ -28,6 +28,7 @@ from codefathom.source.revisions.git_tree import GitTree
 from codefathom.source.revisions.revision import is_commit, revision
 from codefathom.source.scan import FileTree, ScanRules
 from codefathom.stores.folder import Folder
+from codefathom.types import Failure
 
 _NOT_IN_A_NAME = re.compile(r"[^\w.-]+", re.ASCII)
 _MOST_NAME = 100  # characters
@@ -63,6 +64,7 @@ class RemotePlaces(NamedTuple):
 
     by_source: Mapping[str, Sequence[RepositoryPlace | UnreadSource]]
     notes: tuple[str, ...] = ()  # what is left out
+    failures: tuple[Failure, ...] = ()  # of hosts that do not say who may read what, by source
 
 
 def checked_source(source: str, schemes: Sequence[str]) -> str:

@@ -81,6 +81,8 @@ class Server(NamedTuple):
 class StatusError(ProviderError):
     """The server answered with an error: `status` is its number, `said` its words, which not every user may see."""
 
+    is_passing = False  # the same call may succeed later
+
     def __init__(self, message: str, status: int, *, said: str = "", hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.status = status
@@ -263,6 +265,7 @@ class Http:
         retry_after = response.headers.get("retry-after", "") or _until_reset(response.headers)
         is_passing = response.status_code in _PASSING or (response.status_code == 403 and bool(retry_after))
         refused = self._refused(path, response)
+        refused.is_passing = is_passing
         return _Failed(refused, is_passing, is_passing, str(response.status_code), retry_after)
 
     def _limits(self, kind: _Kind) -> AnswerLimits:

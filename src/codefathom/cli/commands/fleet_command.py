@@ -14,7 +14,6 @@ from codefathom.fleet.fleet_list import FleetList
 from codefathom.fleet.fleet_run import FleetReport
 from codefathom.fleet.readers_file import READERS
 from codefathom.fleet.sources import checked_source
-from codefathom.project.repository_sight import readers_of
 from codefathom.shapes import to_json
 from codefathom.text.printable import show_text, size
 from codefathom.types import Failure
@@ -183,14 +182,20 @@ def _reader_lines(status: FleetStatus) -> list[str]:
     """Return who may read what, for a server; nothing where all may read all."""
     if status.rules is None:
         return []
-    n_closed = sum(readers_of(status.rules, item.name) is not None for item in status.repositories)
-    lines = [f"{READERS}: {_several(len(status.rules), 'rule')}; {_several(n_closed, 'repository')} not for everybody"]
+    rules = [rule for rule in status.rules if not rule.clones]  # the others come from hosts
+    lines = [f"{READERS}: {_several(len(rules), 'rule')}; {_several(status.n_closed, 'repository')} not for everybody"]
     lines += [
         f"{READERS}: no repository is called {pattern!r}"
-        for rule in status.rules
+        for rule in rules
         for pattern in rule.repositories
         if not any(rule._replace(repositories=(pattern,)).is_about(item.name) for item in status.repositories)
     ]
+    for host in status.hosts:
+        who = f"{host.n_logins:,} logins, of which {host.n_unknown:,} mean nobody at the server"
+        lines.append(f"{host.host}: lists of the readers of {_several(host.n_lists, 'repository')}; {who}")
+    lines += [f"{item.path}: {item.reason}" for item in status.unsure[:_MOST_SHOWN]]
+    if len(status.unsure) > _MOST_SHOWN:
+        lines.append(f"{len(status.unsure) - _MOST_SHOWN:,} more such repositories; --json has all")
     if status.mixed:
         lines.append(
             f"{_several(len(status.mixed), 'shard')} with repositories of different readers, which the server shows "
@@ -214,7 +219,9 @@ def _status_shape(status: FleetStatus) -> dict[str, object]:
         "bytes_distinct": status.n_bytes_distinct,
         "bytes_index": status.n_bytes,
         "bytes_clones": status.n_bytes_clones,
-        "reader_rules": None if status.rules is None else len(status.rules),
+        "reader_rules": None if status.rules is None else sum(not rule.clones for rule in status.rules),
+        "reader_hosts": [host._asdict() for host in status.hosts],
+        "without_readers": _reasons(status.unsure),
         "old_shards": [shard.folder for shard, _ in status.old],
         "mixed_shards": [shard.folder for shard in status.mixed],
     }
