@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import lru_cache
 from heapq import merge
 from itertools import chain, groupby, islice
@@ -246,6 +246,10 @@ class ShardCatalogs:
             with suppress(DamagedError):  # the next one says the same, whatever the time
                 return self.catalog(slot).get_meta(key, default)
         return default
+
+    def one_moment(self) -> AbstractContextManager[None]:
+        """Give a block in which all small values are of one moment; the shards of a generation never change."""
+        return nullcontext()
 
     def metas(self, key: str) -> list[str]:
         """Return what each shard has stored under a key, "" for nothing."""

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from threading import Lock
+from threading import Lock, local
 from typing import Any, TypeVar, cast
 
 from codefathom.errors import IndexingError, LockedError
@@ -113,6 +113,7 @@ class Catalog:
         self._kept: dict[Callable[..., object], tuple[int, object]] = {}  # what was made, and of which generation
         self._imports = ImportTable()
         self._keeping = Lock()  # while the table of imports is brought up to date
+        self._moment = local()  # `values`: the small values of the moment that this thread is in
 
     @classmethod
     def open(cls, place: File | str, *, read_only: bool = False, on_note: OnNote = hear_nothing) -> Catalog:
@@ -186,8 +187,26 @@ class Catalog:
         """Random name of this catalogue: a view made from another one, set aside since, does not carry it."""
         return self.get_meta("identity")
 
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """Have this thread see all small values inside the block as they are at its beginning; they are read once.
+
+        For what asks for several at once. Inside the block this thread writes nothing, and looks for no change.
+        """
+        if "values" in self._moment.__dict__:
+            yield
+            return
+        self._moment.values = dict(self._read("SELECT key, value FROM meta"))
+        try:
+            yield
+        finally:
+            del self._moment.values
+
     def get_meta(self, key: str, default: str = "") -> str:
         """Return a stored value."""
+        values = self._moment.__dict__.get("values")
+        if values is not None:
+            return str(values.get(key, default))
         rows = self._read("SELECT value FROM meta WHERE key = ?", (key,))
         return str(rows[0][0]) if rows else default
 
@@ -513,7 +532,8 @@ class Catalog:
 
     def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
         """Return the documents of these few paths that are there, in no order; each is read once, until it changes."""
-        state = (self.generation, self.stamps)
+        with self.one_moment():
+            state = (self.generation, self.stamps)
         if self._documents_state != state or len(self._documents) > _MAX_IN_MEMORY:
             self._documents, self._documents_state = {}, state
         documents = self._documents  # another thread may replace it meanwhile
