@@ -1,4 +1,4 @@
-"""A question in an open project costs what it shows: opened folders and read values are counted, no time is measured."""
+"""A question in an open project opens each folder once and reads values together: counted, no time is measured."""
 
 from __future__ import annotations
 
