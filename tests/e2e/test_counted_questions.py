@@ -41,7 +41,9 @@ def project(tmp_path: Path, statements: list[str]) -> Iterator[Engine]:
         for folder, word in (("port", "harbour"), (f"sea/bay{number}", "lighthouse")):
             path = tmp_path / folder / f"ship{number}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"def moor_{number}():\n    return '{word} of ship {number}'\n")
+            path.write_text(
+                f"def moor_{number}():\n    return '{word} of ship {number}'\n\ndef sail_{number}():\n    pass\n"
+            )
     with Engine.open(tmp_path) as engine:
         engine.index()
         yield engine
@@ -74,3 +76,13 @@ def test_small_values_are_read_together(project: Engine, statements: list[str]) 
     statements.clear()
     assert project.search("harbour of a ship").hits
     assert 0 < sum("FROM meta" in one for one in statements) <= _SMALL_VALUES
+
+
+def test_facts_of_all_hits_are_read_together(project: Engine, statements: list[str]) -> None:
+    n_statements = []
+    for limit in (1, N_FILES):
+        project.search("@port harbour of a ship", limit=limit)
+        statements.clear()
+        assert len(project.search("@port harbour of a ship", limit=limit).hits) == limit
+        n_statements.append(len(statements))
+    assert n_statements[0] == n_statements[1]

@@ -39,6 +39,7 @@ from codefathom.stores.catalog.records import (
     CompilerUses,
     Counts,
     DefinitionPlace,
+    LineRange,
     RejectedFile,
     StoredDocument,
 )
@@ -445,10 +446,13 @@ class ShardCatalogs:
         place = self._of(path)
         return [] if place is None else place[0].symbols_of(place[1])
 
-    def kinds_at(self, path: str, start_line: int, end_line: int) -> list[tuple[str, str]]:
+    def kinds_in(self, places: Sequence[LineRange]) -> list[list[tuple[str, str]]]:
         """See `Symbols`."""
-        place = self._of(path)
-        return [] if place is None else place[0].kinds_at(place[1], start_line, end_line)
+        shards = [(self._of(place.path), place) for place in places]
+        return [
+            [] if shard is None else shard[0].kinds_at(shard[1], place.start_line, place.end_line)
+            for shard, place in shards
+        ]
 
     def similar_names(self, word: str, *, limit: int) -> list[str]:
         """See `Symbols`."""

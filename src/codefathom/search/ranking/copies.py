@@ -72,8 +72,15 @@ def _last_parts(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _holds(large: Chunk, small: Chunk) -> bool:
     """Return True if a chunk has nearly all long lines of another one that are no comments."""
-    told = _told(small.text)
-    return len(told) >= _FEWEST_LINES and sum(line in large.text for line in told) >= _SAME * len(told)
+    told, text = _told(small.text), large.text
+    n_left = len(told) if len(told) >= _FEWEST_LINES else 0
+    least = _SAME * n_left
+    for line in told if n_left else ():
+        if line not in text:
+            n_left -= 1
+            if n_left < least:  # nearly always after a few lines
+                return False
+    return n_left > 0
 
 
 @lru_cache(maxsize=1_024)

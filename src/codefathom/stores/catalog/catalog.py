@@ -28,6 +28,7 @@ from codefathom.stores.catalog.records import (
     DefinitionPlace,
     DocumentRecord,
     Entry,
+    LineRange,
     RejectedFile,
     StoredDocument,
     Written,
@@ -94,6 +95,13 @@ _MEMBERS_AND_VALUES = ", ".join(f"'{kind}'" for kind in sorted(CALLABLE_KINDS | 
 _TYPES = ", ".join(f"'{kind}'" for kind in sorted(TYPE_KINDS))
 _MOST_BEHIND = 20  # generations of a stored table of imports, which is then written again
 _PAGE = 2_000  # rows held at a time while views are built
+# CROSS JOIN: the places first; else SQLite may walk through all symbols.
+_KINDS_IN = (
+    "SELECT j.key, s.qualified_name, s.kind FROM json_each(?) j CROSS JOIN documents d ON d.path = "
+    "json_extract(j.value, '$[0]') CROSS JOIN symbols s ON s.document_id = d.id AND s.start_line BETWEEN "
+    "json_extract(j.value, '$[1]') AND json_extract(j.value, '$[2]') "
+    "ORDER BY j.key, s.start_line, s.end_line DESC, s.id"
+)
 _PATHS = "SELECT CAST(path AS TEXT), id FROM documents"
 _Made = TypeVar("_Made")
 
@@ -653,11 +661,14 @@ class Catalog:
 
     def kinds_at(self, path: str, start_line: int, end_line: int) -> list[tuple[str, str]]:
         """Return the qualified names of the symbols that begin in these lines, each with its kind, in order."""
-        return self._read(
-            f"SELECT s.qualified_name, s.kind {FROM_SYMBOLS} WHERE d.path = ? AND s.start_line BETWEEN ? AND ? "
-            "ORDER BY s.start_line, s.end_line DESC, s.id",
-            (path, start_line, end_line),
-        )
+        return self.kinds_in([LineRange(path, start_line, end_line)])[0]
+
+    def kinds_in(self, places: Sequence[LineRange]) -> list[list[tuple[str, str]]]:
+        """Return for each place the qualified names of the symbols that begin there, each with its kind, in order."""
+        kinds: list[list[tuple[str, str]]] = [[] for _ in places]
+        for number, name, kind in self._read(_KINDS_IN, (json.dumps(places),)) if places else ():
+            kinds[number].append((name, kind))
+        return kinds
 
     def similar_names(self, word: str, *, limit: int) -> list[str]:
         """Return names of symbols that contain a word, shortest first."""
