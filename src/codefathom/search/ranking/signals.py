@@ -279,17 +279,11 @@ class _Names(NamedTuple):
 
 def _about_names(names: Sequence[_Names], strengths: WordStrengths) -> list[tuple[float, float]]:
     """Return for each candidate what its names cover of the question, and how much of a name the question has."""
-    forms = strengths.forms
-    # Of the words of all names, a handful: only names that have one of them are looked at.
-    shared = {word for word in set().union(*(own.words for own in names)) if forms[word]}
+    shared = strengths.learn(set().union(*[own.words for own in names]))
     about = []
     for own in names:
-        if shared.isdisjoint(own.words):
-            about.append((0.0, 0.0))
-            continue
-        terms = forms.among(shared.intersection(own.words))
-        telling = [words for words in own.each if not shared.isdisjoint(words)]
-        about.append((strengths.cover[terms], strengths.best_share(telling)))
+        terms = strengths.forms.among(shared.intersection(own.words))
+        about.append((strengths.cover[terms], strengths.best_share(own.each)) if terms else (0.0, 0.0))
     return about
 
 
