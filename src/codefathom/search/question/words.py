@@ -146,7 +146,7 @@ class WordStrengths(dict[str, float]):
         self[word] = strength = self.cover.strength(self.forms[word])
         return strength
 
-    def learn(self, words: Set[str]) -> Set[str]:
+    def learn(self, words: Set[str]) -> set[str]:
         """Take in the words of all names at once, and return those that are forms of terms: a handful of hundreds."""
         shared = self.forms.of_terms(words)
         self.update(dict.fromkeys(words, 0.0))
