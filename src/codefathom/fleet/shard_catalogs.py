@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import lru_cache
 from heapq import merge
 from itertools import chain, groupby, islice
@@ -39,6 +39,7 @@ from codefathom.stores.catalog.records import (
     CompilerUses,
     Counts,
     DefinitionPlace,
+    LineRange,
     RejectedFile,
     StoredDocument,
 )
@@ -247,6 +248,10 @@ class ShardCatalogs:
                 return self.catalog(slot).get_meta(key, default)
         return default
 
+    def one_moment(self) -> AbstractContextManager[None]:
+        """Give a block in which all small values are of one moment; the shards of a generation never change."""
+        return nullcontext()
+
     def metas(self, key: str) -> list[str]:
         """Return what each shard has stored under a key, "" for nothing."""
         return list(self._all(Catalog.get_meta, key))
@@ -441,10 +446,13 @@ class ShardCatalogs:
         place = self._of(path)
         return [] if place is None else place[0].symbols_of(place[1])
 
-    def kinds_at(self, path: str, start_line: int, end_line: int) -> list[tuple[str, str]]:
+    def kinds_in(self, places: Sequence[LineRange]) -> list[list[tuple[str, str]]]:
         """See `Symbols`."""
-        place = self._of(path)
-        return [] if place is None else place[0].kinds_at(place[1], start_line, end_line)
+        shards = [(self._of(place.path), place) for place in places]
+        return [
+            [] if shard is None else shard[0].kinds_at(shard[1], place.start_line, place.end_line)
+            for shard, place in shards
+        ]
 
     def similar_names(self, word: str, *, limit: int) -> list[str]:
         """See `Symbols`."""

@@ -82,20 +82,26 @@ def damage_of(opened: OpenedProject) -> tuple[Note, ...]:
     if paths:
         kind = say.FILES_DAMAGED if len(paths) > 1 else say.FILE_DAMAGED
         damages.append(Note(kind, {"path": min(paths)} | ({"count": len(paths) - 1} if len(paths) > 1 else {})))
-    if opened.views.latest_generation > catalog.generation:
-        damages.append(Note(say.OLDER_THAN_VIEWS))
-    if _missing(opened, but_damaged=bool(paths)) and opened.lock().progress() is None:
+    latest = opened.views.latest_generation  # before the catalogue: another process may be writing
+    with catalog.one_moment():
+        if latest > catalog.generation:
+            damages.append(Note(say.OLDER_THAN_VIEWS))
+        seems_missing, unparsed = bool(_missing(opened, but_damaged=bool(paths))), without_grammar(catalog)
+    if seems_missing and opened.lock().progress() is None:
         opened.views.reload()  # the run that made it may have ended in this moment
         damages += _missing(opened, but_damaged=bool(paths))
-    return (*(Note(say.REPAIRED_BY_INDEX, {"damage": damage}) for damage in damages), *without_grammar(catalog))
+    return (*(Note(say.REPAIRED_BY_INDEX, {"damage": damage}) for damage in damages), *unparsed)
 
 
 def _missing(opened: OpenedProject, *, but_damaged: bool) -> list[Note]:
     """Return a note on each part that was lost; a run that is under way makes it again."""
     reason = opened.catalog.get_meta("set_aside")
     notes = [Note(say.INDEX_INCOMPLETE, {"reason": from_line(reason)})] if reason and not but_damaged else []
-    if is_whole(opened) and not (_is_of_other_model(opened) or _is_restored(opened) or opened.catalog.is_replaced):
-        notes += [Note(say.PART_MISSING, {"part": from_line(name)}) for name in opened.views.lacking()]
+    lacking = opened.views.lacking()  # nearly never, so that the rest is seldom asked
+    if not lacking or not is_whole(opened) or _is_of_other_model(opened) or _is_restored(opened):
+        return notes
+    if not opened.catalog.is_replaced:
+        notes += [Note(say.PART_MISSING, {"part": from_line(name)}) for name in lacking]
     return notes
 
 

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from copy import copy
 from dataclasses import replace
 from hashlib import blake2b
+from operator import attrgetter
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ from codefathom.remote.vector_stores import IndexedProject, vector_folder, vecto
 from codefathom.search.expression_files import files_with_word
 from codefathom.search.ranking.fuse import Fusion
 from codefathom.search.retrieve import Sources
-from codefathom.source.origin import Originals, origin_of
+from codefathom.source.origin import Originals, opened_folders, origin_of
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.schema import format_to_bring_up, not_brought_up
@@ -150,8 +151,10 @@ class OpenedProject:
         """
         documents = self.catalog.documents_at({hit.chunk.path for hit in hits})
         recipe = self._current(self._recipe)
-        originals = Originals(origin_of(recipe.tree, recipe.rules, self.catalog))
-        same = {document.path for document in documents if originals.of(document).state == "same"}
+        documents.sort(key=attrgetter("path"))  # each folder is opened once
+        with opened_folders(recipe.tree) as tree:
+            originals = Originals(origin_of(tree, recipe.rules, self.catalog))
+            same = {document.path for document in documents if originals.of(document).state == "same"}
         same -= self.catalog.written_after(same, generation)  # after all that was read
         return tuple(hit if hit.chunk.path in same else replace(hit, stale=True) for hit in hits)
 

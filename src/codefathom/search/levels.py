@@ -16,6 +16,7 @@ from codefathom.search.ranking.explain import best_line, best_name, matched_name
 from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.search.ranking.signals import Candidate
 from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.stores.catalog.records import LineRange
 from codefathom.stores.conditions import mentions
 from codefathom.stores.lexical.terms import terms
 from codefathom.types import NO_FACETS, NO_REST, Chunk, Facets, Hit, Level, Rest, Symbol, Where
@@ -70,7 +71,7 @@ def cut_to_level(query: RankingQuery, ranked: Sequence[RankedCandidate], catalog
     fitting = list(takewhile(lambda place: place[1].score >= cut.min_score, places))
     is_of_kind = cut.where is not None and mentions(cut.where, "kind")
     page = HitPage(
-        [_explained(query, chunk, item, catalog, is_of_kind=is_of_kind) for chunk, item in fitting[cut.offset :]],
+        _explained(query, fitting[cut.offset :], catalog, is_of_kind=is_of_kind),
         len(fitting),
         _rest(listing, ordered, cut) if len(fitting) == cut.offset + cut.limit else NO_REST,
         len(fitting) < len(places),
@@ -150,17 +151,30 @@ def _rest(listing: Iterator[_Place], ordered: Iterator[RankedCandidate], cut: Cu
     return Rest(1, is_exact=False)
 
 
-def _explained(
-    query: RankingQuery, chunk: Chunk, item: RankedCandidate, catalog: SearchCatalog, *, is_of_kind: bool
-) -> Hit:
+def _explained(query: RankingQuery, places: _Places, catalog: SearchCatalog, *, is_of_kind: bool) -> list[Hit]:
+    """Return places as hits; the kinds of the symbols in all of them are read at once."""
+    best = [item.candidate.chunk if chunk.kind == "file" else chunk for chunk, item in places]
+    are_joined = [chunk is not item.candidate.chunk for chunk, (_, item) in zip(best, places, strict=True)]
+    several = {
+        number: LineRange(chunk.path, chunk.start_line, chunk.end_line)
+        for number, (chunk, is_joined) in enumerate(zip(best, are_joined, strict=True))
+        if _has_several(chunk, is_joined=is_joined)
+    }
+    rows = dict(zip(several, catalog.kinds_in([*several.values()]), strict=True))
+    kinds = [_by_name(rows.get(number, ()), chunk.kind if is_of_kind else "") for number, chunk in enumerate(best)]
+    return [
+        _hit(query, place, chunk, own, is_of_kind=is_of_kind)
+        for place, chunk, own in zip(places, best, kinds, strict=True)
+    ]
+
+
+def _hit(query: RankingQuery, place: _Place, best: Chunk, kinds: Mapping[str, str], *, is_of_kind: bool) -> Hit:
     """Return a place as a hit, with its reason, the line that answers and the symbol to show.
 
     The symbol is one with its kind: of several that begin in the place the one that the question names, that is around
     the line, or the first; where a filter is about kinds, only those of the kind for which the place has passed it.
     """
-    best = item.candidate.chunk if chunk.kind == "file" else chunk
-    is_joined = best is not item.candidate.chunk
-    kinds = _kinds(best, catalog, only=best.kind if is_of_kind else "", is_joined=is_joined)
+    chunk, item = place
     if is_of_kind and kinds:
         best = replace(best, names=tuple(filter(kinds.get, best.names)))
     names = matched_names(query, best)
@@ -178,14 +192,13 @@ def _explained(
     )
 
 
-def _kinds(chunk: Chunk, catalog: SearchCatalog, *, only: str, is_joined: bool) -> Mapping[str, str]:
-    """Return the kinds of the symbols that begin in a chunk, by name, or `only` those of one kind.
+def _has_several(chunk: Chunk, *, is_joined: bool) -> bool:
+    """Return True if the kind of a chunk need not be that of each symbol that begins in it."""
+    return bool(chunk.names) and chunk.names != (chunk.symbol,) and (len(chunk.names) > 1 or is_joined)
 
-    There are none where that of the chunk is the only one.
-    """
-    if not chunk.names or chunk.names == (chunk.symbol,) or (len(chunk.names) == 1 and not is_joined):
-        return {}
-    pairs = catalog.kinds_at(chunk.path, chunk.start_line, chunk.end_line)
+
+def _by_name(pairs: Sequence[tuple[str, str]], only: str) -> Mapping[str, str]:
+    """Return the kinds of symbols by name, or `only` those of one kind."""
     # The first symbol of a name counts: it is written last.
     return {name: kind for name, kind in reversed(pairs) if only in ("", kind)}
 

@@ -20,7 +20,7 @@ from codefathom.facts.languages import is_document
 from codefathom.source.changes import FileStat, Scan, differs, is_unsure
 from codefathom.source.scan import FileTree, ScanRules, scan
 from codefathom.source.size_limits import MAX_DOCUMENT_BYTES
-from codefathom.system.real_paths import HAS_OPENAT, FolderChain, open_below, regular_file, status_below
+from codefathom.system.real_paths import HAS_OPENAT, TO_ENTER, FolderChain, open_below, regular_file, status_below
 from codefathom.text.kept_names import is_kept_text
 from codefathom.types import USUAL_ENCODING
 
@@ -107,7 +107,8 @@ class FolderFiles:
 
     def status(self, path: str) -> os.stat_result:
         """Return the status of a file. Raises OSError, also for a path that leads out."""
-        return status_below(self.root, self._real(path).split("/"))
+        real = self._real(path)
+        return status_below(self.root, real.split("/")) if self._chain is None else self._chain.status(real)
 
     def stat(self, path: str) -> FileStat | None:
         """Return size and stamp of a file, without reading it; None for what is no regular file."""
@@ -133,7 +134,7 @@ class FolderFiles:
 def opened_folders(tree: str | FileTree) -> Iterator[str | FileTree]:
     """Give the files of a folder, whose folders stay open from one file to the next; another tree stays as it is."""
     if isinstance(tree, str) and HAS_OPENAT:
-        with closing(FolderChain(tree)) as chain:
+        with closing(FolderChain(tree, TO_ENTER)) as chain:
             yield FolderFiles(tree, chain=chain)
     else:
         yield tree

@@ -112,9 +112,10 @@ def regular_file(descriptor: int) -> BinaryIO | None:
 class FolderChain:
     """The folder that a walk is in, and those above it: each was opened in the one before it."""
 
-    def __init__(self, root: str) -> None:
-        """Take the real path of the root of the walk; nothing is opened yet."""
+    def __init__(self, root: str, flags: int = TO_LIST) -> None:
+        """Take the real path of the root of the walk; nothing is opened yet. Folders are opened with these flags."""
         self._root = root
+        self._flags = flags
         self._opened: list[tuple[str, int]] = []  # path and descriptor; the root first
 
     def enter(self, folder: str) -> int:
@@ -126,10 +127,10 @@ class FolderChain:
         while opened and not folder.startswith(opened[-1][0]):
             os.close(opened.pop()[1])
         if not opened:
-            opened.append(("", open_folder(self._root)))
+            opened.append(("", open_folder(self._root, self._flags)))
         path, descriptor = opened[-1]
         for name in folder[len(path) :].split("/")[:-1]:
-            descriptor = os.open(name, TO_LIST | NOT_THROUGH_LINKS, dir_fd=descriptor)
+            descriptor = os.open(name, self._flags | NOT_THROUGH_LINKS, dir_fd=descriptor)
             path = f"{path}{name}/"
             opened.append((path, descriptor))
             if len(opened) > _MOST_OPEN:
@@ -141,13 +142,22 @@ class FolderChain:
 
         Raises OSError, also for a link on the way.
         """
-        folder, _, name = path.rpartition("/")
-        return os.open(name, TO_READ | NOT_THROUGH_LINKS, dir_fd=self.enter(f"{folder}/" if folder else ""))
+        folder, name = self._at(path)
+        return os.open(name, TO_READ | NOT_THROUGH_LINKS, dir_fd=folder)
+
+    def status(self, path: str) -> os.stat_result:
+        """Return the status of what has this path below the root, of a link its own. Raises OSError."""
+        folder, name = self._at(path)
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
 
     def close(self) -> None:
         """Close all folders."""
         while self._opened:
             os.close(self._opened.pop()[1])
+
+    def _at(self, path: str) -> tuple[int, str]:
+        folder, slash, name = path.rpartition("/")
+        return self.enter(folder + slash), name
 
 
 def _folder_below(root: str, parts: Sequence[str]) -> int:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from codefathom.search.levels import Cut, cut_to_level
 from codefathom.search.ranking.rank import Candidate, RankedCandidate, RankingQuery
-from codefathom.stores.catalog.records import DefinitionPlace
+from codefathom.stores.catalog.records import DefinitionPlace, LineRange
 from codefathom.types import Chunk, Symbol
 
 QUERY = RankingQuery(("save",), symbols=("save",))
@@ -23,8 +24,11 @@ class Shelf:
     def symbols_of(self, path: str) -> list[Symbol]:
         return self._symbols.get(path, [])
 
-    def kinds_at(self, path: str, start_line: int, end_line: int) -> list[tuple[str, str]]:
-        return [(s.qualified_name, s.kind) for s in self.symbols_of(path) if start_line <= s.start_line <= end_line]
+    def kinds_in(self, places: Sequence[LineRange]) -> list[list[tuple[str, str]]]:
+        return [
+            [(s.qualified_name, s.kind) for s in self.symbols_of(path) if start_line <= s.start_line <= end_line]
+            for path, start_line, end_line in places
+        ]
 
     def lines(self, path: str, start_line: int, end_line: int) -> str:
         text = "".join(chunk.text for _, chunk in self.chunks_of(path))

@@ -79,6 +79,7 @@ def readers(root: Path, file: FileStat) -> Iterator[tuple[str, Callable[[], obje
     yield "lines of an old encoding", lambda: undecodable_lines_of(top, file.path) or None
     yield "an original", lambda: Tree(top, 1_000_000).content(file.path)
     yield "a stamp", lambda: Tree(top, 1_000_000).stamp(file.path)
+    yield "a stamp among others", lambda: _stamp_with_open_folders(root, file)
     yield "a file of no project", lambda: _content(loose, file)
     yield "the size of a file of no project", lambda: loose.stat(file.path)
     yield "words before an index", lambda: unindexed.search(MARK).hits
@@ -92,6 +93,12 @@ def readers(root: Path, file: FileStat) -> Iterator[tuple[str, Callable[[], obje
 def _with_open_folders(root: Path, file: FileStat) -> object:
     with opened_folders(str(root)) as tree:
         return read(tree, file)
+
+
+def _stamp_with_open_folders(root: Path, file: FileStat) -> object:
+    with opened_folders(str(root)) as tree:
+        assert isinstance(tree, FolderFiles)
+        return Tree(tree, 1_000_000).stamp(file.path)
 
 
 def _content(files: LooseFiles, file: FileStat) -> object:

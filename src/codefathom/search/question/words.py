@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache, reduce
 from operator import or_
 
@@ -89,6 +89,11 @@ class Forms(dict[str, int]):
         self[word] = terms
         return terms
 
+    def of_terms(self, words: Iterable[str]) -> set[str]:
+        """Return those of some words that are forms of terms; most do not even begin like one."""
+        begins = self._terms.keys()
+        return {word for word in words if word[:_SHORTEST_FORM] in begins and self[word]}
+
     def among(self, words: Iterable[str]) -> int:
         """Return the terms that stand among some words, one bit each."""
         return reduce(or_, map(self.__getitem__, words), 0)
@@ -140,6 +145,14 @@ class WordStrengths(dict[str, float]):
     def __missing__(self, word: str) -> float:
         self[word] = strength = self.cover.strength(self.forms[word])
         return strength
+
+    def learn(self, words: Set[str]) -> set[str]:
+        """Take in the words of all names at once, and return those that are forms of terms: a handful of hundreds."""
+        shared = self.forms.of_terms(words)
+        self.update(dict.fromkeys(words, 0.0))
+        for word in shared:
+            self[word] = self.cover.strength(self.forms[word])
+        return shared
 
     def share_of(self, words: Sequence[str]) -> float:
         """Return the share of some words that are forms of terms, each counted by the weight of its term."""

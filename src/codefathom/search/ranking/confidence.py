@@ -35,6 +35,10 @@ _EVIDENCE = frozenset(NAMES) - {
 _POSSIBLE = {
     kind: sum(abs(weight) for name, weight in weights.items() if name in _EVIDENCE) for kind, weights in WEIGHTS.items()
 }
+# In the order in which signals are listed: the last bits of a sum depend on it.
+_EVIDENCE_OF = {
+    kind: [(name, weights[name]) for name in NAMES if name in _EVIDENCE] for kind, weights in WEIGHTS.items()
+}
 _SURE = 0.8  # of the signal `definition`: the symbol of the question, as written
 _N_BEST = 3
 _SMALLEST = 60  # chunks; of smaller projects there were too few to learn from
@@ -104,8 +108,8 @@ def _foreign(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> float:
 
 def _strength(item: RankedCandidate, kind: Kind) -> float:
     """Return the evidence for a hit, from 0 to 1, whatever kind of file it lies in."""
-    weights = WEIGHTS[kind]
-    return sum(weights[name] * value for name, value in item.signals.items() if name in _EVIDENCE) / _POSSIBLE[kind]
+    signals = item.signals
+    return sum([weight * signals.get(name, 0.0) for name, weight in _EVIDENCE_OF[kind]]) / _POSSIBLE[kind]
 
 
 def _covered(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> float:

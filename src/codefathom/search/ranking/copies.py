@@ -40,8 +40,8 @@ def copying_files(candidates: Sequence[_Placed]) -> frozenset[str]:
     by_name: dict[str, list[_Placed]] = defaultdict(list)
     for one in candidates:
         if one.n_lines >= _LARGE and one.chunk.kind != "section":  # of most questions none, and nothing is compared
-            for name in one.chunk.names:
-                by_name[name.rpartition(".")[2]].append(one)
+            for name in _last_parts(one.chunk.names):
+                by_name[name].append(one)
     originals: dict[str, set[str]] = defaultdict(set)
     for large, small in _pairs(by_name, candidates) if by_name else ():
         smaller = originals[large.chunk.path]
@@ -55,19 +55,32 @@ def _pairs(
 ) -> Iterator[tuple[_Placed, _Placed]]:
     """Yield chunks of large files, each with a chunk of a much smaller file that defines the same name."""
     for small in candidates:
-        if small.chunk.kind == "section" or place_of(small.chunk.path).is_aside:
+        names = _last_parts(small.chunk.names)
+        if by_name.keys().isdisjoint(names) or small.chunk.kind == "section" or place_of(small.chunk.path).is_aside:
             continue
-        for name in small.chunk.names:
-            namesakes = by_name.get(name.rpartition(".")[2], ())
+        for name in names:
+            namesakes = by_name.get(name, ())
             for large in namesakes if len(namesakes) <= _MAX_NAMESAKES else ():
                 if large.n_lines >= _LARGER * small.n_lines > 0:
                     yield large, small
 
 
+@lru_cache(maxsize=4_096)
+def _last_parts(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple([name.rpartition(".")[2] for name in names])
+
+
 def _holds(large: Chunk, small: Chunk) -> bool:
     """Return True if a chunk has nearly all long lines of another one that are no comments."""
-    told = _told(small.text)
-    return len(told) >= _FEWEST_LINES and sum(line in large.text for line in told) >= _SAME * len(told)
+    told, text = _told(small.text), large.text
+    n_left = len(told) if len(told) >= _FEWEST_LINES else 0
+    least = _SAME * n_left
+    for line in told if n_left else ():
+        if line not in text:
+            n_left -= 1
+            if n_left < least:  # nearly always after a few lines
+                return False
+    return n_left > 0
 
 
 @lru_cache(maxsize=1_024)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 from codefathom.facts import reasons as say
@@ -78,27 +78,33 @@ def reasons(
         return (
             Note(say.MATCHES, {"count": count, "line": line}) if count > 1 else Note(say.ONE_MATCH, {"line": line}),
         )
-    uses = [
-        Note(several, {"count": round(n)}) if n > 1 and several != one else Note(one)
-        for kind, (one, several) in _CONNECTED.items()
-        if (n := signals.get(kind, 0.0))
-    ]
-    if uses:
-        return tuple(uses)
+    if "lexical" not in signals:  # what words and meaning find is ranked by no edge
+        uses = [
+            Note(several, {"count": round(n)}) if n > 1 and several != one else Note(one)
+            for kind, (one, several) in _CONNECTED.items()
+            if (n := signals.get(kind, 0.0))
+        ]
+        if uses:
+            return tuple(uses)
     defines = Note(say.DEFINES, {"name": names.symbols[0]}) if names.symbols else None
     if "overview" in signals:
         return (Note(say.TELLS_PURPOSE),)
     if "scope" in signals:
         return (defines or Note(say.IN_SCOPE),)
-    evidence = (
-        Note(say.IN_TRACE) if signals.get("frame") else None,
-        defines if signals.get("definition") else None,
-        Note(say.NAMED, {"names": tuple(names.shared[:2])}) if names.shared else None,
-        _file(query, chunk, is_named=signals.get("named_file", 0.0) > 0),
-        _words(query, chunk) if signals.get("lexical", 0.0) > _MENTIONED else None,
-        Note(say.CLOSE) if signals.get("vector", 0.0) > _NEAR else None,
-    )
-    return tuple([note for note in evidence if note][:3]) or (Note(say.WEAK),)
+    evidence = _evidence(query, chunk, names, signals, defines)
+    return tuple(islice(filter(None, evidence), 3)) or (Note(say.WEAK),)
+
+
+def _evidence(
+    query: RankingQuery, chunk: Chunk, names: MatchedNames, signals: Mapping[str, float], defines: Note | None
+) -> Iterator[Note | None]:
+    """Yield what speaks for a chunk, the strongest first; what comes behind the last shown is never looked for."""
+    yield Note(say.IN_TRACE) if signals.get("frame") else None
+    yield defines if signals.get("definition") else None
+    yield Note(say.NAMED, {"names": tuple(names.shared[:2])}) if names.shared else None
+    yield _file(query, chunk, is_named=signals.get("named_file", 0.0) > 0)
+    yield _words(query, chunk) if signals.get("lexical", 0.0) > _MENTIONED else None
+    yield Note(say.CLOSE) if signals.get("vector", 0.0) > _NEAR else None
 
 
 def best_line(query: RankingQuery, chunk: Chunk, names: MatchedNames) -> int:
@@ -110,7 +116,8 @@ def best_line(query: RankingQuery, chunk: Chunk, names: MatchedNames) -> int:
     text = chunk.text.lower()
     n_found = _mentions(query.terms, text)
     if len(query.written) > 1:
-        for place, n_written in enumerate(_mentions(query.written, text)):
+        are_terms = query.written == query.terms  # of most questions: nothing is counted twice
+        for place, n_written in enumerate([*n_found] if are_terms else _mentions(query.written, text)):
             n_found[place] += _HEAD * (n_written == len(query.written))
     heads = _heads(chunk, {name.rpartition(".")[2] for name in (*names.symbols, *names.shared[:1])})
     lines = chunk.text.split("\n") if heads else []

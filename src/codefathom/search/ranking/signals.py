@@ -108,13 +108,15 @@ def signals(
     }
     places = _places_by_meaning(candidates)
     defined = _definitions(query, candidates, names)
-    about_names = [_about_names(own, strengths) for own in names]
+    about_names = _about_names(names, strengths)
     covered = [cover[bits] for bits in term_bits]
     documents = _Documents(query, candidates, covered)
     as_asked = AsAsked(query)
     chunks = [one.chunk for one in candidates]
     named = [NameWords(own.each, share) for own, (share, _) in zip(names, about_names, strict=True)]
     lacking = as_asked.lacking(chunks, term_bits, named)
+    frames = {key: frame.value for key, frame in query.frames.items()}
+    tests_count_less = not query.about_tests
     return [
         (
             one.lexical / top.lexical,
@@ -122,10 +124,10 @@ def signals(
             places.get(one.key, 0.0),
             defined[one.key],
             defined[one.key] * query.is_only_symbol,
-            query.frames[one.key].value if one.key in query.frames else 0.0,
+            frames.get(one.key, 0.0),
             share,
             *own_names,
-            float(not query.about_tests and _is_test(one.chunk)),
+            float(tests_count_less and _is_test(one.chunk)),
             _data(one.chunk, query),
             documents.prose(one.chunk, share, own_names[0]),
             float(is_heading),
@@ -275,9 +277,14 @@ class _Names(NamedTuple):
     each: tuple[tuple[str, ...], ...]  # the words of each
 
 
-def _about_names(names: _Names, strengths: WordStrengths) -> tuple[float, float]:
-    terms = strengths.forms.among(names.words)
-    return (strengths.cover[terms], strengths.best_share(names.each)) if terms else (0.0, 0.0)
+def _about_names(names: Sequence[_Names], strengths: WordStrengths) -> list[tuple[float, float]]:
+    """Return for each candidate what its names cover of the question, and how much of a name the question has."""
+    shared = strengths.learn(set().union(*[own.words for own in names]))
+    about = []
+    for own in names:
+        terms = strengths.forms.among(shared.intersection(own.words))
+        about.append((strengths.cover[terms], strengths.best_share(own.each)) if terms else (0.0, 0.0))
+    return about
 
 
 @lru_cache(maxsize=16_384)

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from threading import Lock
+from threading import Lock, local
 from typing import Any, TypeVar, cast
 
 from codefathom.errors import IndexingError, LockedError
@@ -28,6 +28,7 @@ from codefathom.stores.catalog.records import (
     DefinitionPlace,
     DocumentRecord,
     Entry,
+    LineRange,
     RejectedFile,
     StoredDocument,
     Written,
@@ -94,6 +95,13 @@ _MEMBERS_AND_VALUES = ", ".join(f"'{kind}'" for kind in sorted(CALLABLE_KINDS | 
 _TYPES = ", ".join(f"'{kind}'" for kind in sorted(TYPE_KINDS))
 _MOST_BEHIND = 20  # generations of a stored table of imports, which is then written again
 _PAGE = 2_000  # rows held at a time while views are built
+# CROSS JOIN: the places first; else SQLite may walk through all symbols.
+_KINDS_IN = (
+    "SELECT j.key, s.qualified_name, s.kind FROM json_each(?) j CROSS JOIN documents d ON d.path = "
+    "json_extract(j.value, '$[0]') CROSS JOIN symbols s ON s.document_id = d.id AND s.start_line BETWEEN "
+    "json_extract(j.value, '$[1]') AND json_extract(j.value, '$[2]') "
+    "ORDER BY j.key, s.start_line, s.end_line DESC, s.id"
+)
 _PATHS = "SELECT CAST(path AS TEXT), id FROM documents"
 _Made = TypeVar("_Made")
 
@@ -113,6 +121,7 @@ class Catalog:
         self._kept: dict[Callable[..., object], tuple[int, object]] = {}  # what was made, and of which generation
         self._imports = ImportTable()
         self._keeping = Lock()  # while the table of imports is brought up to date
+        self._moment = local()  # `values`: the small values of the moment that this thread is in
 
     @classmethod
     def open(cls, place: File | str, *, read_only: bool = False, on_note: OnNote = hear_nothing) -> Catalog:
@@ -186,8 +195,26 @@ class Catalog:
         """Random name of this catalogue: a view made from another one, set aside since, does not carry it."""
         return self.get_meta("identity")
 
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """Have this thread see all small values inside the block as they are at its beginning; they are read once.
+
+        For what asks for several at once. Inside the block this thread writes nothing, and looks for no change.
+        """
+        if "values" in self._moment.__dict__:
+            yield
+            return
+        self._moment.values = dict(self._read("SELECT key, value FROM meta"))
+        try:
+            yield
+        finally:
+            del self._moment.values
+
     def get_meta(self, key: str, default: str = "") -> str:
         """Return a stored value."""
+        values = self._moment.__dict__.get("values")
+        if values is not None:
+            return str(values.get(key, default))
         rows = self._read("SELECT value FROM meta WHERE key = ?", (key,))
         return str(rows[0][0]) if rows else default
 
@@ -513,7 +540,8 @@ class Catalog:
 
     def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
         """Return the documents of these few paths that are there, in no order; each is read once, until it changes."""
-        state = (self.generation, self.stamps)
+        with self.one_moment():
+            state = (self.generation, self.stamps)
         if self._documents_state != state or len(self._documents) > _MAX_IN_MEMORY:
             self._documents, self._documents_state = {}, state
         documents = self._documents  # another thread may replace it meanwhile
@@ -633,11 +661,14 @@ class Catalog:
 
     def kinds_at(self, path: str, start_line: int, end_line: int) -> list[tuple[str, str]]:
         """Return the qualified names of the symbols that begin in these lines, each with its kind, in order."""
-        return self._read(
-            f"SELECT s.qualified_name, s.kind {FROM_SYMBOLS} WHERE d.path = ? AND s.start_line BETWEEN ? AND ? "
-            "ORDER BY s.start_line, s.end_line DESC, s.id",
-            (path, start_line, end_line),
-        )
+        return self.kinds_in([LineRange(path, start_line, end_line)])[0]
+
+    def kinds_in(self, places: Sequence[LineRange]) -> list[list[tuple[str, str]]]:
+        """Return for each place the qualified names of the symbols that begin there, each with its kind, in order."""
+        kinds: list[list[tuple[str, str]]] = [[] for _ in places]
+        for number, name, kind in self._read(_KINDS_IN, (json.dumps(places),)) if places else ():
+            kinds[number].append((name, kind))
+        return kinds
 
     def similar_names(self, word: str, *, limit: int) -> list[str]:
         """Return names of symbols that contain a word, shortest first."""

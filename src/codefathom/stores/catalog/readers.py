@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         DefinitionPlace,
         DocumentRecord,
         Entry,
+        LineRange,
         RejectedFile,
         StoredDocument,
         Written,
@@ -154,8 +155,8 @@ class Symbols(Protocol):
         """Return the symbols of a document, outer before inner."""
         ...
 
-    def kinds_at(self, path: str, start_line: int, end_line: int) -> list[tuple[str, str]]:
-        """Return the qualified names of the symbols that begin in these lines, each with its kind, in order."""
+    def kinds_in(self, places: Sequence[LineRange]) -> list[list[tuple[str, str]]]:
+        """Return for each place the qualified names of the symbols that begin there, each with its kind, in order."""
         ...
 
     def similar_names(self, word: str, *, limit: int) -> list[str]:

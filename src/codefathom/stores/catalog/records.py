@@ -93,6 +93,14 @@ class DefinitionPlace(NamedTuple):
     is_outer: bool = True  # it stands in no other definition
 
 
+class LineRange(NamedTuple):
+    """Lines of a document."""
+
+    path: str
+    start_line: int
+    end_line: int
+
+
 class StoredDocument(NamedTuple):
     """One document as the catalogue has it, without its text."""
 

@@ -102,6 +102,13 @@ def test_the_share_of_words_that_are_terms() -> None:
     assert telling.best_share([("map",), ("flat", "map"), ("hash",)]) == 1.0
 
 
+def test_words_that_are_learned_at_once_count_as_they_do_one_by_one() -> None:
+    forms, cover, words = Forms(("flat", "saves")), Cover({"flat": 1.0, "saves": 0.2}), {"flat", "saving", "map", "sa"}
+    telling = WordStrengths(forms, cover)
+    assert telling.learn(words) == {"flat", "saving"}
+    assert dict(telling) == {word: WordStrengths(forms, cover)[word] for word in words}
+
+
 def test_a_word_that_says_little_counts_little() -> None:
     cover = Cover({"curl": 0.1, "redirects": 4.0})
     telling = WordStrengths(Forms(("curl", "redirects")), cover)

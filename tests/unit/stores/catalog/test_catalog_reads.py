@@ -12,7 +12,7 @@ import pytest
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.stores.catalog.catalog import Catalog
-from codefathom.stores.catalog.records import Batch, DocumentRecord
+from codefathom.stores.catalog.records import Batch, DocumentRecord, LineRange
 from codefathom.types import Chunk, Document, Failure, Filter, ParsedDocument, Reference, Skipped, Symbol
 
 CART = (
@@ -119,8 +119,12 @@ READS: list[tuple[Callable[[Catalog], Any], Any]] = [
     ),
     (lambda it: len(it.definitions("total", limit=2)), 2),
     (lambda it: [symbol.name for symbol in it.symbols_of("shop/cart.py")], ["Cart", "total", "kind"]),
-    (lambda it: it.kinds_at("shop/pay.py", 3, 5), [("Total", "function"), ("total", "class")]),
-    (lambda it: it.kinds_at("shop/pay.py", 2, 2), []),
+    (lambda it: it.kinds_in([LineRange("shop/pay.py", 3, 5)]), [[("Total", "function"), ("total", "class")]]),
+    (
+        lambda it: it.kinds_in([LineRange("shop/pay.py", *lines) for lines in ((2, 2), (5, 9))]),
+        [[], [("total", "class")]],
+    ),
+    (lambda it: it.kinds_in([]), []),
     (lambda it: [name.lower() for name in it.similar_names("t", limit=2)], ["cart", "total"]),
     (lambda it: it.similar_names("_", limit=9), []),
     # references
