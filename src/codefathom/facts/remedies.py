@@ -36,6 +36,10 @@ _FOLDERS = "read with path . lists the folders of the project"
 # What an agent can do instead, by the words of the remedy.
 _TOOLS = (
     (re.compile(r"`fathom symbols` lists all symbols"), "search with mode symbol finds names"),
+    (
+        re.compile(r"the index is empty; `fathom status --skipped` tells which files were left out and why"),
+        "the index is empty: the project has no text file, or ignore rules leave all of them out",
+    ),
     (re.compile(r"`fathom (?:files|status|status --skipped)` (?:lists|shows|tells)[^;]*"), _FOLDERS),
     (re.compile(r"give a folder that `fathom files` lists"), _FOLDERS),
     (re.compile(r"name one file with `fathom history`"), "name one file in read, with history"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from codefathom.answer.tokens import estimate
 from codefathom.errors import FathomError
 from codefathom.facts import reasons as say
-from codefathom.facts.reasons import MOST_LIKELY_NOTHING, OF_HISTORY, Note, sentence
+from codefathom.facts.reasons import MOST_LIKELY_NOTHING, NO_FILE_INDEXED, OF_HISTORY, Note, sentence
 from codefathom.facts.remedies import for_agents
 from codefathom.mcp.agent_masks import masked_error
 from codefathom.mcp.same_files import FileNames, name_lines
@@ -427,7 +427,7 @@ def map_result(outline: Outline, page: ListPage) -> Mapping[str, Any]:
     doubt = doubt_of_map(outline.verdict)
     shape = {"outline": outline.text, "completeness": outline.completeness, **end.shape, **doubt.shape}
     text = "\n".join(filter(None, (outline.missing, outline.text.strip("\n"), note, page.note)))
-    return tool_result(f"{doubt.text}{text}", shape)
+    return tool_result(f"{doubt.text}{text}" or NO_FILE_INDEXED, shape)
 
 
 def tour_result(steps: Sequence[TourStep], most: int) -> Mapping[str, Any]:
