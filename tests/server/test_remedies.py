@@ -42,6 +42,15 @@ def test_a_route_that_a_remedy_names_is_there(reading: httpx.Client) -> None:
     assert "skipped" in reading.get("/projects/shop/status").json()
 
 
+def test_an_unknown_field_gets_the_name_that_may_be_meant(reading: httpx.Client) -> None:
+    told = reading.post("/search", json={"query": "price", "project": "shop"}).json()
+    assert told["detail"] == "body.project is not a field of this request"
+    assert told["hint"] == "did you mean project_id?"
+    told = reading.post("/context", json={"query": "price", "zzqqyy": 1}).json()
+    assert told["hint"].startswith("this request takes anyway, changed_after, ")
+    assert "hint" in reading.post("/projects/shop/index", json={"fulll": True}).json()
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
