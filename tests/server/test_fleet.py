@@ -125,7 +125,7 @@ def test_what_only_the_command_does_is_refused(client: httpx.Client, team: Fleet
         answer = client.request(method, path, json=body)
         assert answer.status_code in (400, 409), answer.text
         assert "is a fleet" in answer.json()["detail"]
-        assert "`fathom fleet " in answer.json()["hint"]
+        assert "`fathom fleet " in answer.json()["hint"] or "POST /projects/ID/index" in answer.json()["hint"]
     assert team.verify() == ()
     assert client.post("/search", json={"query": "refresh token"}).json()["hits"]
 

@@ -185,8 +185,8 @@ def _assign(program: str, operands: Sequence[Option], words: list[str]) -> dict[
         elif parts:
             values[operand.destination] = _value(operand, " ".join(parts))
     if words:
-        is_folder = os.path.isdir(words[0])
-        hint = f"write -C {words[0]} to use the project in this folder" if is_folder else f"see {program} --help"
+        is_other = os.path.isdir(words[0]) and not any(operand.metavar == "DIR" for operand in operands)
+        hint = f"write -C {words[0]} to use the project in this folder" if is_other else f"see {program} --help"
         raise UsageError(f"{program} does not take {words[0]!r}", hint=hint)
     return values
 

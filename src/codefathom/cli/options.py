@@ -1040,7 +1040,9 @@ COMMANDS = (
         "run the HTTP server and the web page",
         (
             Option(
-                ("folder",), "folder of a project to serve; without it, the project around the current folder", "DIR"
+                ("folder",),
+                "folder of a project to serve, else the project around the current folder; the page adds others",
+                "DIR",
             ),
         ),
         (

@@ -17,6 +17,7 @@ from codefathom.facts.quick_pickle import QuickPickle
 Value: TypeAlias = "str | int | float | tuple[str, ...] | Note | tuple[Note, ...]"
 
 ANYWAY = '--anyway (over HTTP "anyway": true) shows the closest matches'
+NO_FILE_INDEXED = "no file is indexed"
 MOST_LIKELY_NOTHING = "most likely nothing here answers this"
 # The English words of each kind. `{name}` stands for a value, `{name:,}` for a number with signs between thousands.
 ENGLISH: dict[str, str] = {}

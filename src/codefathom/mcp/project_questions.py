@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from codefathom.errors import UsageError
-from codefathom.facts.reasons import Note
+from codefathom.facts.reasons import NO_FILE_INDEXED, Note, verbatim
 from codefathom.mcp.agent_masks import masked_text
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_arguments import where_of
@@ -99,7 +99,7 @@ def _any_file(paths: Sequence[str]) -> Where | None:
 
 
 def entries_of(chosen: ChosenProjects, path: str) -> FolderEntries | None:
-    """Return the entries of a folder; None where the index has no file below it."""
+    """Return the entries of a folder; None where the index has no file below it, unless it is the project's own."""
     for name, asker, folder in _in_each(chosen, path):
         files, limitations = _files_below(asker, folder)
         if files:
@@ -108,6 +108,8 @@ def entries_of(chosen: ChosenProjects, path: str) -> FolderEntries | None:
             folders = Counter(first for (first, mark, _), _ in inside if mark)
             here = tuple((first, n_lines) for (first, mark, _), n_lines in inside if not mark)
             return FolderEntries(shown or ".", tuple(sorted(folders.items())), here, limitations)
+    if not folder_of(path) and not chosen.is_named:
+        return FolderEntries(".", (), (), (verbatim(NO_FILE_INDEXED),))
     return None
 
 

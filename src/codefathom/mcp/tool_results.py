@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from codefathom.answer.tokens import estimate
 from codefathom.errors import FathomError
 from codefathom.facts import reasons as say
-from codefathom.facts.reasons import MOST_LIKELY_NOTHING, OF_HISTORY, Note, sentence
+from codefathom.facts.reasons import MOST_LIKELY_NOTHING, NO_FILE_INDEXED, OF_HISTORY, Note, sentence
+from codefathom.facts.remedies import for_agents
 from codefathom.mcp.agent_masks import masked_error
 from codefathom.mcp.same_files import FileNames, name_lines
 from codefathom.mcp.tool_arguments import Cursor
@@ -31,12 +32,6 @@ _WEAK = f"{MOST_LIKELY_NOTHING.capitalize()}."
 _MAP_OF_ALL = " This is the map of the whole project."
 _INDEXING = "The index is being made, {done} of {total} files so far. Ask again soon, or use grep until then."
 ERROR_CHARS = 300
-# Remedies that name commands, and what an agent can do instead.
-_REMEDIES = {
-    "`fathom symbols` lists all symbols": "search with mode symbol finds names",
-    "`fathom status --skipped` lists what is left out": "read with path . lists the folders of the project",
-    "`fathom status` shows what the index contains": "read with path . lists the folders of the project",
-}
 _LINES = (3, 1)  # of the first hit and of the others; chosen on questions, as docs/benchmarks-agents.md says
 _SHOWN_CHARS = 120  # of a line
 # Of a list that nobody limits: hits with their lines at first, and at most on other pages; and how many of it are named
@@ -167,9 +162,7 @@ def as_text_alone(result: Mapping[str, Any]) -> Mapping[str, Any]:
 def refusal_result(error: FathomError) -> Mapping[str, Any]:
     """Return a mistake as a result of a tool, with its remedy."""
     error = masked_error(error)
-    hint = error.hint
-    for command, tool in _REMEDIES.items():
-        hint = hint.replace(command, tool)
+    hint = for_agents(error.hint)
     text = f"{cut(str(error), ERROR_CHARS)}{'. Remedy: ' if error.hint else ''}{cut(hint, ERROR_CHARS)}"
     return tool_result(text, {}, is_error=True)
 
@@ -186,7 +179,7 @@ def _numbers(step: Progress) -> Mapping[str, int]:
 
 def head_part(result: SearchResult) -> ResultPart:
     """Return the part that holds for all hits."""
-    note = f"Nothing found. {result.suggestion}" if not result.hits else _WEAK if result.weak else ""
+    note = f"Nothing found. {for_agents(result.suggestion)}" if not result.hits else _WEAK if result.weak else ""
     limits = cut(" ".join(result.degraded), ERROR_CHARS)
     text = f"confidence {result.confidence:.2f}. {note} {limits}".strip()
     return ResultPart(text, {"confidence": round(result.confidence, 4), "weak": result.weak})
@@ -434,7 +427,7 @@ def map_result(outline: Outline, page: ListPage) -> Mapping[str, Any]:
     doubt = doubt_of_map(outline.verdict)
     shape = {"outline": outline.text, "completeness": outline.completeness, **end.shape, **doubt.shape}
     text = "\n".join(filter(None, (outline.missing, outline.text.strip("\n"), note, page.note)))
-    return tool_result(f"{doubt.text}{text}", shape)
+    return tool_result(f"{doubt.text}{text}" or NO_FILE_INDEXED, shape)
 
 
 def tour_result(steps: Sequence[TourStep], most: int) -> Mapping[str, Any]:

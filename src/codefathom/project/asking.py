@@ -452,7 +452,7 @@ def _request(question: Question, index: CurrentIndex) -> SearchRequest:
         question = with_commit_filters(question, revision) if isinstance(revision, CommitHistory) else question
     parsed = parse_query(question.text)
     if parsed.is_empty:
-        raise UsageError("the query is empty", hint='ask for something, such as fathom search "retry with backoff"')
+        raise UsageError("the query is empty", hint="ask for something, such as: where are orders priced?")
     if question.where is not None and revision and not revision.has_times and mentions(question.where, "modified"):
         raise UsageError(
             f"the files of the revision {revision.name!r} have no time of change",

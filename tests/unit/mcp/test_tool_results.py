@@ -46,6 +46,7 @@ from codefathom.search.graph.impact_part import page_of
 from codefathom.search.verdict import Verdict
 from codefathom.types import Chunk, CommitMark, Hit, Progress, Related, RelatedResult, Rest, SearchResult, Symbol
 
+EMPTY = "the index is empty: the project has no text file, or ignore rules leave all of them out"
 MUCH = 100_000
 FIRST_PAGE = ListPage(Cursor(), 7)
 CHANGED = "The index has changed since this cursor was given: places may be missing here, or come twice."
@@ -313,7 +314,7 @@ def test_the_best_hit_is_named_by_its_place_where_its_lines_have_no_room() -> No
     [
         (result_of(0.9), "confidence 0.88."),
         (result_of(0.9, weak=True), "confidence 0.88. Most likely nothing here answers this."),
-        (result_of(advice=Note(say.OTHER_WORDS)), f"confidence 0.88. Nothing found. {Note(say.OTHER_WORDS)}"),
+        (result_of(advice=Note(say.INDEX_EMPTY)), f"confidence 0.88. Nothing found. {EMPTY}"),
         (result_of(0.9, problems=("no vectors", "no names")), "confidence 0.88. no vectors no names"),
         (result_of(0.9, problems=("x" * 400,)), f"confidence 0.88. {'x' * 300}… (line cut)"),
     ],

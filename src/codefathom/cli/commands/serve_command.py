@@ -97,6 +97,8 @@ def _checks(options: ServeOptions, face: Face) -> tuple[Check, ...]:
 
 def _folders(options: ServeOptions, face: Face) -> tuple[str, ...]:
     """Return the folder to add: the one that the command names, else the project of the current folder."""
+    if options.folder and face.common.source_dir:
+        raise UsageError("two folders are named, one of them by --source-dir", hint="leave --source-dir out")
     if options.folder:
         return (options.folder,)
     root = face.project_root()

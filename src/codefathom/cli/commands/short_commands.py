@@ -239,6 +239,8 @@ def map_project(options: MapOptions, face: Face) -> int:
     face.note_indexing()
     face.write(text)
     face.notes(map_notes(outline))
+    if not outline.files and not (outline.n_left_out or outline.verdict):
+        face.note("no file is indexed; `fathom status --skipped` lists the files that are left out")
     return map_code(outline)
 
 

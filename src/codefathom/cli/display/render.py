@@ -382,6 +382,8 @@ def _end_of(is_kept: bool, option: str) -> str:
 def _freshness(status: Status) -> str:
     if status.doubt:
         return f"not known: {show_line(status.doubt)}; `fathom index` does that, and so does the first search"
+    if not status.generation and not status.pending:
+        return "nothing is indexed: no file here can be"
     if not status.generation:
         return "no index yet; the first search makes it"
     if status.incomplete:

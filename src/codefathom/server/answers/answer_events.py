@@ -9,6 +9,7 @@ from codefathom.agent.loop import Event, Final, Thought, ToolObservation, ToolUs
 from codefathom.answer.answer_types import Answer, Source
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.config.settings import NOTHING
+from codefathom.facts.remedies import over_http
 from codefathom.server.answers.cited_lines import CitedState
 from codefathom.server.http.problem_json import Problem
 from codefathom.server.jobs.job_events import ServerEvent
@@ -87,7 +88,7 @@ class AnswerEventMaker:
         yield ServerEvent("status", {"phase": "answered", **details})
         yield ServerEvent("usage", {**answer.usage._asdict(), "cost": answer.cost, "model": answer.model})
         if answer.failure:
-            yield ServerEvent("error", {"code": "provider", "detail": answer.failure, "hint": answer.hint})
+            yield ServerEvent("error", {"code": "provider", "detail": answer.failure, "hint": over_http(answer.hint)})
 
 
 def _final(event: Final) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from codefathom.errors import FathomError
 from codefathom.server.http.answer_json import sound
-from codefathom.server.http.known_parameters import UNKNOWN_PARAMETER
+from codefathom.server.http.known_parameters import UNKNOWN_FIELD, UNKNOWN_PARAMETER, remedy_for_field
 from codefathom.server.http.page import page, wants_page
 from codefathom.server.http.problem_json import MEDIA_TYPE, Problem, problem, problem_of, retry_after
 
@@ -36,7 +36,7 @@ _MAX_PATH = 200  # characters of a path that an answer repeats
 _NO_OBJECT = {"model_attributes_type", "dict_type", "model_type"}
 _WORDS = {
     "missing": "is missing",
-    "extra_forbidden": "is not a field of this request",
+    UNKNOWN_FIELD: "is not a field of this request",
     UNKNOWN_PARAMETER: "is not a parameter of this route",
 }
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
@@ -100,6 +100,7 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     wrong = [_wrong_value(item) for item in error.errors()]
     is_long = any(item["type"] == "string_too_long" for item in error.errors())
     told = next((item["ctx"]["hint"] for item in error.errors() if item["type"] == UNKNOWN_PARAMETER), "")
+    told = told or remedy_for_field(request, error.errors())
     hint = told or ("send a shorter text" if is_long else "/openapi.json has the form of each request")
     return response_of(problem(422, "; ".join(wrong[:5]), "invalid", hint=hint), request.url.path)
 

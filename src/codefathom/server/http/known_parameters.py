@@ -5,8 +5,9 @@ Else a filter with a wrong name would be left out in silence, and the answer tak
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
+from typing import Any
 
 from fastapi import Request
 from fastapi.dependencies.utils import get_flat_params
@@ -15,6 +16,8 @@ from fastapi.params import Query
 from fastapi.routing import APIRoute
 
 UNKNOWN_PARAMETER = "unknown_parameter"
+UNKNOWN_FIELD = "extra_forbidden"  # so pydantic calls it
+_TOP = 2  # parts of the place of a field of the body itself
 _MOST_SHOWN = 100  # characters of a name
 _OF_A_PROVIDER = "/sign-in/callback"  # an OpenID provider may add parameters of its own
 
@@ -42,7 +45,21 @@ def parameter_check() -> Callable[[Request], Awaitable[None]]:
     return check
 
 
+def remedy_for_field(request: Request, errors: Iterable[Mapping[str, Any]]) -> str:
+    """Return what may be meant by the first field that the body of a request does not have; "" where all are known."""
+    name = next(
+        (str(item["loc"][1]) for item in errors if item["type"] == UNKNOWN_FIELD and len(item["loc"]) == _TOP), ""
+    )
+    body = getattr(request.scope.get("route"), "body_field", None)
+    fields = getattr(body.field_info.annotation, "model_fields", None) if body else None
+    return _remedy(name, fields, "this request") if name and fields else ""
+
+
 def _unknown(name: str, names: Collection[str]) -> dict[str, object]:
-    near = get_close_matches(name[:_MOST_SHOWN], names, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"this route takes {', '.join(sorted(names))}"
+    hint = _remedy(name, names, "this route")
     return {"type": UNKNOWN_PARAMETER, "loc": ("query", name[:_MOST_SHOWN]), "ctx": {"hint": hint}}
+
+
+def _remedy(name: str, names: Collection[str], what: str) -> str:
+    near = get_close_matches(name[:_MOST_SHOWN], names, n=1)
+    return f"did you mean {near[0]}?" if near else f"{what} takes {', '.join(sorted(names))}"

@@ -23,6 +23,7 @@ from codefathom.errors import (
     UsageError,
 )
 from codefathom.facts.reasons import Note
+from codefathom.facts.remedies import over_http
 from codefathom.shapes import notes_shape
 
 MEDIA_TYPE = "application/problem+json"
@@ -307,4 +308,4 @@ def retry_after(error: Exception) -> dict[str, str]:
 
 def problem(status: int, detail: str, code: str, hint: str = "") -> Problem:
     """Return a problem with the title of its status."""
-    return Problem(status, _TITLES.get(status, "Request failed"), detail, code, hint)
+    return Problem(status, _TITLES.get(status, "Request failed"), detail, code, over_http(hint))

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.facts.reasons import from_line, notes_of
+from codefathom.facts.remedies import over_http
 from codefathom.server.jobs.job_messages import FileError, Report, Step, Trouble
 from codefathom.shapes import notes_shape
 
@@ -61,7 +62,7 @@ def step_shape(step: Step) -> dict[str, Any]:
 def trouble_shape(trouble: Trouble) -> dict[str, Any]:
     """Return the error of a job as clients see it."""
     parts = {"detail_parts": notes_shape(notes_of(trouble.told)), "hint_parts": notes_shape(notes_of(trouble.remedy))}
-    return {"code": trouble.code, "detail": str(trouble.told), "hint": str(trouble.remedy), **parts}
+    return {"code": trouble.code, "detail": str(trouble.told), "hint": over_http(str(trouble.remedy)), **parts}
 
 
 def of_step(before: Step, step: Step) -> Iterator[ServerEvent]:

@@ -87,6 +87,13 @@ def _unindexed(jobs: Jobs, project_id: str, engine: Engine) -> FathomError:
         return error
     if damage := engine.damages:
         return DamagedError(damage[0], hint=Note(POST_REPAIRS, {"project": project_id}))
+    job = jobs.latest(project_id)
+    if job is not None and job.state == "done":
+        return NotIndexedError(
+            f"no file of the project {project_id!r} can be indexed",
+            hint=f"GET /projects/{project_id}/status lists what is left out; add files, "
+            f"then POST /projects/{project_id}/index",
+        )
     return NotIndexedError(
         f"the project {project_id!r} has no index yet", hint=f"POST /projects/{project_id}/index makes it"
     )

@@ -172,7 +172,7 @@ def _failure(folder: str, reason: str) -> SourceError:
     if "not a git repository" in reason:
         return SourceError(
             f"{folder!r} is not inside a git repository",
-            hint="give the folder of a repository, or leave out the revision",
+            hint="commits, revisions and the history of lines need a git repository; all else works without one",
         )
     return SourceError(
         f"git cannot read the repository in {folder!r}: {reason[:300] or 'it gave no reason'}",

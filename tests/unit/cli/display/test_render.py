@@ -273,7 +273,8 @@ STATUS = Status(
     ("change", "said"),
     [
         ({}, "up to date  yes\n"),
-        ({"generation": 0}, "up to date  no index yet"),
+        ({"generation": 0, "pending": 1}, "up to date  no index yet"),
+        ({"generation": 0}, "up to date  nothing is indexed: no file here can be\n"),
         ({"pending": 4}, "up to date  4 files changed since\n"),
         ({"views_current": False}, "up to date  the search views are older"),
         ({"paused": "40 of 50 failed"}, "paused      40 of 50 failed\n"),
