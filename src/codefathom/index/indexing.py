@@ -477,9 +477,13 @@ def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) ->
 
 def _rejected(stages: Stages, todo: IndexPlan, tally: Tally) -> tuple[RejectedFile, ...]:
     """Return the files that this run left out because of their content, and older ones that it did not try."""
-    paths = [file.path for file in todo.scan.files] if todo.tree is None else todo.tree.files.paths
-    untried = set(paths).difference([job.file.path for job in todo.jobs])
-    before = (item for item in stages.catalog.rejected() if item.path in untried)
+    earlier = stages.catalog.rejected()
+    untried = {item.path for item in earlier}.difference([job.file.path for job in todo.jobs])
+    if untried:
+        untried.intersection_update(
+            (file.path for file in todo.scan.files) if todo.tree is None else todo.tree.files.paths
+        )
+    before = (item for item in earlier if item.path in untried)
     stamped = (
         item._replace(ctime_ns=file.ctime_ns, inode=file.inode) if (file := todo.unrecorded.get(item.path)) else item
         for item in before
