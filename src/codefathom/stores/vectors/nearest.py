@@ -141,7 +141,7 @@ def _within(distances: memoryview[float], limit: float) -> list[int]:
     if "numpy" in sys.modules:
         import numpy as np  # noqa: PLC0415 -- only where it is loaded: a fortieth of the time
 
-        return np.flatnonzero(np.frombuffer(distances) <= limit).tolist()
+        return np.flatnonzero(np.frombuffer(distances.cast("B")) <= limit).tolist()
     return [place for place in _perhaps_within(distances, limit) if distances[place] <= limit]
 
 
