@@ -117,7 +117,6 @@ LIBRARIES = {
     "simsimd": {
         "stores/vectors/flat_vectors.py",
         "stores/vectors/nearest.py",
-        "stores/vectors/nearest.py",
         "stores/vectors/row_signs.py",
     },
     "tantivy": {"stores/lexical/lexical_view.py"},
