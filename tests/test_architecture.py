@@ -109,6 +109,7 @@ LIBRARIES = {
         "stores/vectors/faiss_vectors.py",
         "stores/vectors/flat_vectors.py",
         "stores/vectors/payload.py",
+        "stores/vectors/nearest.py",
         "stores/vectors/row_signs.py",
     },
     "regex": {"text/expressions.py"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from codefathom.errors import UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
-from codefathom.index.indexing import Stages, prepared_jobs, store, store_large, without_result
+from codefathom.index.indexing import Stages, prepared_jobs, rejected_since, store, store_large, without_result
 from codefathom.index.kept_texts import text_changes
 from codefathom.index.plan import FileJob, IndexPlan, note_of_grammars, with_found_encoding
 from codefathom.index.plan_again import plan_again, remember_written
@@ -84,7 +85,7 @@ def take_in(stages: Stages, paths: Sequence[str], texts: Mapping[str, str | None
     )
     stages.views.begin(damaged=stages.views.damage(whole=False))
     _store_named(stages, work, tally)
-    _keep_lists(stages, work.jobs, tally)
+    _keep_lists(stages, replace(todo, jobs=tuple(work.jobs), unrecorded={}), tally)
     stages.views.commit()
     stages.catalog.soundness.settle()
     _remember(stages, todo, work, tally)
@@ -135,14 +136,14 @@ def _store_named(stages: Stages, work: _NamedWork, tally: Tally) -> None:
                 pass
 
 
-def _keep_lists(stages: Stages, jobs: Sequence[FileJob], tally: Tally) -> None:
+def _keep_lists(stages: Stages, todo: IndexPlan, tally: Tally) -> None:
     """Keep what is known of other files that were left out or failed."""
-    tried = {job.file.path for job in jobs}
+    tried = {job.file.path for job in todo.jobs}
     catalog = stages.catalog
     stages.catalog.write(
         Batch(
             failures=(*(item for item in catalog.failures() if item.path not in tried), *tally.failures),
-            rejected=(*(item for item in catalog.rejected() if item.path not in tried), *tally.rejected),
+            rejected=rejected_since(catalog, todo, tally),
             meta=note_of_grammars(catalog, tally.missing_grammars),
         )
     )

@@ -7,7 +7,7 @@ batch of work, and the next run goes on where it stopped. Views are committed on
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -57,7 +57,14 @@ from codefathom.source.large import Survey, Window, opened, windows
 from codefathom.stores.base import Row
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog.readers import IndexCatalog
-from codefathom.stores.catalog.records import Batch, DocumentRecord, Entry, RejectedFile, TouchedFile
+from codefathom.stores.catalog.records import (
+    Batch,
+    DocumentRecord,
+    Entry,
+    RejectedChanges,
+    RejectedFile,
+    TouchedFile,
+)
 from codefathom.stores.catalog.schema import EMBEDDED, LOST_TEXTS, RESTORED, UNKNOWN
 from codefathom.stores.vectors.flat_vectors import quantise
 from codefathom.stores.views import Views
@@ -464,7 +471,7 @@ def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) ->
         Batch(
             failures=_failures(stages, todo, tally),
             skipped=todo.scan.skipped,
-            rejected=_rejected(stages, todo, tally),
+            rejected=rejected_since(stages.catalog, todo, tally),
             touched=tuple(TouchedFile(*file) for file in todo.unrecorded.values()),
             meta=meta,
         )
@@ -475,16 +482,25 @@ def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) ->
         give_back()
 
 
-def _rejected(stages: Stages, todo: IndexPlan, tally: Tally) -> tuple[RejectedFile, ...]:
-    """Return the files that this run left out because of their content, and older ones that it did not try."""
-    paths = [file.path for file in todo.scan.files] if todo.tree is None else todo.tree.files.paths
-    untried = set(paths).difference([job.file.path for job in todo.jobs])
-    before = (item for item in stages.catalog.rejected() if item.path in untried)
-    stamped = (
-        item._replace(ctime_ns=file.ctime_ns, inode=file.inode) if (file := todo.unrecorded.get(item.path)) else item
-        for item in before
-    )
-    return (*stamped, *tally.rejected)
+def rejected_since(catalog: IndexCatalog, todo: IndexPlan, tally: Tally) -> tuple[RejectedFile, ...] | RejectedChanges:
+    """Return the files that this run left out because of their content, with older ones that it did not try.
+
+    Where the plan began with the tree of before, only what differs: there may be very many of them.
+    """
+    tried = {job.file.path for job in todo.jobs}
+    if todo.gone is not None:
+        stamped = catalog.rejected_at(list(todo.unrecorded.keys() - tried))
+        return RejectedChanges(todo.gone | tried, (*_stamped(stamped, todo), *tally.rejected))
+    there = {file.path for file in todo.scan.files}
+    before = (item for item in catalog.rejected() if item.path in there and item.path not in tried)
+    return (*_stamped(before, todo), *tally.rejected)
+
+
+def _stamped(items: Iterable[RejectedFile], todo: IndexPlan) -> Iterator[RejectedFile]:
+    """Yield files with the stamps that the plan records."""
+    for item in items:
+        file = todo.unrecorded.get(item.path)
+        yield item._replace(ctime_ns=file.ctime_ns, inode=file.inode) if file else item
 
 
 def _failures(stages: Stages, todo: IndexPlan, tally: Tally) -> tuple[Failure, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -190,6 +190,7 @@ class IndexPlan:
     unfinished: tuple[FileJob, ...] = ()  # unchanged files that a model is to be asked about once more
     unrecorded: Mapping[str, FileStat] = field(default_factory=dict)  # unchanged, with a stamp to be recorded
     renumbered: frozenset[str] = frozenset()  # jobs of which only the inode differs
+    gone: frozenset[str] | None = None  # files of the tree before, where this plan began with it
     tree: StampedTree | None = None  # the scan with the stamps of folders, where the next look can begin with it
     outer: tuple[str, ...] = ()  # the rules from outside of the root, as they were before the scan
     state: bytes = b""  # of catalogue, settings and these rules before the scan; see `index/plan_again.py`
@@ -214,7 +215,7 @@ def plan(
     if not is_known:
         return IndexPlan(tree, tuple(FileJob(file, "") for file in tree.files), (), 0, {})
     entries = catalog.entries()
-    stats = indexed_stats(entries, rejected_now(catalog, recipe))
+    stats = indexed_stats(entries, rejected_now(catalog, recipe, catalog.rejected))
     changes, suspects = compared(catalog, stats, tree, recipe)
     if catalog.get_meta(_GENERATED) and not recipe.rules.include_generated:
         suspects.update(entries)  # only their bytes tell which of them are generated
@@ -298,11 +299,14 @@ def _jobs_of(entries: Iterable[Entry]) -> tuple[FileJob, ...]:
     return tuple(FileJob(FileStat(entry.path, entry.size, entry.mtime_ns), "") for entry in entries)
 
 
-def rejected_now(catalog: IndexState, recipe: Recipe) -> list[RejectedFile]:
-    """Return the files that were left out, without those that may be read now, such as with another extra."""
+def rejected_now(catalog: IndexState, recipe: Recipe, read: Callable[[], list[RejectedFile]]) -> list[RejectedFile]:
+    """Return the files that were left out, of those that a function reads, without those that may be read now.
+
+    With another extra, for example.
+    """
     if recipe.rules.include_generated and not catalog.get_meta(_GENERATED):
         return []
-    rejected = catalog.rejected()
+    rejected = read()
     if not any(is_document(item.path) for item in rejected):
         return rejected
     is_current = all(catalog.get_meta(key, "") == value for key, value in reading_of_documents().items())

@@ -76,7 +76,7 @@ def _planned_once(catalog: IndexState, recipe: Recipe, earlier: IndexPlan | None
 def _planned(catalog: IndexState, recipe: Recipe, before: StampedTree | None) -> IndexPlan:
     now = None if before is None else walk_again(recipe.root, recipe.rules, before)
     if before is not None and now is before:
-        return IndexPlan(now.scan, (), (), len(now.files), {}, tree=now)
+        return IndexPlan(now.scan, (), (), len(now.files), {}, gone=frozenset(), tree=now)
     if before is not None and now is not None and now.files:
         return _partial(catalog, with_found_encoding(recipe, catalog), before, now)
     stamps = walk_stamped(recipe.root, recipe.rules)
@@ -85,9 +85,9 @@ def _planned(catalog: IndexState, recipe: Recipe, before: StampedTree | None) ->
 
 def _partial(catalog: IndexState, recipe: Recipe, before: StampedTree, now: StampedTree) -> IndexPlan:
     others, gone = now.files.since(before.files)
-    paths = {file.path for file in others}
+    paths = [file.path for file in others]
     entries = catalog.entries_at([*paths, *gone])
-    stats = indexed_stats(entries, (item for item in rejected_now(catalog, recipe) if item.path in paths))
+    stats = indexed_stats(entries, rejected_now(catalog, recipe, lambda: catalog.rejected_at(paths)))
     changes, suspects = compared(catalog, stats, Scan(others, ()), recipe)
     jobs = tuple(
         FileJob(file, fingerprint_of(entries.get(file.path), recipe)) for file in others if file.path in suspects
@@ -100,6 +100,7 @@ def _partial(catalog: IndexState, recipe: Recipe, before: StampedTree, now: Stam
         entries,
         unrecorded={file.path: file for file in changes.unrecorded},
         renumbered=frozenset(file.path for file in changes.renumbered),
+        gone=gone,
         tree=now,
     )
 

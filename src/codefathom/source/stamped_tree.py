@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import stat
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, compress
+from itertools import compress
 from operator import attrgetter, ne
 from typing import Any, NamedTuple, overload
 
@@ -22,6 +22,7 @@ from codefathom.source.changes import COARSE_TICK_NS, FileStat, Scan, is_unsure
 from codefathom.system.real_paths import TO_ENTER, open_folder
 from codefathom.types import Skipped
 
+_BLOCK = 1_024  # numbers that are compared at once
 _NO_STAMP = (-1, -1, -1, -1)  # size, two times and inode that nothing on a disk has
 
 
@@ -43,16 +44,19 @@ class StatColumns(Sequence[FileStat]):
 
     def with_stamps(self, stamps: Collection[FileStat]) -> StatColumns:
         """Return these files with other stamps for some of them."""
-        by_path = {file.path: file for file in stamps}
-        places = list(compress(range(len(self)), map(by_path.__contains__, self.paths))) if by_path else []
-        if not places:
+        by_place = {place: file for file in stamps for place in self._places(file.path)}
+        if not by_place:
             return self
         columns = [column[:] for column in self.columns]
-        for place in places:
-            _, *numbers = by_path[self.paths[place]]
+        for place, (_, *numbers) in by_place.items():
             for column, number in zip(columns, numbers, strict=True):
                 column[place] = number
         return StatColumns(self.paths, columns)
+
+    def _places(self, path: str) -> range:
+        """Return the places of a path, which are sorted."""
+        first = bisect_left(self.paths, path)
+        return range(first, bisect_right(self.paths, path, first))
 
     def since(self, before: StatColumns) -> FileDifferences:
         """Return in what these files differ from those of before."""
@@ -68,8 +72,18 @@ class StatColumns(Sequence[FileStat]):
         if self.paths is not before.paths and self.paths != before.paths:
             return None
         pairs = zip(self.columns, before.columns, strict=True)
-        differing = [compress(range(len(now)), map(ne, now, then)) for now, then in pairs if now != then]
-        return sorted({*chain.from_iterable(differing)})
+        return sorted({place for now, then in pairs for place in _differing(now, then)})
+
+    def later_than(self, moment_ns: int) -> set[int]:
+        """Return the places with a time of this moment or later, by any of both times: a program can set one back."""
+        _, mtimes, ctimes, _ = self.columns
+        return {
+            place
+            for times in (mtimes, ctimes)
+            for start, block in _blocks(times)
+            if max(block) >= moment_ns
+            for place in compress(range(start, start + len(block)), map(moment_ns.__le__, block))
+        }
 
     def rows(self) -> Iterator[tuple[str, int, int, int, int]]:
         """Yield the numbers of each file behind its path, as `FileStat` has them."""
@@ -96,6 +110,18 @@ class StatColumns(Sequence[FileStat]):
         return isinstance(other, tuple) and tuple(self) == other
 
     __hash__ = None  # type: ignore[assignment]  # as long as a list
+
+
+def _blocks(column: array[int]) -> Iterator[tuple[int, array[int]]]:
+    """Yield a column in pieces with the places where they begin: one change is looked for in one of them."""
+    return ((start, column[start : start + _BLOCK]) for start in range(0, len(column), _BLOCK))
+
+
+def _differing(now: array[int], then: array[int]) -> Iterator[int]:
+    """Yield the places at which two columns of the same length differ."""
+    for (start, block), (_, earlier) in zip(_blocks(now), _blocks(then), strict=True):
+        if block != earlier:
+            yield from compress(range(start, start + len(block)), map(ne, block, earlier))
 
 
 _AS_STAT = partial(tuple.__new__, FileStat)  # as `FileStat` does it, without a call for each
@@ -128,13 +154,10 @@ class StampedTree(NamedTuple):
         late = self.looked_at_ns - COARSE_TICK_NS
 
         def settled(items: StatColumns) -> StatColumns:
-            # Of both times: a program can set the first one back.
             _, mtimes, ctimes, _ = items.columns
-            places = range(len(items))
-            late_ones = {*chain.from_iterable(compress(places, map(late.__le__, times)) for times in (mtimes, ctimes))}
             unsure = [
                 items.paths[place]
-                for place in late_ones
+                for place in items.later_than(late)
                 if is_unsure(max(mtimes[place], ctimes[place]), self.looked_at_ns)
             ]
             return items.with_stamps([FileStat(path, *_NO_STAMP) for path in (*unsure, *others)])

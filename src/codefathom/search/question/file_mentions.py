@@ -95,8 +95,8 @@ def _imported(item: Reference) -> Iterator[str]:
 
 def bare_files(runs: frozenset[str], paths: PathsByStem) -> list[str]:
     """Return the paths whose stems are words of a question, where few files have that name, the longest names first."""
-    stems = sorted(paths.keys() & runs, key=lambda stem: (-len(stem), stem))
-    rare = [paths[stem] for stem in stems if len(stem) >= _SHORTEST_BARE and len(paths[stem]) <= _MAX_MEANT_BARE]
+    stems = sorted((run for run in runs if len(run) >= _SHORTEST_BARE), key=lambda stem: (-len(stem), stem))
+    rare = [meant for meant in (paths.get(stem, ()) for stem in stems) if len(meant) <= _MAX_MEANT_BARE]
     return list(dict.fromkeys(path for meant in rare for path in meant))[:MAX_BARE]
 
 

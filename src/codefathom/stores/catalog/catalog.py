@@ -797,8 +797,17 @@ class Catalog:
 
     def rejected(self) -> list[RejectedFile]:
         """Return the files that were opened and left out because of their content."""
-        rows = self._read("SELECT path, reason, size, mtime_ns, ctime_ns, inode FROM rejected ORDER BY path")
-        return [RejectedFile(path, from_line(reason), *stamp) for path, reason, *stamp in rows]
+        return [_rejected(row) for row in self._read(f"{_REJECTED} ORDER BY path")]
+
+    def rejected_at(self, paths: Sequence[str]) -> list[RejectedFile]:
+        """Return those of these files that were opened and left out because of their content."""
+        starts = range(0, len(paths), _MAX_PARAMETERS)
+        parts = (paths[start : start + _MAX_PARAMETERS] for start in starts)
+        return [
+            _rejected(row)
+            for part in parts
+            for row in self._read(f"{_REJECTED} WHERE path IN ({_marks(part)}) ORDER BY path", part)
+        ]
 
     def is_rejected(self, path: str) -> bool:
         """Return True for a file that was opened and left out because of its content."""
@@ -907,6 +916,7 @@ _PATHS_SINCE = (
 _TYPES_NAMED = (
     f"SELECT s.id, s.name FROM symbols s WHERE s.name IN (SELECT value FROM json_each(?)) AND s.kind IN ({_TYPES})"
 )
+_REJECTED = "SELECT path, reason, size, mtime_ns, ctime_ns, inode FROM rejected"
 _MAX_LIKE = 10_000  # characters of a name; SQLite takes 50,000 bytes, and a sign may be doubled
 _BY_TEXT = (f"%{SHORT}", f"%{LONG}")
 _MODEL = "(SELECT id FROM models WHERE name = ?)"
@@ -941,6 +951,11 @@ def _document(row: Sequence[Any]) -> StoredDocument:
     *values, problems, chunker, ctime_ns, inode = row
     is_short = str(chunker).endswith(SHORT)
     return StoredDocument._make([*values, _notes(problems), is_short, ctime_ns, inode])
+
+
+def _rejected(row: Sequence[Any]) -> RejectedFile:
+    path, reason, *stamp = row
+    return RejectedFile(path, from_line(reason), *stamp)
 
 
 def _notes(lines: str) -> tuple[Note, ...]:

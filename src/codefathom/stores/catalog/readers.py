@@ -366,6 +366,10 @@ class IndexState(Protocol):
         """Return the files that were opened and left out because of their content."""
         ...
 
+    def rejected_at(self, paths: Sequence[str]) -> list[RejectedFile]:
+        """Return those of these files that were opened and left out because of their content."""
+        ...
+
 
 class IndexCatalog(IndexState, Protocol):
     """All that an index run reads and writes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -38,6 +38,13 @@ class RejectedFile(NamedTuple):
     inode: int = 0
 
 
+class RejectedChanges(NamedTuple):
+    """In what the list of such files differs from the stored one."""
+
+    settled: Collection[str]  # paths that are not in it any more, unless they are among the new ones
+    new: Sequence[RejectedFile]
+
+
 class DocumentRecord(NamedTuple):
     """One document as it is written: its symbols, references, chunks and vectors."""
 
@@ -71,7 +78,7 @@ class Batch(NamedTuple):
     touched: tuple[TouchedFile, ...] = ()
     failures: tuple[Failure, ...] | None = None
     skipped: tuple[Skipped, ...] | None = None
-    rejected: tuple[RejectedFile, ...] | None = None
+    rejected: tuple[RejectedFile, ...] | RejectedChanges | None = None
     meta: Mapping[str, str] = MappingProxyType({})
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import struct
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from codefathom.text.file_stems import by_stem
 
 VERSION = 1  # of the packed form
+_MOST_SEEN = 4_096  # stems that a table remembers, where halving has met them
 _HEAD = struct.Struct("<qqq")  # generation, number of paths, number of stems
 
 
@@ -86,10 +87,11 @@ class _PackedStems(Mapping[str, Sequence[str]]):
         self._n_stems = n_stems
         start = 8 * (n_stems + 1)
         self._places, self._records = content[:start].cast("q"), content[start:]
+        self._seen = _Seen(self._stem)
 
     def __getitem__(self, stem: str) -> Sequence[str]:
         name = _encoded(stem)
-        place = bisect_left(range(self._n_stems), name, key=self._stem)
+        place = bisect_left(range(self._n_stems), name, key=self._seen.__getitem__)
         if place == self._n_stems or self._stem(place) != name:
             raise KeyError(stem)
         return [part.decode("utf-8", "surrogatepass") for part in self._record(place)[1:]]
@@ -105,6 +107,19 @@ class _PackedStems(Mapping[str, Sequence[str]]):
 
     def _record(self, place: int) -> list[bytes]:
         return bytes(self._records[self._places[place] : self._places[place + 1]]).split(b"\0")
+
+
+class _Seen(dict[int, bytes]):
+    """Stems by their places, each read once: halving begins at the same places for each stem."""
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read = read
+
+    def __missing__(self, place: int) -> bytes:
+        if len(self) >= _MOST_SEEN:
+            self.clear()
+        self[place] = stem = self._read(place)
+        return stem
 
 
 def _encoded(text: str) -> bytes:

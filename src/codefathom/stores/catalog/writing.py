@@ -11,7 +11,7 @@ from codefathom.facts.reasons import as_line
 from codefathom.stores import packed_chunks
 from codefathom.stores.catalog import checksums, digests, packed_outlines, packed_references
 from codefathom.stores.catalog.packed_outlines import OutlineTexts
-from codefathom.stores.catalog.records import Batch, DocumentRecord, Written
+from codefathom.stores.catalog.records import Batch, DocumentRecord, RejectedChanges, RejectedFile, Written
 from codefathom.stores.conditions import path_fields
 from codefathom.types import Chunk, Failure, ParsedDocument, Reference, Skipped
 
@@ -294,8 +294,15 @@ def _replace_lists(db: sqlite3.Connection, batch: Batch) -> None:
     for table, rows in (("failures", batch.failures), ("skipped", batch.skipped)):
         if rows is not None:
             _replace(db, table, _storable(rows))
-    if batch.rejected is not None:
-        _replace(db, "rejected", [tuple(item._replace(why=as_line(item.why))) for item in batch.rejected])
+    if isinstance(batch.rejected, RejectedChanges):
+        db.executemany("DELETE FROM rejected WHERE path = ?", [(path,) for path in batch.rejected.settled])
+        db.executemany("INSERT OR REPLACE INTO rejected VALUES (?,?,?,?,?,?)", _rows_of(batch.rejected.new))
+    elif batch.rejected is not None:
+        _replace(db, "rejected", _rows_of(batch.rejected))
+
+
+def _rows_of(rejected: Iterable[RejectedFile]) -> list[tuple[object, ...]]:
+    return [tuple(item._replace(why=as_line(item.why))) for item in rejected]
 
 
 def _replace(db: sqlite3.Connection, table: str, rows: list[tuple[object, ...]]) -> None:

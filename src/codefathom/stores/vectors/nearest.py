@@ -130,10 +130,19 @@ def _near(distances: memoryview[float], k: int) -> list[int]:
     far = 2 * k // _SAMPLE + 8
     if far < len(sample):
         limit = sample[far]
-        near = [place for place in _perhaps_within(distances, limit) if distances[place] <= limit]
+        near = _within(distances, limit)
         if len(near) >= k:
             return near
     return list(range(len(distances)))
+
+
+def _within(distances: memoryview[float], limit: float) -> list[int]:
+    """Return the places of all numbers up to a limit, ascending."""
+    if "numpy" in sys.modules:
+        import numpy as np  # noqa: PLC0415 -- only where it is loaded: a fortieth of the time
+
+        return np.flatnonzero(np.frombuffer(distances.cast("B")) <= limit).tolist()
+    return [place for place in _perhaps_within(distances, limit) if distances[place] <= limit]
 
 
 def _perhaps_within(distances: memoryview[float], limit: float) -> Iterable[int]:

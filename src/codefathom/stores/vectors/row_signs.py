@@ -64,26 +64,27 @@ def n_looked_at(n_rows: int, k: int) -> int | None:
 def with_most_alike_signs(table: Table, signs: memoryview, vector: bytes, n: int) -> Table:
     """Return the rows of a table whose signs differ least from those of a row: about n of them, never fewer."""
     counts = _differences(table, signs, vector)
-    sample, far = sorted(counts[::_SAMPLE]), n // _SAMPLE + n // (8 * _SAMPLE) + 8
-    if far >= len(sample):
+    far = n // _SAMPLE + n // (8 * _SAMPLE) + 8  # in a sample
+    if far >= -(-len(counts) // _SAMPLE):
         return table
-    marks = _marks(counts, sample[far])
-    chosen = _chosen_by_numpy(table, marks) if "numpy" in sys.modules else _chosen(table, marks)
+    chosen = (_chosen_by_numpy if "numpy" in sys.modules else _chosen)(table, counts, far)
     return chosen if len(chosen.keys) >= n else table
 
 
-def _chosen(table: Table, marks: bytes) -> Table:
+def _chosen(table: Table, counts: memoryview[int], far: int) -> Table:
+    """Return the rows with no larger count than this place of a sorted sample has."""
     keys, rows, width = table.keys, table.rows, table.dimensions
-    places = marked_places(marks)
+    places = marked_places(_marks(counts, sorted(counts[::_SAMPLE])[far]))
     data = b"".join([rows[place * width : place * width + width] for place in places])
     return Table(array("q", [keys[place] for place in places]), memoryview(data).cast("b"), width)
 
 
-def _chosen_by_numpy(table: Table, marks: bytes) -> Table:
-    """Return the same, in a quarter of the time."""
+def _chosen_by_numpy(table: Table, counts: memoryview[int], far: int) -> Table:
+    """Return the same, in a sixth of the time."""
     import numpy as np  # noqa: PLC0415 -- only where it is loaded
 
-    places = np.flatnonzero(np.frombuffer(marks, dtype=np.bool_))
+    numbers = np.frombuffer(counts, dtype=counts.format)
+    places = np.flatnonzero(numbers <= np.sort(numbers[::_SAMPLE])[far])
     keys, rows = np.asarray(table.keys)[places], np.frombuffer(table.rows, dtype=np.int8)
     chosen = rows.reshape(-1, table.dimensions).take(places, axis=0)
     return Table(array("q", keys.tobytes()), chosen.data.cast("B").cast("b"), table.dimensions)

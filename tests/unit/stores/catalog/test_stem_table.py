@@ -74,3 +74,12 @@ def test_a_stem_is_found_without_reading_all(n_files: int) -> None:
     assert table["y"] == ["x/y.py"]
     assert n_python_calls(lambda: table.get("y")) < 100
     assert n_python_calls(lambda: table.get("nothing")) < 100
+
+
+def test_halving_reads_the_same_stems_once() -> None:
+    """Each lookup begins in the middle: what was read there is not read again."""
+    table = again(StemTable.of(1, ordered([f"a/name{number:05}.py" for number in range(8_000)])))
+    words = [f"name{number:05}x" for number in range(0, 8_000, 80)]
+    assert [table.get(word) for word in words] == [None] * 100
+    n_calls = n_python_calls(lambda: [table.get(word) for word in words])
+    assert n_calls <= 10 * len(words)

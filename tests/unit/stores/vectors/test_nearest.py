@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 import struct
+import sys
 from array import array
 
 import pytest
@@ -37,6 +38,17 @@ def test_no_number_up_to_the_limit_is_passed_over(values: list[float], limit: fl
     places = list(nearest._perhaps_within(doubles(values), limit))
     assert places == sorted(set(places))
     assert {place for place, value in enumerate(values) if value <= limit} <= set(places)
+
+
+@given(st.lists(st.one_of(CLOSE, BORDERS, st.just(float("nan"))), min_size=1, max_size=200), st.one_of(CLOSE, BORDERS))
+def test_numbers_up_to_a_limit_are_the_same_with_numpy_and_without(values: list[float], limit: float) -> None:
+    import numpy  # noqa: F401
+
+    by_numpy = nearest._within(doubles(values), limit)
+    with pytest.MonkeyPatch.context() as without:
+        without.delitem(sys.modules, "numpy")
+        assert by_numpy == nearest._within(doubles(values), limit)
+    assert by_numpy == [place for place, value in enumerate(values) if value <= limit]
 
 
 @pytest.mark.parametrize("n_rows", [20_000, 200_000])

@@ -149,6 +149,31 @@ def test_a_process_that_goes_on_asking_gathers_rows_with_numpy_and_finds_the_sam
     assert found[0] != found[1]
 
 
+def test_numpy_is_loaded_for_rows_without_signs_where_a_process_has_compared_many(tmp_path: Path) -> None:
+    """For few rows it is never loaded: picking among them takes no time that is felt."""
+    data = clustered(300, WIDTH)
+    for n_rows in (100, 300):
+        store = FlatVectorStore(str(tmp_path / str(n_rows)), WIDTH)
+        store.upsert(map(Row, range(n_rows), data))
+        store.commit(1)
+    program = (
+        "import sys\n"
+        "from codefathom.stores.vectors.flat_vectors import FlatVectorStore\n"
+        "FlatVectorStore.least_for_numpy, FlatVectorStore.compared_before_numpy = 200, 900\n"
+        f"asked = bytes(place % 100 for place in range({WIDTH}))\n"
+        "for n_rows in (100, 300):\n"
+        f"    store = FlatVectorStore({str(tmp_path)!r} + f'/{{n_rows}}', {WIDTH})\n"
+        "    for number in range(12 if n_rows == 100 else 4):\n"
+        "        near = store.nearest(asked, 10)\n"
+        "        print(n_rows, 'numpy' in sys.modules, hash(tuple(near)))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=LONG_S)
+    n_rows_asked, is_loaded, answers = zip(*map(str.split, ran.stdout.splitlines()), strict=True)
+    assert is_loaded == ("False",) * 14 + ("True",) * 2
+    assert [len(set(answers[:12])), len(set(answers[12:]))] == [1, 1]
+    assert n_rows_asked == ("100",) * 12 + ("300",) * 4
+
+
 def test_signs_of_another_file_or_cut_ones_are_not_read(
     store: FlatVectorStore, rows: list[bytes], tmp_path: Path
 ) -> None:
