@@ -32,6 +32,15 @@ _SETTINGS = "fathom.toml"
 _OWN = (SHARDS, "words", CLONES)
 
 
+class FleetExtent(NamedTuple):
+    """How much a fleet holds."""
+
+    n_repositories: int
+    n_branches: int  # beside the default ones
+    n_shards: int
+    n_lines: int  # that are indexed
+
+
 class FleetStatus(NamedTuple):
     """The contents of a fleet."""
 
@@ -51,14 +60,19 @@ class FleetStatus(NamedTuple):
     mixed: tuple[Shard, ...] = ()  # shards that hold repositories of different readers since the rules have changed
 
     @property
+    def extent(self) -> FleetExtent:
+        """How much it is."""
+        return _extent(self.repositories, self.shards)
+
+    @property
     def n_lines(self) -> int:
         """Lines that are indexed."""
-        return sum(shard.n_lines for shard in self.shards)
+        return self.extent.n_lines
 
     @property
     def n_branches(self) -> int:
         """Branches beside the default ones; each is one of `repositories`."""
-        return sum(item.is_branch for item in self.repositories)
+        return self.extent.n_branches
 
     @property
     def failed(self) -> tuple[Repository, ...]:
@@ -133,6 +147,10 @@ class Fleet:
         store = store_to_write(place, self._manifest)
         return ClusterMaker(place, self._manifest, store, RayCluster.connect(cluster), on_progress)
 
+    def extent(self) -> FleetExtent:
+        """Return how much the fleet holds; unlike `status`, this looks at no file."""
+        return _extent(self._manifest.repositories(), self._manifest.shards())
+
     def status(self) -> FleetStatus:
         """Return the contents of the fleet."""
         manifest = self._manifest
@@ -202,6 +220,12 @@ class Fleet:
     def __exit__(self, *_: object) -> None:
         with closing(self._manifest):
             pass
+
+
+def _extent(repositories: Sequence[Repository], shards: Sequence[Shard]) -> FleetExtent:
+    n_branches = sum(item.is_branch for item in repositories)
+    n_lines = sum(shard.n_lines for shard in shards)
+    return FleetExtent(len(repositories) - n_branches, n_branches, len(shards), n_lines)
 
 
 def _room_of(folder: str) -> int:

@@ -32,6 +32,13 @@ class RemoteRepository(NamedTuple):
     place: str = ""  # of a clone that is there; "" for that of its key
 
 
+class HostListing(NamedTuple):
+    """The repositories that a host lists."""
+
+    repositories: tuple[RemoteRepository, ...]
+    notes: tuple[str, ...]  # what is left out
+
+
 class CloneOutcome(NamedTuple):
     """What became of a clone; one that could not be brought up to date stays as it was."""
 

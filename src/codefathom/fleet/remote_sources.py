@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from codefathom.clones.git_address import checked_url, repository_path
 from codefathom.clones.git_copies import address_of
 from codefathom.errors import FathomError
-from codefathom.fleet.code_hosts import HostListing, list_repositories, login_for
-from codefathom.fleet.fleet_clones import CLONES, CloneOutcome, FleetClones, RemoteRepository
+from codefathom.fleet.fleet_clones import CLONES, CloneOutcome, FleetClones, HostListing, RemoteRepository
+from codefathom.fleet.host_access import access_to
 from codefathom.fleet.host_sources import host_source, is_host_source
 from codefathom.fleet.manifest import Repository
 from codefathom.fleet.sources import RemotePlaces, RepositoryPlace, UnreadSource
@@ -71,7 +71,7 @@ class RemoteSources:
             address = address_of(place)
             above = f"{os.path.dirname(address)}/".lower()
             host = next((host for host in hosts if above.startswith(f"{host.host}/{host.group}/".lower())), None)
-            login = login_for(host, self._place.variables) if host else ""
+            login = access_to(host, self._place.variables).login if host else ""
             repositories.append(RemoteRepository("", address, repository_path(address), login, place))
         return dict(zip(places, self._clones.bring(repositories, on_progress), strict=True))
 
@@ -79,6 +79,8 @@ class RemoteSources:
         schemes = self._place.settings.server.git_schemes
         if not is_host_source(source):
             return HostListing((RemoteRepository(source, checked_url(source, schemes), repository_path(source)),), ())
+        from codefathom.fleet.code_hosts import list_repositories  # with all that speaks to other machines
+
         return list_repositories(
             host_source(source, schemes),
             self._place.variables,
