@@ -52,7 +52,6 @@ def list_repositories(
         key=f"the token is missing or wrong: {setting_a_key(access.variable)}",
         unknown="no such organisation, group or user, or it needs a token that may see it: "
         + setting_a_key(access.variable),
-        + setting_a_key(access.variable),
         silent="run `fathom fleet index` again later",
         refused="is this the right kind of host?",
         address="is this the address of the host, and the right kind of host?",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -14,7 +14,7 @@ from codefathom.fleet.fleet_clones import CloneOutcome
 from codefathom.fleet.manifest import OF_DEFAULT, Manifest, Repository, Shard, locked
 from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
 from codefathom.fleet.shard_catalogs import KEPT, SIGHT
-from codefathom.fleet.shard_parts import wrong_content, wrong_size
+from codefathom.fleet.shard_parts import ShardPart, wrong_content, wrong_size
 from codefathom.fleet.shard_store import ShardStore
 from codefathom.fleet.shards import (
     SHARDS,
@@ -145,9 +145,10 @@ class FleetRun:
         self._assign()
         changes.slots |= self._sharing(changes.contents)
         before = {shard.slot: shard for shard in manifest.shards()}
-        self._find_damage(before.values(), full=full)
+        parts = manifest.parts()
+        self._find_damage(before.values(), parts, full=full)
         self._find_old(before.values())
-        orders = (self._order(slot, before.get(slot)) for slot in sorted(changes.slots))
+        orders = (self._order(slot, before.get(slot), parts.get(slot, ())) for slot in sorted(changes.slots))
         n_made = sum(map(self._take_in, self._maker.make(filter(None, orders))))
         changes.notes += self._maker.notes
         if self._store is not None:
@@ -374,9 +375,9 @@ class FleetRun:
             slots |= {row[0] for row in rows}
         return slots
 
-    def _find_damage(self, shards: Iterable[Shard], *, full: bool) -> None:
+    def _find_damage(self, shards: Iterable[Shard], parts: Mapping[int, Collection[ShardPart]], *, full: bool) -> None:
         """Note the shards that are not as they were written; with `full` all of each is read."""
-        folder, parts = Folder(self._place.root).below(SHARDS), self._manifest.parts()
+        folder = Folder(self._place.root).below(SHARDS)
         compare = wrong_content if full else wrong_size
         for shard in shards:
             if problem := compare(folder.below(shard.folder), parts.get(shard.slot, [])):
@@ -393,7 +394,7 @@ class FleetRun:
                 f"{shards_have} format {version} of an older fathom: {are} written in format {FORMAT}, once"
             )
 
-    def _order(self, slot: int, before: Shard | None) -> ShardOrder | None:
+    def _order(self, slot: int, before: Shard | None, parts: Sequence[ShardPart]) -> ShardOrder | None:
         """Return what a shard has to hold now; None where the version in force holds the same."""
         files = self._manifest.homes(slot)
         listed = (item for item in self._manifest.repositories() if item.slot == slot)
@@ -402,7 +403,7 @@ class FleetRun:
         if damaged:
             order = ShardOrder(slot, files, trees, None, damaged=damaged.path)
         else:
-            order = ShardOrder(slot, files, trees, before, self._manifest.names_of(slot))
+            order = ShardOrder(slot, files, trees, before, self._manifest.names_of(slot), parts)
         if before is not None and before.folder == folder_name(order, self._place):
             return None  # what is in force is never opened for writing
         return order

@@ -506,14 +506,16 @@ class Manifest:
 
     def built_paths(self, slot: int) -> list[str]:
         """Return the paths of the files of a shard."""
-        return [row[0] for row in self.read("SELECT path FROM stems WHERE slot = ? ORDER BY path", (slot,))]
+        return [row[0] for row in self.read("SELECT DISTINCT path FROM stems WHERE slot = ? ORDER BY path", (slot,))]
 
     def put_shard(self, shard: Shard, names: bytes, paths: Collection[str]) -> None:
         """Put a version of a shard in force, inside a transaction."""
-        self.remove_shard(shard.slot)
-        self.write("INSERT INTO shards VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [(*shard, names)])
-        rows = ((stem, path, shard.slot) for stem, same in by_stem(paths).items() for path in same)
-        self.write("INSERT INTO stems VALUES (?, ?, ?)", rows)
+        slot, now = shard.slot, set(paths)
+        before = set(self.built_paths(slot))
+        self._db.execute("DELETE FROM parts WHERE slot = ?", (slot,))
+        self.write("INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [(*shard, names)])
+        self.write("DELETE FROM stems WHERE stem = ? AND path = ? AND +slot = ?", _stems(slot, before - now))
+        self.write("INSERT INTO stems VALUES (?, ?, ?)", _stems(slot, now - before))
 
     def remove_shard(self, slot: int) -> None:
         """Take a shard out of the fleet, inside a transaction."""
@@ -530,3 +532,7 @@ class Manifest:
         total = self.read("SELECT coalesce(sum(n_bytes), 0) FROM repositories")[0][0]
         distinct = self.read(f"SELECT coalesce(sum(size), 0) FROM files f WHERE {_HOME}")[0][0]
         return total, distinct
+
+
+def _stems(slot: int, paths: Collection[str]) -> Iterator[tuple[str, str, int]]:
+    return ((stem, path, slot) for stem, same in by_stem(sorted(paths)).items() for path in same)

@@ -31,9 +31,20 @@ class ShardPart(NamedTuple):
     digest: str  # of all
 
 
-def parts_of(folder: Folder) -> list[ShardPart]:
-    """Return the files of a shard that has just been made. Raises OSError."""
-    return [_part(name, part_file(folder, name)) for name in sorted(_names(folder, ""))]
+def parts_of(folder: Folder, before: Folder | None = None, listed: Collection[ShardPart] = ()) -> list[ShardPart]:
+    """Return the files of a shard that has just been made. Raises OSError.
+
+    With the folder and the files of the version before: a file that only has a second name here is not read. What the
+    disk may have lost of it since is found as before, by its digest of that time.
+    """
+    by_name = {} if before is None else {part.name: part for part in listed if _is_taken(part, before, folder)}
+    names = sorted(_names(folder, ""))
+    return [by_name[name] if name in by_name else _part(name, part_file(folder, name)) for name in names]
+
+
+def _is_taken(part: ShardPart, before: Folder, folder: Folder) -> bool:
+    there, here = part_file(before, part.name).status(), part_file(folder, part.name).status()
+    return there is not None and here is not None and os.path.samestat(there, here) and here.st_size == part.size
 
 
 def digest_of(parts: Collection[ShardPart]) -> str:
