@@ -9,8 +9,6 @@ from typing import NamedTuple, Self
 
 from codefathom.config.settings import Settings
 from codefathom.errors import UsageError
-from codefathom.fleet.cluster.cluster_maker import ClusterMaker
-from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.fleet_clones import CLONES
 from codefathom.fleet.fleet_list import FleetList, NamedFleet
 from codefathom.fleet.fleet_place import place_of_fleet, store_to_write
@@ -143,6 +141,9 @@ class Fleet:
         cluster = place.settings.search.fleet_cluster
         if not cluster:
             return LocalMaker(place, on_progress)
+        from codefathom.fleet.cluster.cluster_maker import ClusterMaker
+        from codefathom.fleet.cluster.ray_cluster import RayCluster
+
         Folder(self.root).below(SHARDS).make()
         store = store_to_write(place, self._manifest)
         return ClusterMaker(place, self._manifest, store, RayCluster.connect(cluster), on_progress)

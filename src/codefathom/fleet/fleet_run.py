@@ -133,7 +133,8 @@ class FleetRun:
                     self._list(elsewhere, full=full)
                     report = self._switched(full=full)
             self._remove_unused()
-            self._remote.remove_unused(item.place for item in self._manifest.repositories())
+            if not only:
+                self._remote.remove_unused(item.place for item in self._manifest.repositories())
             return report
         finally:
             lock.release()
@@ -160,7 +161,7 @@ class FleetRun:
                 {"generation": str(generation), _BEFORE: " ".join(shard.folder for shard in before.values())}
             )
             self._join_words(generation)
-        n_repositories = sum(not item.is_branch for item in manifest.repositories())
+        n_repositories = manifest.n_default
         failures, damaged = tuple(changes.failures), tuple(changes.damaged.values())
         return FleetReport(
             generation, n_repositories, tuple(changes.names), n_made, failures, damaged, tuple(changes.notes)
@@ -319,8 +320,11 @@ class FleetRun:
         would count in its frequencies.
         """
         manifest, changes = self._manifest, self._changes
-        repositories, before = manifest.repositories(), manifest.classes()
-        now = classes_of(reader_rules(self._place.root), repositories)
+        rules, before = reader_rules(self._place.root), manifest.classes()
+        if rules is None and not before:  # everybody reads all, as before
+            return False
+        repositories = manifest.repositories()
+        now = classes_of(rules, repositories)
         mixed = mixed_slots(repositories, now)
         for item in repositories:
             if item.slot in mixed:
@@ -338,6 +342,8 @@ class FleetRun:
         does not ask for them opens, looks up and counts none of what only they have.
         """
         manifest = self._manifest
+        if not manifest.has_unplaced and manifest.meta(_LAST_SLOT):
+            return
         repositories, classes = manifest.repositories(), manifest.classes()
         sizes: dict[int, int] = {}
         open_slots: dict[tuple[str, bool], int] = {}  # by class of readers, and whether it has default branches
@@ -397,7 +403,7 @@ class FleetRun:
     def _order(self, slot: int, before: Shard | None, parts: Sequence[ShardPart]) -> ShardOrder | None:
         """Return what a shard has to hold now; None where the version in force holds the same."""
         files = self._manifest.homes(slot)
-        listed = (item for item in self._manifest.repositories() if item.slot == slot)
+        listed = self._manifest.repositories_in(slot)
         trees = {item.name: tree_of(item.place, item.state) for item in listed}
         damaged = self._changes.damaged.get(slot)
         if damaged:

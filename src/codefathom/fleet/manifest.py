@@ -316,6 +316,21 @@ class Manifest:
         """Return the repositories, by name."""
         return [Repository(*row) for row in self.read(f"SELECT {_REPOSITORY} FROM repositories ORDER BY name")]
 
+    def repositories_in(self, slot: int) -> list[Repository]:
+        """Return the repositories of a shard, by name."""
+        rows = self.read(f"SELECT {_REPOSITORY} FROM repositories WHERE slot = ? ORDER BY name", (slot,))
+        return [Repository(*row) for row in rows]
+
+    @property
+    def n_default(self) -> int:
+        """The number of repositories, without further branches."""
+        return int(self.read("SELECT count(*) FROM repositories WHERE id < ?", (FIRST_BRANCH,))[0][0])
+
+    @property
+    def has_unplaced(self) -> bool:
+        """True where a repository that was read has no shard yet."""
+        return bool(self.read("SELECT 1 FROM repositories WHERE slot = 0 AND state <> '' LIMIT 1"))
+
     def put_repository(self, repository: Repository) -> None:
         """Store a repository, inside a transaction; one with the id 0 is new."""
         number = repository.id
