@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from codefathom.errors import IndexingError, NoFilesError
 from codefathom.fleet.manifest import ListedFile, Shard
 from codefathom.fleet.name_filter import NameFilter
-from codefathom.fleet.shard_parts import ShardPart, digest_of, parts_of
+from codefathom.fleet.shard_parts import ShardPart, VersionBefore, digest_of, parts_of
 from codefathom.fleet.trees import FleetFiles, ShardTree
 from codefathom.project.current_index import CurrentIndex
 from codefathom.project.location import Location, index_place
@@ -102,7 +102,8 @@ def build(order: ShardOrder, place: Location, on_progress: Callable[[Progress], 
     index = CurrentIndex(own, on_progress, lambda _: None, wrap_model=lambda model: model, first_index_wait_s=None)
     with closing(index):
         index.opened.catalog.begin_keys_after(order.slot << KEYS_OF_SHARD)
-        since = index.opened.catalog.generation if is_copy else None  # of the version before
+        copied = index.opened.catalog if is_copy else None
+        since = None if copied is None else copied.generation  # of the version before
         try:
             index.report_of(index.whole_run(full=False, retry=True, wait_s=None, keep_rules=False))
         except NoFilesError:
@@ -123,8 +124,9 @@ def build(order: ShardOrder, place: Location, on_progress: Callable[[Progress], 
             lexical.n_chunks,
             0,
         )
-    earlier = None if before is None else shards.below(before.folder)
-    parts = parts_of(shards.below(folder), earlier, order.parts)
+    moved = catalog.soundness.moved if catalog is copied else None  # of one that was made anew all has changed
+    earlier = None if before is None else VersionBefore(shards.below(before.folder), order.parts, moved)
+    parts = parts_of(shards.below(folder), earlier)
     shard = shard._replace(checksum=digest_of(parts), n_bytes=shards.below(folder).n_bytes())
     return BuiltShard(shard, names.content, [document.path for document in documents], parts)
 
