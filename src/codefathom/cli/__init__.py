@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     INTERRUPTION.begin()
     try:
         if argv is None:
-            if _LIVE_LONG.isdisjoint(sys.argv):
+            if _LIVE_LONG.isdisjoint(sys.argv) or _is_of_few(sys.argv[1:]):
                 gc.set_threshold(_MANY_OBJECTS)
             leave_working_directory_out()
             leave_relative_places_out()
@@ -40,6 +40,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             INTERRUPTION.end()
         else:
             gc.freeze()  # else Python looks for circles in all of it at its end
+
+
+def _is_of_few(words: Sequence[str]) -> bool:
+    """Return True for `fathom fleet index NAME REPOSITORY`, which reads few files."""
+    named = [word for word in words if not word.startswith("-")]
+    return named[:2] == ["fleet", "index"] and len(named) > 3
 
 
 def _code(words: list[str]) -> int:

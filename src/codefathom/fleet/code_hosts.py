@@ -6,18 +6,17 @@ answer: so a token goes to this host alone.
 
 from __future__ import annotations
 
-import re
-from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from codefathom.errors import ProviderError, SettingsError
-from codefathom.fleet.fleet_clones import RemoteRepository
+from codefathom.errors import ProviderError
+from codefathom.fleet.fleet_clones import HostListing, RemoteRepository
+from codefathom.fleet.host_access import access_to
 from codefathom.fleet.host_sources import KINDS, LEVELS, REPOSITORY_PATH, WORDS, HostKind, HostSource
 from codefathom.providers.http import Hints, Http, Server, StatusError, Timeouts
-from codefathom.remote.keyring_keys import keyring_key, setting_a_key
+from codefathom.remote.keyring_keys import setting_a_key
 
 _LONGEST_WAIT_S = 300.0  # for a rate limit
 _LONGEST_WAITS_S = 900.0  # of one listing
@@ -26,13 +25,6 @@ _MOST_REPOSITORIES = 100_000  # a page of some hosts may be of any size
 _LONGEST_PATH = 500  # characters
 _SMALLER = "name a smaller group as the source"
 _APIS = {"https://github.com": "https://api.github.com"}
-
-
-class HostListing(NamedTuple):
-    """The repositories that a host lists."""
-
-    repositories: tuple[RemoteRepository, ...]
-    notes: tuple[str, ...]  # what is left out
 
 
 class _Listed(NamedTuple):
@@ -65,7 +57,7 @@ def list_repositories(
     """
     with closing(host_connection(source, variables, on_wait)) as http:
         listed = {item.number: item for item in _all(http, source, KINDS[source.kind])}
-    login, api = login_for(source, variables), _api(source)
+    login, api = access_to(source, variables).login, _api(source)
     return HostListing(
         tuple(
             RemoteRepository(
@@ -82,15 +74,15 @@ def host_connection(
     source: HostSource, variables: Mapping[str, str], on_wait: Callable[[str], None] = lambda _: None
 ) -> Http:
     """Return the connection to the host of a source, with its token. Raises SettingsError for what cannot be one."""
-    names = _token_variables(source)
-    token = _token(names, variables)
+    access = access_to(source, variables)
     headers = {"Accept": "application/json", "User-Agent": "codefathom"}
-    if token:
-        headers["Authorization"] = f"Bearer {token}"
+    if access.token:
+        headers["Authorization"] = f"Bearer {access.token}"
     hints = Hints(
         unreachable="check the address of the source, and that this machine can reach it",
-        key=f"the token is missing or wrong: {setting_a_key(names[0])}",
-        unknown="no such organisation, group or user, or it needs a token that may see it: " + setting_a_key(names[0]),
+        key=f"the token is missing or wrong: {setting_a_key(access.variable)}",
+        unknown="no such organisation, group or user, or it needs a token that may see it: "
+        + setting_a_key(access.variable),
         silent="run `fathom fleet index` again later",
         refused="is this the right kind of host?",
         address="is this the address of the host, and the right kind of host?",
@@ -108,15 +100,6 @@ def host_connection(
 
 def _api(source: HostSource) -> str:
     return _APIS.get(source.host, source.host + KINDS[source.kind].api)
-
-
-def login_for(source: HostSource, variables: Mapping[str, str]) -> str:
-    """Return the header with which git reads the repositories of a host, "" without a token. Raises SettingsError."""
-    return _login(KINDS[source.kind], _token(_token_variables(source), variables))
-
-
-def _login(kind: HostKind, token: str) -> str:
-    return f"Basic {b64encode(f'{kind.user}:{token}'.encode()).decode()}" if token else ""
 
 
 def _why_not(item: _Listed, source: HostSource) -> str:
@@ -210,21 +193,3 @@ def no_list(kind: ListKind) -> ProviderError:
         f"the host of {kind.owner} did not answer with a list of {kind.noun}",
         hint="is this the address of the host, and the right kind of host?",
     )
-
-
-def _token_variables(source: HostSource) -> tuple[str, ...]:
-    """Return the names under which the token of a host may be; one without a host counts for the usual host only."""
-    kind = KINDS[source.kind]
-    host = re.sub("[^A-Z0-9]", "_", (urlsplit(source.host).hostname or "").upper())
-    own = f"{kind.variable}_{host}"
-    return (kind.variable, own) if source.host == kind.usual else (own,)
-
-
-def _token(names: Sequence[str], variables: Mapping[str, str]) -> str:
-    name = next((name for name in names if variables.get(name, "").strip()), "")
-    token = variables[name].strip() if name else keyring_key(*names)
-    if not token.isascii() or not token.isprintable() or " " in token:
-        raise SettingsError(
-            f"{name or names[0]} contains characters that a token cannot have", hint="set it again, without line breaks"
-        )
-    return token

@@ -9,8 +9,6 @@ from typing import NamedTuple, Self
 
 from codefathom.config.settings import Settings
 from codefathom.errors import UsageError
-from codefathom.fleet.cluster.cluster_maker import ClusterMaker
-from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.fleet_list import FleetList, NamedFleet
 from codefathom.fleet.fleet_place import place_of_fleet, store_to_write
 from codefathom.fleet.fleet_run import FleetReport, FleetRun
@@ -45,6 +43,15 @@ _SETTINGS = "fathom.toml"
 _OWN = (SHARDS, "words", CLONES, HOST_READERS)
 
 
+class FleetExtent(NamedTuple):
+    """How much a fleet holds."""
+
+    n_repositories: int
+    n_branches: int  # beside the default ones
+    n_shards: int
+    n_lines: int  # that are indexed
+
+
 class FleetStatus(NamedTuple):
     """The contents of a fleet."""
 
@@ -67,14 +74,19 @@ class FleetStatus(NamedTuple):
     unsure: tuple[Failure, ...] = ()  # repositories whose host did not say so, or not lately
 
     @property
+    def extent(self) -> FleetExtent:
+        """How much it is."""
+        return _extent(self.repositories, self.shards)
+
+    @property
     def n_lines(self) -> int:
         """Lines that are indexed."""
-        return sum(shard.n_lines for shard in self.shards)
+        return self.extent.n_lines
 
     @property
     def n_branches(self) -> int:
         """Branches beside the default ones; each is one of `repositories`."""
-        return sum(item.is_branch for item in self.repositories)
+        return self.extent.n_branches
 
     @property
     def failed(self) -> tuple[Repository, ...]:
@@ -145,9 +157,16 @@ class Fleet:
         cluster = place.settings.search.fleet_cluster
         if not cluster:
             return LocalMaker(place, on_progress)
+        from codefathom.fleet.cluster.cluster_maker import ClusterMaker
+        from codefathom.fleet.cluster.ray_cluster import RayCluster
+
         Folder(self.root).below(SHARDS).make()
         store = store_to_write(place, self._manifest)
         return ClusterMaker(place, self._manifest, store, RayCluster.connect(cluster), on_progress)
+
+    def extent(self) -> FleetExtent:
+        """Return how much the fleet holds; unlike `status`, this looks at no file."""
+        return _extent(self._manifest.repositories(), self._manifest.shards())
 
     def status(self) -> FleetStatus:
         """Return the contents of the fleet."""
@@ -241,6 +260,12 @@ class Fleet:
     def __exit__(self, *_: object) -> None:
         with closing(self._manifest):
             pass
+
+
+def _extent(repositories: Sequence[Repository], shards: Sequence[Shard]) -> FleetExtent:
+    n_branches = sum(item.is_branch for item in repositories)
+    n_lines = sum(shard.n_lines for shard in shards)
+    return FleetExtent(len(repositories) - n_branches, n_branches, len(shards), n_lines)
 
 
 def _room_of(folder: str) -> int:

@@ -33,6 +33,13 @@ class RemoteRepository(NamedTuple):
     is_open: bool = False  # its host says that everybody who is there may read it
 
 
+class HostListing(NamedTuple):
+    """The repositories that a host lists."""
+
+    repositories: tuple[RemoteRepository, ...]
+    notes: tuple[str, ...]  # what is left out
+
+
 class CloneOutcome(NamedTuple):
     """What became of a clone; one that could not be brought up to date stays as it was."""
 

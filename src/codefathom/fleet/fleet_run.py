@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -14,7 +14,7 @@ from codefathom.fleet.fleet_clones import CloneOutcome
 from codefathom.fleet.manifest import OF_DEFAULT, Manifest, Repository, Shard, locked
 from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
 from codefathom.fleet.shard_catalogs import KEPT, SIGHT
-from codefathom.fleet.shard_parts import wrong_content, wrong_size
+from codefathom.fleet.shard_parts import ShardPart, wrong_content, wrong_size
 from codefathom.fleet.shard_store import ShardStore
 from codefathom.fleet.shards import (
     SHARDS,
@@ -134,7 +134,8 @@ class FleetRun:
                     self._list(elsewhere, full=full)
                     report = self._switched(full=full)
             self._remove_unused()
-            self._remote.remove_unused(item.place for item in self._manifest.repositories())
+            if not only:
+                self._remote.remove_unused(item.place for item in self._manifest.repositories())
             return report
         finally:
             lock.release()
@@ -146,9 +147,10 @@ class FleetRun:
         self._assign()
         changes.slots |= self._sharing(changes.contents)
         before = {shard.slot: shard for shard in manifest.shards()}
-        self._find_damage(before.values(), full=full)
+        parts = manifest.parts()
+        self._find_damage(before.values(), parts, full=full)
         self._find_old(before.values())
-        orders = (self._order(slot, before.get(slot)) for slot in sorted(changes.slots))
+        orders = (self._order(slot, before.get(slot), parts.get(slot, ())) for slot in sorted(changes.slots))
         n_made = sum(map(self._take_in, self._maker.make(filter(None, orders))))
         changes.notes += self._maker.notes
         if self._store is not None:
@@ -160,7 +162,7 @@ class FleetRun:
                 {"generation": str(generation), _BEFORE: " ".join(shard.folder for shard in before.values())}
             )
             self._join_words(generation)
-        n_repositories = sum(not item.is_branch for item in manifest.repositories())
+        n_repositories = manifest.n_default
         failures, damaged = tuple(changes.failures), tuple(changes.damaged.values())
         return FleetReport(
             generation, n_repositories, tuple(changes.names), n_made, failures, damaged, tuple(changes.notes)
@@ -319,8 +321,11 @@ class FleetRun:
         would count in its frequencies.
         """
         manifest, changes = self._manifest, self._changes
-        repositories, before = manifest.repositories(), manifest.classes()
-        now = classes_of(reader_rules(self._place.root), repositories, self._place.root)
+        rules, before = reader_rules(self._place.root), manifest.classes()
+        if rules is None and not before:  # everybody reads all, as before
+            return False
+        repositories = manifest.repositories()
+        now = classes_of(rules, repositories, self._place.root)
         mixed = mixed_slots(repositories, now)
         for item in repositories:
             if item.slot in mixed:
@@ -338,6 +343,8 @@ class FleetRun:
         does not ask for them opens, looks up and counts none of what only they have.
         """
         manifest = self._manifest
+        if not manifest.has_unplaced and manifest.meta(_LAST_SLOT):
+            return
         repositories, classes = manifest.repositories(), manifest.classes()
         sizes: dict[int, int] = {}
         open_slots: dict[tuple[str, bool], int] = {}  # by class of readers, and whether it has default branches
@@ -375,9 +382,9 @@ class FleetRun:
             slots |= {row[0] for row in rows}
         return slots
 
-    def _find_damage(self, shards: Iterable[Shard], *, full: bool) -> None:
+    def _find_damage(self, shards: Iterable[Shard], parts: Mapping[int, Collection[ShardPart]], *, full: bool) -> None:
         """Note the shards that are not as they were written; with `full` all of each is read."""
-        folder, parts = Folder(self._place.root).below(SHARDS), self._manifest.parts()
+        folder = Folder(self._place.root).below(SHARDS)
         compare = wrong_content if full else wrong_size
         for shard in shards:
             if problem := compare(folder.below(shard.folder), parts.get(shard.slot, [])):
@@ -394,16 +401,16 @@ class FleetRun:
                 f"{shards_have} format {version} of an older fathom: {are} written in format {FORMAT}, once"
             )
 
-    def _order(self, slot: int, before: Shard | None) -> ShardOrder | None:
+    def _order(self, slot: int, before: Shard | None, parts: Sequence[ShardPart]) -> ShardOrder | None:
         """Return what a shard has to hold now; None where the version in force holds the same."""
         files = self._manifest.homes(slot)
-        listed = (item for item in self._manifest.repositories() if item.slot == slot)
+        listed = self._manifest.repositories_in(slot)
         trees = {item.name: tree_of(item.place, item.state) for item in listed}
         damaged = self._changes.damaged.get(slot)
         if damaged:
             order = ShardOrder(slot, files, trees, None, damaged=damaged.path)
         else:
-            order = ShardOrder(slot, files, trees, before, self._manifest.names_of(slot))
+            order = ShardOrder(slot, files, trees, before, self._manifest.names_of(slot), parts)
         if before is not None and before.folder == folder_name(order, self._place):
             return None  # what is in force is never opened for writing
         return order

@@ -328,6 +328,21 @@ class Manifest:
         """Return the repositories, by name."""
         return [Repository(*row) for row in self.read(f"SELECT {_REPOSITORY} FROM repositories ORDER BY name")]
 
+    def repositories_in(self, slot: int) -> list[Repository]:
+        """Return the repositories of a shard, by name."""
+        rows = self.read(f"SELECT {_REPOSITORY} FROM repositories WHERE slot = ? ORDER BY name", (slot,))
+        return [Repository(*row) for row in rows]
+
+    @property
+    def n_default(self) -> int:
+        """The number of repositories, without further branches."""
+        return int(self.read("SELECT count(*) FROM repositories WHERE id < ?", (FIRST_BRANCH,))[0][0])
+
+    @property
+    def has_unplaced(self) -> bool:
+        """True where a repository that was read has no shard yet."""
+        return bool(self.read("SELECT 1 FROM repositories WHERE slot = 0 AND state <> '' LIMIT 1"))
+
     def put_repository(self, repository: Repository) -> None:
         """Store a repository, inside a transaction; one with the id 0 is new."""
         number = repository.id
@@ -518,14 +533,16 @@ class Manifest:
 
     def built_paths(self, slot: int) -> list[str]:
         """Return the paths of the files of a shard."""
-        return [row[0] for row in self.read("SELECT path FROM stems WHERE slot = ? ORDER BY path", (slot,))]
+        return [row[0] for row in self.read("SELECT DISTINCT path FROM stems WHERE slot = ? ORDER BY path", (slot,))]
 
     def put_shard(self, shard: Shard, names: bytes, paths: Collection[str]) -> None:
         """Put a version of a shard in force, inside a transaction."""
-        self.remove_shard(shard.slot)
-        self.write("INSERT INTO shards VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [(*shard, names)])
-        rows = ((stem, path, shard.slot) for stem, same in by_stem(paths).items() for path in same)
-        self.write("INSERT INTO stems VALUES (?, ?, ?)", rows)
+        slot, now = shard.slot, set(paths)
+        before = set(self.built_paths(slot))
+        self._db.execute("DELETE FROM parts WHERE slot = ?", (slot,))
+        self.write("INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [(*shard, names)])
+        self.write("DELETE FROM stems WHERE stem = ? AND path = ? AND +slot = ?", _stems(slot, before - now))
+        self.write("INSERT INTO stems VALUES (?, ?, ?)", _stems(slot, now - before))
 
     def remove_shard(self, slot: int) -> None:
         """Take a shard out of the fleet, inside a transaction."""
@@ -542,3 +559,7 @@ class Manifest:
         total = self.read("SELECT coalesce(sum(n_bytes), 0) FROM repositories")[0][0]
         distinct = self.read(f"SELECT coalesce(sum(size), 0) FROM files f WHERE {_HOME}")[0][0]
         return total, distinct
+
+
+def _stems(slot: int, paths: Collection[str]) -> Iterator[tuple[str, str, int]]:
+    return ((stem, path, slot) for stem, same in by_stem(sorted(paths)).items() for path in same)

@@ -16,9 +16,6 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
 from codefathom.errors import DamagedError, IndexingError, SourceError, UnwritableError, UsageError
 from codefathom.facts.reasons import ALSO_IN, ALSO_IN_ONE, IN_BRANCH, IN_BRANCHES, SHARD_MIXED, Note
-from codefathom.fleet.cluster.cluster_shards import ClusterCatalogs, ClusterVectors
-from codefathom.fleet.cluster.ray_cluster import RayCluster
-from codefathom.fleet.cluster.shard_calls import VectorsPart
 from codefathom.fleet.fleet_place import name_of_fleet, store_to_read
 from codefathom.fleet.fleet_run import WORDS
 from codefathom.fleet.inspected_fleet import fleet_checks, fleet_status
@@ -117,9 +114,12 @@ class OpenedFleet(OpenedProject):
         """Return the vectors of a model in all shards."""
         model, shards = embedder or self.embedder, self.shards
         name, dimensions = vector_folder(model), model.dimensions
-        if isinstance(shards, ClusterCatalogs):
-            return ClusterVectors(shards, VectorsPart(name, dimensions))
-        return ShardVectors(shards, lambda slot: open_vectors(shards, slot, name, dimensions))
+        if not self.place.settings.search.fleet_cluster:
+            return ShardVectors(shards, lambda slot: open_vectors(shards, slot, name, dimensions))
+        from codefathom.fleet.cluster.cluster_shards import ClusterCatalogs, ClusterVectors
+        from codefathom.fleet.cluster.shard_calls import VectorsPart
+
+        return ClusterVectors(cast(ClusterCatalogs, shards), VectorsPart(name, dimensions))
 
     def repository_of(self, path: str) -> tuple[str, FileTree | None]:
         """Return how the paths of the repository of a file begin, with its files."""
@@ -152,6 +152,9 @@ def _shards_of(manifest: Manifest, place: Location) -> ShardCatalogs:
     search = place.settings.search
     if not search.fleet_cluster:
         return ShardCatalogs(manifest)
+    from codefathom.fleet.cluster.cluster_shards import ClusterCatalogs
+    from codefathom.fleet.cluster.ray_cluster import RayCluster
+
     store = store_to_read(search.fleet_store, manifest)
     return ClusterCatalogs(manifest, RayCluster.connect(search.fleet_cluster), search.fleet_timeout_s, store)
 

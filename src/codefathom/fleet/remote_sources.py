@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from codefathom.clones.git_address import checked_url, repository_path
 from codefathom.clones.git_copies import address_of
 from codefathom.errors import FathomError
-from codefathom.fleet.code_hosts import HostListing, list_repositories, login_for
-from codefathom.fleet.fleet_clones import CloneOutcome, FleetClones, RemoteRepository
-from codefathom.fleet.host_readers import ask_host
+from codefathom.fleet.fleet_clones import CloneOutcome, FleetClones, HostListing, RemoteRepository
+from codefathom.fleet.host_access import access_to
 from codefathom.fleet.host_sources import HostSource, host_source, is_host_source
 from codefathom.fleet.manifest import CLONES, Repository
 from codefathom.fleet.reader_lists import ReaderList, read_lists, write_lists
@@ -70,6 +69,8 @@ class RemoteSources:
         readers = fleet_readers(self._place.root)
         if readers is None or not readers.hosts:
             return ()
+        from codefathom.fleet.host_readers import ask_host  # with all that speaks to other machines
+
         names = {host.name for host in readers.hosts}
         before = read_lists(self._place.root)
         # Of a source that was not listed, what its host has said before stays, and gets older.
@@ -104,7 +105,7 @@ class RemoteSources:
             address = address_of(place)
             above = f"{os.path.dirname(address)}/".lower()
             host = next((host for host in hosts if above.startswith(f"{host.host}/{host.group}/".lower())), None)
-            login = login_for(host, self._place.variables) if host else ""
+            login = access_to(host, self._place.variables).login if host else ""
             repositories.append(RemoteRepository("", address, repository_path(address), login, place))
         return dict(zip(places, self._clones.bring(repositories, on_progress), strict=True))
 
@@ -112,6 +113,8 @@ class RemoteSources:
         schemes = self._place.settings.server.git_schemes
         if not is_host_source(source):
             return HostListing((RemoteRepository(source, checked_url(source, schemes), repository_path(source)),), ())
+        from codefathom.fleet.code_hosts import list_repositories  # with all that speaks to other machines
+
         return list_repositories(host_source(source, schemes), self._place.variables, _telling(on_progress))
 
     def remove_unused(self, places: Iterable[str]) -> None:

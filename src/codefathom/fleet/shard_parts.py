@@ -7,16 +7,23 @@ ends of a file before it is first read; all bytes in `fathom fleet verify`.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Collection, Iterator
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from codefathom.errors import IndexingError
 from codefathom.facts.reasons import SHARD_FILE_DIFFERS, SHARD_FILE_MISSING, SHARD_FILE_SIZE, SHARD_NOT_LISTED, Note
+from codefathom.stores.catalog.catalog import CATALOGUE
 from codefathom.stores.folder import File, Folder
+from codefathom.stores.seal import BLOCK
 
 _END = 16_384  # bytes at each end of a file; a smaller file is compared whole
 _PIECE = 1 << 20
+# A catalogue is large, and a change writes little of it: its digest is the digests of its blocks, one after the other.
+_BY_BLOCKS = "blocks "
+_BLOCK = 4 * BLOCK  # bytes
+_N_SIGNS = 32  # of a digest
 RECORD = "shard.signed"  # see `shard_store`
 # What comes and goes while a shard is read, and the record of its files.
 _NOT_KEPT = (".lock", "-wal", "-shm", ".gitignore", ".managed.json", ".damaged", RECORD)
@@ -28,12 +35,39 @@ class ShardPart(NamedTuple):
     name: str  # below the folder of the shard
     size: int  # bytes
     ends: str  # digest of the first and the last bytes
-    digest: str  # of all
+    digest: str  # of all, see `PartDigest`
 
 
-def parts_of(folder: Folder) -> list[ShardPart]:
-    """Return the files of a shard that has just been made. Raises OSError."""
-    return [_part(name, part_file(folder, name)) for name in sorted(_names(folder, ""))]
+class VersionBefore(NamedTuple):
+    """The version that a shard has begun with a copy of."""
+
+    folder: Folder
+    parts: Collection[ShardPart]
+    moved: Collection[int] | None  # blocks that were written in the copy of its catalogue; None: not known
+
+
+def parts_of(folder: Folder, before: VersionBefore | None = None) -> list[ShardPart]:
+    """Return the files of a shard that has just been made. Raises OSError.
+
+    Of a file that only has a second name here, and of the catalogue where nothing was written, nothing is read. What
+    the disk may have lost of them since is found as before, by the digests of that time.
+    """
+    by_name = {} if before is None else {part.name: part for part in before.parts}
+    names = sorted(_names(folder, ""))
+    return [_part_since(name, folder, before, by_name.get(name)) for name in names]
+
+
+def _part_since(name: str, folder: Folder, before: VersionBefore | None, listed: ShardPart | None) -> ShardPart:
+    file = part_file(folder, name)
+    status = file.status()
+    size = 0 if status is None else status.st_size
+    if before is not None and listed is not None:
+        there = part_file(before.folder, name).status()
+        if there is not None and status is not None and os.path.samestat(there, status) and size == listed.size:
+            return listed
+        if name == CATALOGUE and before.moved is not None and listed.digest.startswith(_BY_BLOCKS):
+            return ShardPart(name, size, _ends(file, size), _digest_since(file, size, listed, before.moved))
+    return ShardPart(name, size, _ends(file, size), _digest(file, _BY_BLOCKS if name == CATALOGUE else ""))
 
 
 def digest_of(parts: Collection[ShardPart]) -> str:
@@ -61,7 +95,9 @@ def wrong_content(folder: Folder, parts: Collection[ShardPart]) -> Note | None:
 
 
 def _wrong_whole(folder: Folder, part: ShardPart) -> Note | None:
-    return _wrong_size(folder, part) or _wrong(part, lambda: _digest(part_file(folder, part.name)) == part.digest)
+    return _wrong_size(folder, part) or _wrong(
+        part, lambda: _digest(part_file(folder, part.name), part.digest) == part.digest
+    )
 
 
 def _names(folder: Folder, above: str) -> Iterator[str]:
@@ -79,12 +115,6 @@ def part_file(folder: Folder, name: str) -> File:
     for each in folders:
         folder = folder.below(each)
     return folder.file(own)
-
-
-def _part(name: str, file: File) -> ShardPart:
-    status = file.status()
-    size = 0 if status is None else status.st_size
-    return ShardPart(name, size, _ends(file, size), _digest(file))
 
 
 def _wrong_size(folder: Folder, part: ShardPart) -> Note | None:
@@ -114,9 +144,61 @@ def _ends(file: File, size: int) -> str:
     return digest.hexdigest()
 
 
-def _digest(file: File) -> str:
-    digest = blake2b(digest_size=16)
+def _digest(file: File, kept: str) -> str:
+    """Return the digest of a file in the form of one that was kept."""
+    digest = PartDigest(kept)
     with file.open() as stream:
         while piece := stream.read(_PIECE):
             digest.update(piece)
-    return digest.hexdigest()
+    return digest.text
+
+
+def _digest_since(file: File, size: int, before: ShardPart, moved: Collection[int]) -> str:
+    """Return the digest of a catalogue of which only these blocks of its seal differ from the version before."""
+    kept = before.digest.removeprefix(_BY_BLOCKS)
+    digests = [kept[place : place + _N_SIGNS] for place in range(0, len(kept), _N_SIGNS)]
+    n_blocks = -(-size // _BLOCK)
+    changed = {block * BLOCK // _BLOCK for block in moved}
+    if size != before.size:  # the last block may have another length
+        changed |= {n_blocks - 1, len(digests) - 1}
+    with file.open() as stream:
+        for number in sorted({number for number in changed if number < n_blocks} | {*range(len(digests), n_blocks)}):
+            digests[number : number + 1] = [_block_digest(stream, number)]
+    return _BY_BLOCKS + "".join(digests[:n_blocks])
+
+
+def _block_digest(stream: BinaryIO, number: int) -> str:
+    stream.seek(number * _BLOCK)
+    return blake2b(stream.read(_BLOCK), digest_size=_N_SIGNS // 2).hexdigest()
+
+
+class PartDigest:
+    """The digest of a file that comes in pieces, in the form of one that was kept: of all of it, or of each block."""
+
+    def __init__(self, kept: str) -> None:
+        self._is_by_blocks = kept.startswith(_BY_BLOCKS)
+        self._digests: list[str] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self._digest = blake2b(digest_size=_N_SIGNS // 2)
+        self._left = _BLOCK if self._is_by_blocks else sys.maxsize
+
+    def update(self, piece: bytes) -> None:
+        """Go on with these bytes."""
+        rest = memoryview(piece)
+        while rest:
+            part, rest = rest[: self._left], rest[self._left :]
+            self._digest.update(part)
+            self._left -= len(part)
+            if not self._left:
+                self._digests.append(self._digest.hexdigest())
+                self._begin()
+
+    @property
+    def text(self) -> str:
+        """The digest of all bytes so far."""
+        if not self._is_by_blocks:
+            return self._digest.hexdigest()
+        last = [] if self._left == _BLOCK else [self._digest.hexdigest()]
+        return _BY_BLOCKS + "".join([*self._digests, *last])

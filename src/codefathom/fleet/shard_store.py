@@ -12,13 +12,12 @@ import os
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from hashlib import blake2b
 from typing import BinaryIO, NamedTuple, Protocol
 
 from codefathom.errors import DamagedError
 from codefathom.facts.reasons import PART_DAMAGED, SHARD_FILE_DIFFERS, SHARD_FILE_MISSING, SHARD_REPAIR, Note, verbatim
 from codefathom.fleet.manifest import Shard
-from codefathom.fleet.shard_parts import ShardPart, part_file
+from codefathom.fleet.shard_parts import PartDigest, ShardPart, part_file
 from codefathom.fleet.shards import BuiltShard
 from codefathom.stores.folder import Folder
 from codefathom.stores.write_errors import writing_error
@@ -140,14 +139,14 @@ def write_part(target: Folder, name: str, part: ShardPart, pieces: Iterator[byte
 
 
 def _compared(name: str, part: ShardPart, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    digest, n_bytes = blake2b(digest_size=16), 0
+    digest, n_bytes = PartDigest(part.digest), 0
     for piece in pieces:
         n_bytes += len(piece)
         if n_bytes > part.size:
             break
         digest.update(piece)
         yield piece
-    if n_bytes != part.size or digest.hexdigest() != part.digest:
+    if n_bytes != part.size or digest.text != part.digest:
         raise damaged(name, Note(SHARD_FILE_DIFFERS, {"path": part.name}))
 
 

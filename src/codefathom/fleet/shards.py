@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from codefathom.errors import IndexingError, NoFilesError
 from codefathom.fleet.manifest import ListedFile, Shard
 from codefathom.fleet.name_filter import NameFilter
-from codefathom.fleet.shard_parts import ShardPart, digest_of, parts_of
+from codefathom.fleet.shard_parts import ShardPart, VersionBefore, digest_of, parts_of
 from codefathom.fleet.trees import FleetFiles, ShardTree
 from codefathom.project.current_index import CurrentIndex
 from codefathom.project.location import Location, index_place
@@ -20,7 +20,7 @@ from codefathom.source.scan import FileTree
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.schema import FORMAT, format_to_bring_up
 from codefathom.stores.database import clone_sealed
-from codefathom.stores.folder import Folder
+from codefathom.stores.folder import File, Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.registry import Registry
 from codefathom.stores.vectors.flat_vectors import FlatVectorStore
@@ -39,6 +39,7 @@ class ShardOrder(NamedTuple):
     trees: Mapping[str, FileTree]  # by repository
     before: Shard | None  # the version in force, from which this one begins
     names: bytes = b""  # of that version, see `NameFilter`
+    parts: Sequence[ShardPart] = ()  # of that version
     damaged: str = ""  # the folder of a version that is damaged: this one is made from the files, in another folder
 
 
@@ -94,12 +95,15 @@ def build(order: ShardOrder, place: Location, on_progress: Callable[[Progress], 
     shards = Folder(place.root).below(SHARDS)
     shards.make()
     own = _place_of(place, shards.below(folder), order)
-    since = None  # the generation of the version before, where this one begins with it
-    if order.before is not None and order.before.folder != folder and not shards.below(folder).file(CATALOGUE).kind():
-        since = _copy(order.before, own, place)
+    before = order.before if order.before is not None and order.before.folder != folder else None
+    is_copy = before is not None and not shards.below(folder).file(CATALOGUE).kind()
+    if before is not None and is_copy:
+        _copy(before, own, place)
     index = CurrentIndex(own, on_progress, lambda _: None, wrap_model=lambda model: model, first_index_wait_s=None)
     with closing(index):
         index.opened.catalog.begin_keys_after(order.slot << KEYS_OF_SHARD)
+        copied = index.opened.catalog if is_copy else None
+        since = None if copied is None else copied.generation  # of the version before
         try:
             index.report_of(index.whole_run(full=False, retry=True, wait_s=None, keep_rules=False))
         except NoFilesError:
@@ -120,7 +124,9 @@ def build(order: ShardOrder, place: Location, on_progress: Callable[[Progress], 
             lexical.n_chunks,
             0,
         )
-    parts = parts_of(shards.below(folder))
+    moved = catalog.soundness.moved if catalog is copied else None  # of one that was made anew all has changed
+    earlier = None if before is None else VersionBefore(shards.below(before.folder), order.parts, moved)
+    parts = parts_of(shards.below(folder), earlier)
     shard = shard._replace(checksum=digest_of(parts), n_bytes=shards.below(folder).n_bytes())
     return BuiltShard(shard, names.content, [document.path for document in documents], parts)
 
@@ -144,27 +150,30 @@ def _place_of(place: Location, folder: Folder, order: ShardOrder) -> Location:
     )
 
 
-def _copy(before: Shard, own: Location, place: Location) -> int:
-    """Begin a version with a copy of the one before, and return its generation.
-
-    Its files of words and vectors get a second name.
-    """
+def _copy(before: Shard, own: Location, place: Location) -> None:
+    """Begin a version with a copy of the one before. Its files of words and vectors get a second name."""
     source, target = Folder(place.root).below(SHARDS).below(before.folder), own.index_folder
     target.make()
     clone_sealed(source.file(CATALOGUE), target.file(CATALOGUE))
-    word, registry = os.urandom(16).hex(), Registry(place.state_dir)
-    with closing(Catalog.open(target.file(CATALOGUE))) as catalog:
-        catalog.mark(word)
-        identity, generation = catalog.identity, catalog.generation
+    registry = Registry(place.state_dir)
+    # The copy carries the word by which the version before is known: it need not be opened to be marked with another.
+    word = registry.word(index_place(replace(own, index_dir=source.path))) or _marked(target.file(CATALOGUE))
     if not registry.add(index_place(own), word):
         raise IndexingError(
             f"cannot write into {place.state_dir!r}", hint="set FATHOM_STATE_DIR to a folder that can be written"
         )
-    LexicalView(target.below("lexical"), identity).take(source.below("lexical"))
+    LexicalView(target.below("lexical"), before.identity).take(source.below("lexical"))
     for name in source.names():
         if name.startswith("vectors-"):
             FlatVectorStore(target.below(name), 1).take(source.below(name))
-    return generation
+
+
+def _marked(file: File) -> str:
+    """Mark a catalogue, and return the word."""
+    word = os.urandom(16).hex()
+    with closing(Catalog.open(file)) as catalog:
+        catalog.mark(word)
+    return word
 
 
 def older_format(shard: Shard, root: str) -> int:

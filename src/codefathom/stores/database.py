@@ -71,6 +71,7 @@ class Database:
         self._seal = self.file.with_ending(_SEAL)
         self._log = self.file.with_ending("-wal")
         self.is_held = False  # True: the writer lock is held for this object
+        self.moved: set[int] = set()  # blocks of `seal.BLOCK` bytes that this object has moved from the log to the file
         self._place = os.path.realpath(self.path)
         self._number: tuple[int, int] | None = None  # of the file that is open
         with _users_lock:
@@ -224,6 +225,7 @@ class Database:
             return
         with self._seal_lock:
             seal, changed = read_seal(self._seal), logged_blocks(self._log)
+            self.moved |= changed
             if seal is not None and any(True for _ in damaged_blocks(self._raw(), seal, changed)):
                 raise self.damaged(Note(say.PARTS_DIFFER))
             with suppress(OSError):

@@ -23,7 +23,7 @@ from zlib import crc32
 
 from codefathom.stores.folder import File
 
-_BLOCK = 65_536  # a multiple of every size that a page can have
+BLOCK = 65_536  # a multiple of every size that a page can have
 _MAGIC = b"fathoms1"
 _HEAD = struct.Struct("<8sQ")  # magic and format, size of the sealed file
 _SUM = struct.Struct("<I")
@@ -67,7 +67,7 @@ NO_SEAL = Seal(0, ())
 def new_seal(descriptor: int, before: Seal = NO_SEAL, changed: Iterable[int] = ()) -> Seal:
     """Return the seal of a file that had the seal `before`; only these blocks, and its end, have changed since."""
     size = os.fstat(descriptor).st_size
-    same = _n_blocks(before.size) - (before.size % _BLOCK > 0 and before.size != size)
+    same = _n_blocks(before.size) - (before.size % BLOCK > 0 and before.size != size)
     sums = [*before.sums[:same], *[0] * _n_blocks(size)][: _n_blocks(size)]
     for block in {*changed, *range(same, len(sums))}:
         if block < len(sums):
@@ -101,16 +101,16 @@ def logged_blocks(log: File) -> set[int]:
                 if frame_salt != salt:  # the rest is from an earlier use of the file
                     return blocks
                 if page:  # 0 in a damaged one, at which SQLite stops too
-                    blocks.add((page - 1) * page_size // _BLOCK)
+                    blocks.add((page - 1) * page_size // BLOCK)
     return blocks
 
 
 def _n_blocks(size: int) -> int:
-    return -(-size // _BLOCK)
+    return -(-size // BLOCK)
 
 
 def _sum(descriptor: int, block: int) -> int:
-    return crc32(_read(descriptor, block * _BLOCK, _BLOCK))
+    return crc32(_read(descriptor, block * BLOCK, BLOCK))
 
 
 def _read(descriptor: int, place: int, size: int) -> bytes:

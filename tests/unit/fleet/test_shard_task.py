@@ -32,7 +32,7 @@ def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ShardTask:
     file = FileStat(f"auth/{status.path}", *status[1:])
     order = ShardOrder(1, [ListedFile(file, b"c" * 20)], trees, None)
     settings = locate(str(tmp_path), is_root=True).settings
-    return ShardTask(order, (), "team", settings, StoreAddress(str(tmp_path / "shards"), b"k" * 32))
+    return ShardTask(order, "team", settings, StoreAddress(str(tmp_path / "shards"), b"k" * 32))
 
 
 def outcome(task: ShardTask) -> object:

@@ -9,7 +9,7 @@ from codefathom.askers.project_list import ProjectList
 from codefathom.cli.face import Face
 from codefathom.cli.options import FleetOptions
 from codefathom.errors import UsageError
-from codefathom.fleet.fleet import Fleet, FleetStatus
+from codefathom.fleet.fleet import Fleet, FleetExtent, FleetStatus
 from codefathom.fleet.fleet_list import FleetList
 from codefathom.fleet.fleet_run import FleetReport
 from codefathom.fleet.readers_file import READERS
@@ -71,8 +71,9 @@ def _index(options: FleetOptions, face: Face) -> int:
     named = FleetList().named(options.name)
     with Fleet(named, face.settings_of(named.root)) as fleet:
         report = fleet.index(face.on_progress, full=options.full, only=options.sources)
-        status = fleet.status()
-    if not status.repositories and not report.failures:
+        extent = fleet.extent()
+        status = fleet.status() if face.common.json else None  # looks at each file of the fleet
+    if not extent.n_repositories and not report.failures:
         raise UsageError(
             f"the fleet {options.name} has no repository", hint=f"`fathom fleet add {options.name} FOLDER` adds some"
         )
@@ -83,13 +84,13 @@ def _index(options: FleetOptions, face: Face) -> int:
     face.notes(f"{failure.path}: {failure.reason}" for failure in report.failures[:_MOST_SHOWN])
     if len(report.failures) > _MOST_SHOWN:
         face.note(f"{len(report.failures) - _MOST_SHOWN} more could not be read; `fathom fleet status` names them")
-    face.write(to_json(_report_shape(report, status)) if face.common.json else _text([_report_text(report, status)]))
+    face.write(_text([_report_text(options.name, report, extent)]) if status is None else _report_json(report, status))
     return 2 if report.failures else 0
 
 
-def _report_text(report: FleetReport, status: FleetStatus) -> str:
+def _report_text(name: str, report: FleetReport, extent: FleetExtent) -> str:
     changed, made = _several(len(report.changed), "repository"), _several(report.n_shards_made, "shard")
-    return f"{status.name}: {changed} changed, {made} made; {_extent(status)}"
+    return f"{name}: {changed} changed, {made} made; {_extent_text(extent)}"
 
 
 def _several(count: int, noun: str) -> str:
@@ -98,7 +99,7 @@ def _several(count: int, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else plural}"
 
 
-def _report_shape(report: FleetReport, status: FleetStatus) -> dict[str, object]:
+def _report_json(report: FleetReport, status: FleetStatus) -> str:
     changed = {
         "changed": list(report.changed),
         "shards_made": report.n_shards_made,
@@ -106,7 +107,7 @@ def _report_shape(report: FleetReport, status: FleetStatus) -> dict[str, object]
         "damaged": _reasons(report.damaged),
         "notes": list(report.notes),
     }
-    return {**_status_shape(status), **changed}
+    return to_json({**_status_shape(status), **changed})
 
 
 def _reasons(items: Sequence[Failure]) -> list[dict[str, str]]:
@@ -115,7 +116,7 @@ def _reasons(items: Sequence[Failure]) -> list[dict[str, str]]:
 
 def _verify(options: FleetOptions, face: Face) -> int:
     with Fleet.open(options.name) as fleet:
-        problems, n_shards = fleet.verify(), len(fleet.status().shards)
+        problems, n_shards = fleet.verify(), fleet.extent().n_shards
     if face.common.json:
         face.write(to_json({"name": options.name, "shards": n_shards, "damaged": _reasons(problems)}))
     else:
@@ -142,17 +143,17 @@ def _status(options: FleetOptions, face: Face) -> int:
     return 2 if status.failed else 0
 
 
-def _extent(status: FleetStatus) -> str:
-    repositories = _several(len(status.repositories) - status.n_branches, "repository")
-    branches = f" with {_several(status.n_branches, 'further branch')}" if status.n_branches else ""
-    return f"{repositories}{branches}, {_several(len(status.shards), 'shard')}, {_several(status.n_lines, 'line')}"
+def _extent_text(extent: FleetExtent) -> str:
+    repositories = _several(extent.n_repositories, "repository")
+    branches = f" with {_several(extent.n_branches, 'further branch')}" if extent.n_branches else ""
+    return f"{repositories}{branches}, {_several(extent.n_shards, 'shard')}, {_several(extent.n_lines, 'line')}"
 
 
 def _status_lines(status: FleetStatus, *, is_whole: bool) -> list[str]:
     clones = f"; clones {size(status.n_bytes_clones)}" if status.n_bytes_clones else ""
     text, distinct = size(status.n_bytes_text), size(status.n_bytes_distinct)
     lines = [
-        f"{status.name} in {status.root}: {_extent(status)}",
+        f"{status.name} in {status.root}: {_extent_text(status.extent)}",
         f"text {text}, of which {distinct} is distinct; index {size(status.n_bytes)}{clones}",
         *(f"source {source}" for source in status.sources),
     ]

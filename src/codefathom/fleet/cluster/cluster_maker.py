@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 from codefathom.errors import FathomError, IndexingError
@@ -14,7 +14,7 @@ from codefathom.fleet.cluster.shard_calls import packed
 from codefathom.fleet.cluster.shard_task import NoText, ShardTask, TaskOutcome, UnseenFile, make_shard
 from codefathom.fleet.fleet_place import name_of_fleet
 from codefathom.fleet.manifest import Manifest
-from codefathom.fleet.shard_parts import ShardPart, wrong_size
+from codefathom.fleet.shard_parts import wrong_size
 from codefathom.fleet.shard_store import StoreAddress
 from codefathom.fleet.shard_stores import open_store
 from codefathom.fleet.shards import SHARDS, BuiltShard, MadeShard, ShardOrder, build, folder_name
@@ -64,7 +64,7 @@ class ClusterMaker:
     def make(self, orders: Iterable[ShardOrder]) -> Iterator[MadeShard]:
         """See `ShardMaker`; several at a time, in the order in which they are ready."""
         self._cluster.meet(_MEET_S)
-        parts, waiting = self._manifest.parts(), iter(orders)
+        waiting = iter(orders)
         tasks = self._cluster.tasks(_MOST_DEATHS)
         sent: dict[Any, _Sent] = {}
         n_done = 0
@@ -74,7 +74,7 @@ class ClusterMaker:
                     if made := self._made_here(order):
                         yield made
                     else:
-                        sent[self._send(tasks, order, parts)] = _Sent(order)
+                        sent[self._send(tasks, order)] = _Sent(order)
                 if not sent:
                     return
                 check_stopped()
@@ -87,7 +87,7 @@ class ClusterMaker:
                                 f"no machine of the cluster makes the shard of {_names(item.order)}",
                                 hint="see with `ray status` which machines there are, and what their logs say",
                             )
-                        sent[self._send(tasks, item.order, parts)] = item._replace(n_refusals=item.n_refusals + 1)
+                        sent[self._send(tasks, item.order)] = item._replace(n_refusals=item.n_refusals + 1)
                         continue
                     n_done += 1
                     self._on_progress(Progress("index", n_done, n_done + len(sent), message=_names(item.order)))
@@ -110,12 +110,11 @@ class ClusterMaker:
     def _built_here(self, order: ShardOrder) -> BuiltShard | None:
         return build(order, self._place, self._on_progress)
 
-    def _send(self, tasks: RayTasks, order: ShardOrder, parts: Mapping[int, Sequence[ShardPart]]) -> Any:
-        before_parts = parts.get(order.slot, ())
-        if not before_parts:  # of an earlier version of fathom, which kept none to compare with
+    def _send(self, tasks: RayTasks, order: ShardOrder) -> Any:
+        if not order.parts:  # of an earlier version of fathom, which kept none to compare with
             order = order._replace(before=None)
         fleet = name_of_fleet(self._place)
-        task = ShardTask(order, before_parts, fleet, self._settings, self._address)
+        task = ShardTask(order, fleet, self._settings, self._address)
         return tasks.send(make_shard, code_word(), packed(task))
 
     def _outcome(self, tasks: RayTasks, reference: Any, order: ShardOrder) -> TaskOutcome | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
@@ -20,7 +20,6 @@ from codefathom.errors import FathomError, SourceError
 from codefathom.fleet.cluster.code_word import code_word
 from codefathom.fleet.cluster.shard_calls import packed
 from codefathom.fleet.fleet_place import place_of_fleet
-from codefathom.fleet.shard_parts import ShardPart
 from codefathom.fleet.shard_store import StoreAddress
 from codefathom.fleet.shard_stores import open_store
 from codefathom.fleet.shards import SHARDS, BuiltShard, ShardOrder, build, folder_name
@@ -37,7 +36,6 @@ class ShardTask:
     """A shard that is to be made on another machine."""
 
     order: ShardOrder
-    before_parts: Sequence[ShardPart]  # of the version before
     fleet: str  # its name
     settings: Settings
     store: StoreAddress
@@ -83,7 +81,7 @@ def _outcome(task: ShardTask) -> TaskOutcome:
         shards = Folder(place.root).below(SHARDS)
         if task.order.before is not None:
             shards.make()
-            store.bring(task.order.before.folder, task.before_parts, shards)
+            store.bring(task.order.before.folder, task.order.parts, shards)
         built = build(task.order, place, lambda _: None)
         return NoText() if built is None else store.put(built, shards.below(built.shard.folder))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
@@ -90,6 +90,11 @@ class Soundness:
     def settle(self) -> None:
         """Move the log into the file and seal what changed. Needs the writer lock. Raises DamagedError."""
         self._database.settle()
+
+    @property
+    def moved(self) -> Collection[int]:
+        """The blocks of `seal.BLOCK` bytes that have changed in the file, perhaps some more, since it was opened."""
+        return self._database.moved
 
     @contextmanager
     def held(self) -> Iterator[None]:
