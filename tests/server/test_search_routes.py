@@ -469,6 +469,8 @@ def test_files_and_folders_by_the_names_of_other_systems(ready: httpx.Client, sh
         ("/map", {"folder": "nowhere"}, 400),
         ("/map", {"max_tokens": 0}, 422),
         ("/files", {"limit": 0}, 422),
+        ("/files", {"folder": "nowhere"}, 404),
+        ("/files", {"folder": "shop/pricing.py"}, 404),
     ],
 )
 def test_what_is_not_indexed_cannot_be_seen(reading: httpx.Client, route: str, query: dict, status: int) -> None:

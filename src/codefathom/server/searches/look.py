@@ -70,6 +70,8 @@ def seen(engine: Engine, look: Look) -> Any:
 
 def _files(engine: Engine, look: Look) -> FilesPage:
     listed, limitations = result_of(engine, Question(look.path, "files"))
+    if not listed and look.path and not limitations:
+        engine.files.entries(look.path)  # raises SourceError for a folder that does not exist
     return FilesPage(len(listed), listed[look.offset : look.offset + look.limit], limitations)
 
 
