@@ -475,6 +475,20 @@ def test_the_history_tells_every_run(page: Page, served: ServedPage) -> None:
     expect(runs.nth(1)).to_contain_text("Done")
 
 
+def test_the_history_says_in_chinese_why_a_run_failed(page: Page, served: ServedPage) -> None:
+    served.add()
+    (served.shop / "fathom.toml").write_text("[search]\nlimit = 0\n")
+    served.client.post("/projects/shop/index")  # which tells its events until it ends
+    page.goto(f"{served.url}/projects")
+    page.evaluate("localStorage.setItem('fathom.language', 'zh')")
+    page.reload()
+    page.get_by_role("button", name="shop 的更多操作").click()
+    page.get_by_role("menuitem", name="历史").click()
+    error = page.get_by_role("dialog").locator(".history-error").first
+    expect(error).to_contain_text("操作未成功")
+    expect(error.locator("[lang=en]").first).to_contain_text("search.limit")
+
+
 def test_a_project_is_removed_only_when_that_is_meant(page: Page, served: ServedPage) -> None:
     served.add()
     page.goto(f"{served.url}/projects")

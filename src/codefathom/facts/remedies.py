@@ -30,7 +30,8 @@ _ROUTES = {
     "symbols": "GET /symbols",
     "tokens list": "GET /tokens",
 }
-_COMMAND = re.compile(r"(\brun )?`fathom ([^`]*)`")
+# Not what is to be done in a folder, or by another user: no route does that.
+_COMMAND = re.compile(r"(\brun )?`fathom ([^`]*)`(?! in the folder| once as)")
 _FLEET = re.compile(r"(fleet index) (?!-)\S+")
 _FOLDERS = "read with path . lists the folders of the project"
 # What an agent can do instead, by the words of the remedy.

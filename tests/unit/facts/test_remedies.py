@@ -24,6 +24,8 @@ from codefathom.facts.remedies import for_agents, over_http
         ("`fathom fleet index NAME` writes it", "POST /projects/ID/index writes it"),
         ("`fathom doctor --fix` repairs it", "`fathom doctor --fix` repairs it"),
         ("no command", "no command"),
+        ("run `fathom status` once as another user", "run `fathom status` once as another user"),
+        ("`fathom index` in the folder shows more", "`fathom index` in the folder shows more"),
     ],
 )
 def test_over_http_commands_become_routes(told: str, over: str) -> None:

@@ -1,6 +1,7 @@
 import type { Schemas } from "../api/client";
 import type { Language } from ".";
 import { ENGLISH, type Kind, MARKS } from "./kinds";
+import { onPage } from "./on-page";
 import { chineseWords } from "./words";
 
 export type Note = Schemas["NoteOut"];
@@ -18,12 +19,12 @@ export interface Piece {
  */
 export function piecesOf(notes: readonly Note[] | undefined, sentence: string, language: Language): readonly Piece[] {
   if (!sentence) return [];
-  if (language === "en") return [{ text: sentence, isForeign: false }];
-  if (!notes?.length) return [{ text: sentence, isForeign: true }];
+  if (language === "en") return [{ text: onPage(sentence, "en"), isForeign: false }];
+  if (!notes?.length) return [{ text: onPage(sentence, "en"), isForeign: true }];
   const pieces = notes.map((note) => ({ text: inChinese(note), isForeign: note.kind === "verbatim" }));
   return pieces.some((piece) => piece.text === undefined)
-    ? [{ text: sentence, isForeign: true }]
-    : pieces.map((piece) => ({ ...piece, text: piece.text ?? "" }));
+    ? [{ text: onPage(sentence, "en"), isForeign: true }]
+    : pieces.map((piece) => ({ ...piece, text: onPage(piece.text ?? "", piece.isForeign ? "en" : "zh") }));
 }
 
 /** The same as one text. */

@@ -2,6 +2,7 @@ import { Fragment, type ReactNode, useCallback } from "react";
 import { type Key, useLanguage, useText } from ".";
 import { en } from "./en";
 import { type Note, piecesOf, SEPARATORS, wordsOf } from "./notes";
+import { onPage } from "./on-page";
 
 interface SaidProps {
   /** The sentence in English. */
@@ -49,7 +50,7 @@ export function useTold(): (problem: SaidProblem) => ToldProblem {
   return useCallback(
     ({ code, detail, hint, detail_parts, hint_parts }) =>
       language === "en"
-        ? { title: detail, detail: undefined, hint }
+        ? { title: onPage(detail, "en"), detail: undefined, hint: onPage(hint, "en") }
         : {
             title: titleOf(code),
             detail: <Said text={detail} notes={detail_parts} />,

@@ -2,6 +2,7 @@ import { Tag } from "antd";
 import { get, type Schemas, useLoad } from "../api/client";
 import { type Key, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
+import { useTold } from "../i18n/said";
 import { Loading, Trouble } from "../parts";
 import { tookText } from "./amounts";
 import type { Project } from "./listed";
@@ -37,6 +38,8 @@ export function History({ project }: { readonly project: Project }) {
 function Run({ job }: { readonly job: Job }) {
   const t = useText();
   const format = useFormat();
+  const toldOf = useTold();
+  const told = job.error && toldOf(job.error);
   const { report } = job;
   const parts = [
     job.full && t("projects.history.full"),
@@ -58,10 +61,11 @@ function Run({ job }: { readonly job: Job }) {
       <div>
         <time dateTime={new Date(job.created_at * 1000).toISOString()}>{format.date(job.created_at)}</time>
         <div className="soft">{parts.filter(Boolean).join(" · ")}</div>
-        {job.error && (
+        {told && (
           <div className="history-error">
-            {job.error.detail}
-            {job.error.hint && <div className="soft">{job.error.hint}</div>}
+            {told.title}
+            {told.detail && <div>{told.detail}</div>}
+            {job.error?.hint && <div className="soft">{told.hint}</div>}
           </div>
         )}
       </div>
