@@ -31,7 +31,7 @@ _DATA_OF_TESTS = r"(?:^|/)(?:fixtures?|testdata|data|snapshots|__snapshots__|__f
 
 
 def folders_of(path: str) -> Iterator[str]:
-    """Yield all folders around a file, "" as the last."""
+    """Yield all folders around a file, the innermost first, "" as the last."""
     while path:
         path = path.rpartition("/")[0]
         yield path

@@ -11,6 +11,7 @@ from functools import cache, cached_property, lru_cache, partial
 from typing import NamedTuple, Self
 
 from codefathom.facts.languages import CODE
+from codefathom.facts.paths import folders_of
 from codefathom.search.graph.import_links import ImportLinks, KeptLinks, all_links, links_at_hand
 from codefathom.search.graph.import_texts import ImportTexts, can_tell
 from codefathom.search.graph.imports import written_out
@@ -105,9 +106,7 @@ class Definitions:
         for item in self.by(path_of).get(path, NO_DEFINITIONS).items:
             if item.symbol != other_than:
                 return item
-        folder = path
-        while folder:
-            folder = folder.rpartition("/")[0]
+        for folder in folders_of(path):
             for other in self._nearest_below.get(folder, ()):
                 if other != path:
                     return self.by(path_of)[other].items[0]
@@ -118,9 +117,7 @@ class Definitions:
         """The two files below each folder that come first for whoever is not nearer to another one."""
         first: dict[str, list[str]] = defaultdict(list)
         for path in sorted(map(str, self.paths), key=lambda path: (path.count("/"), path)):
-            folder = path
-            while folder:
-                folder = folder.rpartition("/")[0]
+            for folder in folders_of(path):
                 if len(first[folder]) < 2:
                     first[folder].append(path)
         return first

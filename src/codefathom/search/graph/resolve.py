@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from codefathom.facts.languages import LANGUAGES
-from codefathom.facts.paths import may_go_unnamed
+from codefathom.facts.paths import folders_of, may_go_unnamed
 from codefathom.search.graph.imports import import_candidates, plain_name, written_out
 from codefathom.search.graph.workspaces import Workspaces
 
@@ -65,7 +65,7 @@ class Resolver:
 
     def of_module(self, path: str) -> tuple[str, ...]:
         """Return the documents of the Swift target around a document, itself among them; none without a target."""
-        return next((self._swift_files[folder] for folder in _upward(path) if folder in self._swift_files), ())
+        return next((self._swift_files[folder] for folder in folders_of(path) if folder in self._swift_files), ())
 
     def _swift_module(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents of the target of a name; of several packages with one, of the nearest."""
@@ -82,7 +82,7 @@ class Resolver:
         files: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self.language_of) if folders else ():
             if self.language_of[path] == "swift":
-                around = next((folder for folder in _upward(path) if folder in folders), None)
+                around = next((folder for folder in folders_of(path) if folder in folders), None)
                 if around is not None:
                     files[around].append(path)
         return {folder: tuple(own) for folder, own in files.items()}
@@ -199,13 +199,6 @@ class Resolver:
 def plain(name: str) -> str:
     """Return a name in small letters, without the signs that join its words."""
     return name.lower().replace("_", "").replace("-", "")
-
-
-def _upward(path: str) -> Iterator[str]:
-    """Yield the folders around a file, the innermost first."""
-    while path:
-        path = path.rpartition("/")[0]
-        yield path
 
 
 def _shared(one: list[str], other: list[str]) -> int:

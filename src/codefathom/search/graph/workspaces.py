@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import islice
 
 from codefathom.facts import standard_libraries
+from codefathom.facts.paths import folders_of
 from codefathom.search.graph.imports import rust_files, script_files
 from codefathom.search.graph.manifests import (
     Crate,
@@ -155,7 +156,7 @@ class Workspaces:
 
     def _by_paths(self, name: str, path: str) -> Iterator[str]:
         """Yield what the `paths` and `baseUrl` of the configurations around a file say, the nearest first."""
-        for folder in _upward(path):
+        for folder in folders_of(path):
             for base, patterns in self._configured(folder):
                 for target in _matching(name, patterns):
                     place = path_in(base, target)
@@ -205,7 +206,7 @@ class Workspaces:
         return version is not None and not version.startswith(("workspace:", "file:", "link:", "portal:"))
 
     def _is_mapped(self, name: str, path: str) -> bool:
-        return any(_has(name, own) for folder in _upward(path) for _, own in self._configured(folder))
+        return any(_has(name, own) for folder in folders_of(path) for _, own in self._configured(folder))
 
     @cached_property
     def _script_packages(self) -> Mapping[str, ScriptPackage]:
@@ -267,7 +268,7 @@ class Workspaces:
 
     def _crate_name(self, name: str, path: str) -> str:
         """Return the name of a package that a file has under a name of its own."""
-        for folder in _upward(path):
+        for folder in folders_of(path):
             manifest = self._crates.get(folder)
             if manifest is not None and name in manifest.renamed:
                 return manifest.renamed[name]
@@ -400,15 +401,8 @@ def _joined(folder: str, name: str = "tsconfig.json") -> str:
     return f"{folder}/{name}" if folder else name
 
 
-def _upward(path: str) -> Iterator[str]:
-    """Yield the folders around a file, the innermost first, "" as the last."""
-    while path:
-        path = _folder(path)
-        yield path
-
-
 def _nearest(folders: Mapping[str, object], path: str) -> str | None:
-    return next((folder for folder in _upward(path) if folder in folders), None)
+    return next((folder for folder in folders_of(path) if folder in folders), None)
 
 
 def _n_shared(folder: str, path: str) -> int:
