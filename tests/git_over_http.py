@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 from threading import Thread
 from urllib.parse import urlsplit
 
+import pytest
 from tests.waiting import LONG_S
 
 
@@ -154,3 +156,12 @@ def serving_git(repositories: Repositories) -> Iterator[str]:
     """Serve repositories inside the block; give the address."""
     with serving(type("Request", (GitRequest,), {"repositories": repositories})) as address:
         yield address
+
+
+def allow_http(folder: Path, monkeypatch: pytest.MonkeyPatch, *others: str) -> Path:
+    """Let git reach servers of a test, and by other schemes; return the folder for the state of the user."""
+    (folder / "own.toml").write_text(f"[server]\ngit_schemes = {json.dumps(['https', *others, 'http'])}\n")
+    monkeypatch.setenv("FATHOM_CONFIG", str(folder / "own.toml"))
+    monkeypatch.setenv("FATHOM_STATE_DIR", str(folder / "state"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    return folder / "state"

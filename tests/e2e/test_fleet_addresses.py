@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.git_over_http import Repositories, git, serving_git
+from tests.git_over_http import Repositories, allow_http, git, serving_git
 
 from codefathom import Engine
 from codefathom.cli import main
@@ -20,11 +20,7 @@ from codefathom.fleet.fleet import Fleet
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "own.toml").write_text('[server]\ngit_schemes = ["https", "ssh", "http"]\n')
-    monkeypatch.setenv("FATHOM_CONFIG", str(tmp_path / "own.toml"))
-    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    return tmp_path / "state"
+    return allow_http(tmp_path, monkeypatch, "ssh")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.code_hosts import KINDS, Host, Hosted, exhausted, serving_host
-from tests.git_over_http import Repositories
+from tests.git_over_http import Repositories, allow_http
 
 from codefathom.cli import main
 from codefathom.engine import Engine
@@ -33,10 +32,7 @@ DAY_S = 86_400.0
 
 @pytest.fixture(autouse=True)
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "own.toml").write_text('[server]\ngit_schemes = ["https", "http"]\n')
-    monkeypatch.setenv("FATHOM_CONFIG", str(tmp_path / "own.toml"))
-    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    allow_http(tmp_path, monkeypatch)
 
 
 @pytest.fixture(params=KINDS)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from tests.code_hosts import KINDS, Host, Hosted, exhausted, serving_host
-from tests.git_over_http import Repositories
+from tests.git_over_http import Repositories, allow_http
 
 from codefathom import Engine
 from codefathom.cli import main
@@ -24,10 +24,7 @@ TOKEN = "planted-Token-0123456789"
 
 @pytest.fixture(autouse=True)
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "own.toml").write_text('[server]\ngit_schemes = ["https", "http"]\n')
-    monkeypatch.setenv("FATHOM_CONFIG", str(tmp_path / "own.toml"))
-    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    allow_http(tmp_path, monkeypatch)
     for name in list(os.environ):
         if name.startswith(("GITHUB_TOKEN", "GITLAB_TOKEN", "GITEA_TOKEN")):
             monkeypatch.delenv(name)
