@@ -13,12 +13,10 @@ from types import FrameType, FunctionType
 from typing import Any, NamedTuple
 
 import pytest
-from tests.waiting import comes
+from tests.waiting import pass_tick
 
 from codefathom import Engine
 from codefathom.project import current_index
-
-_TICK_NS = 30_000_000  # the clock of a disk goes on meanwhile
 
 
 def n_python_calls(work: Callable[[], object]) -> int:
@@ -101,10 +99,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Steps]:
 
 def grow_older(folder: Path) -> None:
     """Wait until what is written now has another stamp than all that was written before."""
-    probe = folder.parent / "probe"
-    probe.write_text("")
-    before = probe.stat().st_ctime_ns
-    assert comes(lambda: probe.write_text("") == 0 and probe.stat().st_ctime_ns > before + _TICK_NS)
+    pass_tick(folder.parent / "probe")
 
 
 class TwoProjects(NamedTuple):

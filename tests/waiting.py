@@ -9,9 +9,11 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Any, AnyStr
 
+_TICK_NS = 30_000_000  # the clock of a disk goes on by less at a time
 LONG_S = 300.0  # for what takes a second or two on a machine that is idle; only what hangs takes longer
 
 
@@ -64,6 +66,13 @@ def comes(happens: Callable[[], object]) -> bool:
             return False
         time.sleep(0.01)
     return True
+
+
+def pass_tick(probe: Path) -> None:
+    """Wait until what is written now has another stamp than all that was written before, by a file of one's own."""
+    probe.write_text("")
+    before = probe.stat().st_ctime_ns
+    assert comes(lambda: probe.write_text("") == 0 and probe.stat().st_ctime_ns > before + _TICK_NS)
 
 
 def is_readable(file: int, seconds: float) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.protocols import tiny
 from tests.removing import remove_folder
-from tests.waiting import comes
+from tests.waiting import pass_tick
 
 from codefathom import Engine
 from codefathom.config.configuration import load_settings
@@ -23,8 +23,6 @@ from codefathom.system.mounts import keeps_folder_times
 from codefathom.types import Progress
 
 pytestmark = pytest.mark.skipif(not keeps_folder_times(os.getcwd()), reason="this disk keeps no times of folders")
-
-_TICK_NS = 30_000_000  # the clock of a disk goes on meanwhile
 
 
 @pytest.fixture
@@ -54,10 +52,7 @@ def index(root: Path, **wanted: object) -> None:
 
 def grow_older(root: Path) -> None:
     """Wait until what is written now has another stamp than all that was written before."""
-    probe = root.parent.parent / "probe"
-    probe.write_text("")
-    before = probe.stat().st_ctime_ns
-    assert comes(lambda: probe.write_text("") == 0 and probe.stat().st_ctime_ns > before + _TICK_NS)
+    pass_tick(root.parent.parent / "probe")
 
 
 def shown(root: Path) -> set[str]:
