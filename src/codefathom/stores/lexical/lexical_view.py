@@ -610,6 +610,7 @@ def _checked_path(folder: Folder) -> str:
 def _open(folder: Folder) -> tantivy.Index | None:
     try:
         index = tantivy.Index.open(_checked_path(folder))
+        index.config_reader("Manual")  # else a thread reloads it in the midst of a question, once the files change
         index.searcher()
     except BaseException as error:
         if _is_damage(error):

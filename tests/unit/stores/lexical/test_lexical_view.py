@@ -6,13 +6,15 @@ import random
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from zlib import crc32
 
 import pytest
+import tantivy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.waiting import Started
+from tests.waiting import Started, comes
 
 from codefathom.errors import IndexingError
 from codefathom.stores.base import Fields
@@ -142,6 +144,22 @@ def test_a_reader_keeps_the_old_view_until_it_reloads(tmp_path: Path) -> None:
         assert keys(reader, "old new") == [generation - 1]
         reader.reload()
         assert (reader.generation, keys(reader, "old new")) == (generation, [generation])
+
+
+def has_chunks(index: tantivy.Index, n_chunks: int) -> bool:
+    return int(index.searcher().num_docs) == n_chunks
+
+
+def test_a_reader_does_not_follow_a_commit_by_itself(tmp_path: Path) -> None:
+    build(tmp_path, {1: "old"})
+    reader = LexicalView.open(str(tmp_path))
+    follows = tantivy.Index.open(str(tmp_path / "1"))  # it looks for commits twice a second
+    writer = LexicalView.open(str(tmp_path))
+    for generation in (2, 3):  # when the second one is seen, each that looks has seen the first
+        writer.update([(generation, body("new")), (10 * generation, body("new"))], [generation - 1])
+        writer.commit(generation)
+        assert comes(partial(has_chunks, follows, generation))
+    assert keys(reader, "old new") == [1]
 
 
 def test_leaves_no_folders_behind(tmp_path: Path) -> None:
