@@ -77,12 +77,13 @@ def damage_lines(project: Path) -> None:
     overwrite(file, file.read_bytes().index(packed) + middle, bytes([packed[middle] ^ 16]))
 
 
-def damage_embedding(project: Path) -> None:
+def damage_hash(project: Path) -> None:
+    """Change what no checksum of a row covers."""
     file = project / ".fathom" / "catalog.db"
     with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as db:
-        (vector,) = db.execute("SELECT vector FROM embeddings ORDER BY rowid LIMIT 1").fetchone()
+        (digest,) = db.execute("SELECT text_hash FROM chunks ORDER BY key LIMIT 1").fetchone()
     db.close()
-    overwrite(file, file.read_bytes().index(vector[:40]), bytes(30))
+    overwrite(file, file.read_bytes().index(digest), bytes(15))
 
 
 def answers(project: Path, **options: object) -> list[object]:
@@ -94,7 +95,7 @@ def answers(project: Path, **options: object) -> list[object]:
         ]
 
 
-DAMAGES = [damage_vectors, damage_words, damage_lines, damage_embedding]
+DAMAGES = [damage_vectors, damage_words, damage_lines, damage_hash]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

@@ -211,6 +211,7 @@ def author(root: Path) -> None:
     (root / "link").symlink_to(root.parent)
     with Engine.open(str(root)) as engine:
         engine.index()
+        engine.opened.catalog.store_made()  # as indexes of other stores have them, and those of earlier versions
 
 
 @pytest.fixture
@@ -358,6 +359,16 @@ def test_nothing_false_is_shown(
     found = all_told(shipped)
     assert found == truth
     assert EVIL not in repr(found)
+
+
+@pytest.mark.parametrize("name", ["swapped vectors", "no vectors"])
+def test_vectors_that_another_store_needs_are_compared(
+    name: str, shipped: Path, truth: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FATHOM_STORE__VECTORS", "faiss")
+    attack(shipped, ATTACKS[name])
+    become("reader", tmp_path, monkeypatch)
+    assert told_first(shipped, "search") == truth["search"]
 
 
 @pytest.mark.parametrize("first", FIRST)

@@ -52,6 +52,7 @@ def checkout(project: Path, tmp_path: Path) -> Path:
 
 def write(root: Path, path: Path, key_file: str = "") -> Path:
     with Engine.open(str(root)) as engine:
+        engine.opened.catalog.store_made()  # as indexes of other stores have them, and those of earlier versions
         engine.export_snapshot(str(path), key_file=key_file)
     return path
 

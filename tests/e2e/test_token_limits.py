@@ -36,12 +36,10 @@ def limited(fewest: int = 0, most: int = 0) -> Settings:
 
 
 def embedded(engine: Engine) -> set[str]:
-    with sqlite3.connect(engine.index_dir + "/catalog.db") as db:
-        rows = db.execute(
-            "SELECT DISTINCT d.path FROM documents d JOIN chunks c ON c.document_id = d.id "
-            "JOIN embeddings e ON e.text_hash = c.text_hash"
-        )
-        return {path for (path,) in rows}
+    catalog, view = engine.opened.catalog, engine.opened.views.vectors
+    keys = dict(catalog.vectors(engine.opened.embedder.name))
+    assert len(view) == len(keys)  # type: ignore[arg-type]
+    return {chunk.path for chunk in catalog.chunks(keys).values()}
 
 
 def vectors(engine: Engine) -> int:
@@ -154,6 +152,7 @@ def test_a_planted_vector_of_no_text_is_not_used(project: Path) -> None:
     with Engine.open(str(project), settings=limited(1_000, 5_000)) as engine:
         engine.index()
         n_vectors = vectors(engine)
+        engine.opened.catalog.store_made()  # as for a store of other makers
         with sqlite3.connect(engine.index_dir + "/catalog.db") as db:
             db.execute("INSERT INTO embeddings SELECT model, x'', vector, generation FROM embeddings LIMIT 1")
         assert vectors(engine) == n_vectors == engine.opened.catalog.n_rows(engine.opened.embedder.name)

@@ -88,6 +88,9 @@ class OpenedFleet(OpenedProject):
     def _opened_catalog(self, folder: Folder) -> tuple[Catalog, UnwritableError | None]:
         return cast(Catalog, self.shards), None
 
+    def _make_vectors(self) -> None:
+        """Do nothing: shards are only read, and their vectors lie beside them."""
+
     def _opened_words(self, folder: Folder) -> LexicalView:
         shards, words = self.shards, folder.below(WORDS)
         if not shards.broken and self._manifest.sight is None:

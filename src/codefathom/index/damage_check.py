@@ -21,6 +21,7 @@ class Checks:
 
         Without `whole`, files of the views that nothing has written since they were compared are not read again.
         """
+        self.are_whole = whole
         self._soundness = catalog.soundness
         self._soundness.settle()
         self._views = _Background(partial(views.damage, whole=whole))

@@ -157,6 +157,8 @@ def _run(
     if kept_before and doubt is None:  # else they are made anew already
         stages.views.begin(full=True)
     _finish(stages, todo, tally, looked_at_ns)
+    if checks.are_whole and stages.catalog.drop_made():  # an earlier version has stored them
+        stages.catalog.scrub()
     _forget_values(stages, kept_before)
     if not (tally.paused or tally.unfinished or tally.missing_grammars):
         remember_written(stages.memory, stages.catalog, stages.recipe, todo, without_result(todo, tally))
@@ -264,8 +266,9 @@ def _store(
     stages: Stages, outcomes: list[Outcome], entries: Mapping[str, Entry], tally: Tally, gone: Sequence[str]
 ) -> None:
     prepared = [item for item in outcomes if isinstance(item, PreparedFile)]
-    stored = _stored_vectors(stages, prepared, entries) if stages.takes_stored else {}
-    vectors = _vectors(stages, prepared, tally, stored)
+    are_made = stages.catalog.makes_vectors(stages.embedder.name)
+    stored = _stored_vectors(stages, prepared, entries) if stages.takes_stored and not are_made else {}
+    vectors = {} if are_made else _vectors(stages, prepared, tally, stored)
     fields = {piece.id: row for item in prepared for piece, row in zip(item.chunks, item.fields, strict=True)}
     rejected = [item for item in outcomes if isinstance(item, RejectedFile)]
     failures = [item for item in outcomes if isinstance(item, Failure)]
@@ -280,6 +283,8 @@ def _store(
             touched=tuple(item for item in outcomes if isinstance(item, TouchedFile)),
         )
     )
+    if are_made:  # of the new chunks only; the view has the others
+        vectors = _embed(stages, {digest: embedded_text(piece) for _, piece, digest in written.added if digest})
     stages.views.apply(
         [(key, fields[piece.id]) for key, piece, _ in written.added],
         [Row(key, vectors[digest]) for key, _, digest in written.added if digest in vectors],
@@ -331,7 +336,8 @@ def _store_windows(
                 if isinstance(part, Failure):
                     raise SourceError(str(part.why))
                 vectors = _vectors(stages, [part], tally)
-                added = writing.add(part.chunks, part.text_hashes, vectors)
+                are_made = stages.catalog.makes_vectors(stages.embedder.name)
+                added = writing.add(part.chunks, part.text_hashes, {} if are_made else vectors)
                 rows = [Row(key, vectors[digest]) for key, _, digest in added if digest in vectors]
                 stages.views.apply(
                     [(key, fields) for (key, _, _), fields in zip(added, part.fields, strict=True)], rows, ()
@@ -457,7 +463,7 @@ def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) ->
     if not tally.paused:
         _embed_missing(stages, tally)
     meta = {"paused": tally.paused, "model": stages.embedder.name, RESTORED: ""}
-    if not (tally.paused or tally.not_embedded):
+    if not (tally.paused or tally.not_embedded or stages.catalog.makes_vectors(stages.embedder.name)):
         meta[EMBEDDED] = f"{stages.catalog.generation} {stages.embedder.name}"
     if not tally.paused:
         meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": "", LOST_TEXTS: ""}

@@ -30,12 +30,14 @@ from codefathom.search.retrieve import Sources
 from codefathom.source.origin import Originals, opened_folders, origin_of
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
+from codefathom.stores.catalog.records import MadeVectors
 from codefathom.stores.catalog.schema import format_to_bring_up, not_brought_up
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.lock import UseLock, WriterLock, held_lock
 from codefathom.stores.registry import Registry
 from codefathom.stores.tree_file import TreeFile
+from codefathom.stores.vectors.flat_vectors import quantise
 from codefathom.stores.views import Views
 from codefathom.stores.write_errors import writing_error
 
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from codefathom.source.scan import FileTree
     from codefathom.stores.cache import Cache
     from codefathom.stores.catalog.records import StoredDocument
-    from codefathom.types import Failure, Hit, IndexReport, Progress
+    from codefathom.types import Chunk, Failure, Hit, IndexReport, Progress
 
 _BATCH_HERE = 32  # texts for a model on this machine, some seconds' work; a server is asked for `embed.batch` at once
 
@@ -86,6 +88,7 @@ class OpenedProject:
         self.store = self._store()
         # See `project/upgrading.py`.
         self._first = BundledEmbedder() if self.upgrades and is_slow(place.settings) else self.embedder
+        self._make_vectors()
         lexical = self._opened_words(folder)
         self.views = self._views(lexical, self._first)
         self._upgrade = self._to_upgrade(lexical) if self._first is not self.embedder else None
@@ -100,6 +103,21 @@ class OpenedProject:
     def _note(self, note: Note) -> None:
         self.opening_notes.append(note)
         self._on_wait(str(note))
+
+    def _make_vectors(self) -> None:
+        """Have the catalogue make the vectors of the bundled model, which takes no longer than to store them twice."""
+        model = self._first
+        if not isinstance(model, BundledEmbedder):
+            return
+
+        def vectors_of(chunks: Sequence[Chunk]) -> list[bytes]:
+            from codefathom.index.prepare import embedded_text
+
+            return quantise(model.embed(list(map(embedded_text, chunks)), "document"))
+
+        # While it stands in for a slow model, its view is flat in any case.
+        is_flat = model is not self.embedder or self.store.vectors == "flat"
+        self.catalog.make_vectors(MadeVectors(model.name, vectors_of, are_stored=not is_flat))
 
     def _opened_words(self, folder: Folder) -> LexicalView:
         return LexicalView.open(folder.below("lexical"), self.catalog.identity)

@@ -66,6 +66,8 @@ class StoreDesk:
         """
         opened, chosen = self._opened, self.check_move(target)
         with held_lock(opened.lock()), closing(opened.vector_store(chosen)) as store:
+            if chosen.vectors != "flat":
+                opened.catalog.store_made()
             yield from self._fill(store)
             report = _compared(store, chosen, opened)
             if report.problem:

@@ -29,6 +29,7 @@ from codefathom.stores.catalog.records import (
     DocumentRecord,
     Entry,
     LineRange,
+    MadeVectors,
     RejectedFile,
     StoredDocument,
     Written,
@@ -60,6 +61,7 @@ from codefathom.stores.catalog.writing import (
     apply_batch,
     put_meta,
     put_vectors,
+    store_vectors,
 )
 from codefathom.stores.conditions import matches, record_of
 from codefathom.stores.database import Database, is_marked, set_aside
@@ -120,6 +122,7 @@ class Catalog:
         self._documents_state = (-1, "")  # generation and stamps with which they were read
         self._kept: dict[Callable[..., object], tuple[int, object]] = {}  # what was made, and of which generation
         self._imports = ImportTable()
+        self._made_vectors: MadeVectors | None = None
         self._keeping = Lock()  # while the table of imports is brought up to date
         self._moment = local()  # `values`: the small values of the moment that this thread is in
 
@@ -287,6 +290,37 @@ class Catalog:
         with self._database.transaction() as db:
             return put_vectors(db, model, vectors)
 
+    def make_vectors(self, made: MadeVectors) -> None:
+        """Have the vectors of a model made of the texts of chunks, where they are not stored."""
+        self._made_vectors = made
+
+    def makes_vectors(self, model: str) -> bool:
+        """Return True if vectors of this model are never stored."""
+        made = self._makes(model)
+        return made is not None and not made.are_stored
+
+    def store_made(self) -> None:
+        """Store vectors that were made until now, for whoever asks for few of them again and again.
+
+        No view lacks them, so that the generation stays.
+        """
+        made = self._made_vectors
+        if made is None or made.are_stored:
+            return
+        for part in _pages(self._embeddable()):
+            with self._database.transaction() as db:
+                store_vectors(db, made.model, {digest: vector for _, digest, _, vector in self._made_of(made, part)})
+            self._database.settle_when_long()
+        self._made_vectors = made._replace(are_stored=True)
+
+    def drop_made(self) -> bool:
+        """Drop stored vectors that are made now; return True if there were some."""
+        made = self._made_vectors
+        if made is None or made.are_stored or not self.dimensions_of(made.model):
+            return False
+        self.drop_vectors(made.model)
+        return True
+
     def prune(self, oldest_view: int) -> None:
         """Drop embeddings that no chunk needs, and removals that a view of generation `oldest_view` contains."""
         with self._database.transaction() as db:
@@ -336,6 +370,9 @@ class Catalog:
 
     def some_vectors(self, model: str, n: int) -> list[tuple[int, str, Chunk, bytes]]:
         """Return n vectors of a model, chosen by chance: key, text hash, chunk, vector."""
+        if (made := self._makes(model)) is not None and not made.are_stored:
+            chosen = "SELECT min(key) FROM chunks WHERE text_hash <> x'' GROUP BY text_hash ORDER BY random() LIMIT ?"
+            return self._made_of(made, [row[0] for row in self._read(chosen, (n,))])
         rows = self._read(
             f"SELECT c.key, {CHUNK}, c.text_hash, e.vector {FROM_CHUNKS} JOIN embeddings e ON e.text_hash = "
             f"c.text_hash WHERE e.model = {_MODEL} GROUP BY c.text_hash ORDER BY random() LIMIT ?",
@@ -352,6 +389,8 @@ class Catalog:
     def vectors_of(self, model: str, hashes: Sequence[str]) -> dict[str, bytes]:
         """Return the vectors of a model that are stored, by text hash."""
         vectors: dict[str, bytes] = {}
+        if self.makes_vectors(model):
+            return vectors
         for start in range(0, len(hashes), _MAX_PARAMETERS - 1):
             part = hashes[start : start + _MAX_PARAMETERS - 1]
             rows = self._read(
@@ -459,6 +498,10 @@ class Catalog:
 
     def vectors(self, model: str, since: int = 0) -> Iterator[Row]:
         """Yield the vectors of chunks, ordered by key; with `since`, of those where chunk or vector came after it."""
+        if self.makes_vectors(model):
+            for part in _pages(self._embeddable(since)):
+                yield from self._vectors_of(model, part)
+            return
         rows = self._read(
             # + keeps SQLite from reading all vectors of the model instead of the few new ones.
             "SELECT key FROM chunks WHERE generation > ? UNION SELECT c.key FROM embeddings e "
@@ -473,16 +516,39 @@ class Catalog:
         """Return the vectors of these chunks; those that are gone, or have none, are left out."""
         return {row.key: row.vector for part in _pages(list(keys)) for row in self._vectors_of(model, part)}
 
-    def _vectors_of(self, model: str, keys: Sequence[int]) -> Iterator[Row]:
-        return map(
-            Row._make,
-            self._read(
-                # CROSS JOIN: chunks first; SQLite would walk through all embeddings for each part.
-                "SELECT c.key, e.vector FROM chunks c CROSS JOIN embeddings e ON e.text_hash = c.text_hash "
-                f"WHERE e.model = {_MODEL} AND c.text_hash <> x'' AND c.key IN ({_marks(keys)}) ORDER BY c.key",
-                (model, *keys),
-            ),
+    def _vectors_of(self, model: str, keys: Sequence[int]) -> Sequence[Row]:
+        """Return the vectors of these few chunks, ordered by key."""
+        made = self._makes(model)
+        stored = [] if made is not None and not made.are_stored else self._stored_vectors(model, keys)
+        if made is None or len(stored) == len(keys):
+            return stored
+        lacking = set(keys).difference(row.key for row in stored)
+        return sorted([*stored, *(Row(key, vector) for key, _, _, vector in self._made_of(made, list(lacking)))])
+
+    def _stored_vectors(self, model: str, keys: Sequence[int]) -> list[Row]:
+        rows = self._read(
+            # CROSS JOIN: chunks first; SQLite would walk through all embeddings for each part.
+            "SELECT c.key, e.vector FROM chunks c CROSS JOIN embeddings e ON e.text_hash = c.text_hash "
+            f"WHERE e.model = {_MODEL} AND c.text_hash <> x'' AND c.key IN ({_marks(keys)}) ORDER BY c.key",
+            (model, *keys),
         )
+        return list(map(Row._make, rows))
+
+    def _made_of(self, made: MadeVectors, keys: Sequence[int]) -> list[tuple[int, str, Chunk, bytes]]:
+        """Return key, text hash, chunk and vector of those of these few chunks that are embedded."""
+        rows = [row for row in map(self.soundness.sound, self._rows_of(keys)) if row[soundness.TEXT_HASH]]
+        chunks = [_chunk(row[1:]) for row in rows]
+        pieces = zip(rows, chunks, made.of(chunks), strict=True)
+        return [(row[0], row[soundness.TEXT_HASH], chunk, vector) for row, chunk, vector in pieces]
+
+    def _makes(self, model: str) -> MadeVectors | None:
+        made = self._made_vectors
+        return made if made is not None and made.model == model else None
+
+    def _embeddable(self, since: int = -1) -> list[int]:
+        """Return the keys of the chunks, written after a generation, whose texts are embedded."""
+        condition = "generation > ? AND text_hash <> x'' ORDER BY key"
+        return [row[0] for row in self._read(f"SELECT key FROM chunks WHERE {condition}", (since,))]
 
     def modified_s(self, paths: Collection[str]) -> dict[str, float]:
         """Return the time stamps of documents, in seconds since 1970."""
@@ -492,6 +558,8 @@ class Catalog:
 
     def n_rows(self, model: str) -> int:
         """Count the chunks that have a vector of this model."""
+        if self._makes(model) is not None:
+            return int(self._read("SELECT count(*) FROM chunks WHERE text_hash <> x''")[0][0])
         counted = (
             f"SELECT count(*) FROM chunks c JOIN embeddings e ON e.text_hash = c.text_hash WHERE e.model = {_MODEL}"
         )
@@ -506,6 +574,8 @@ class Catalog:
 
     def without_vector(self, model: str, since: int = -1) -> list[tuple[int, str, Chunk]]:
         """Return the chunks, written after a generation, that have no vector of this model, with their text hashes."""
+        if self.makes_vectors(model):
+            return []
         condition = f"c.key IN (SELECT key FROM chunks WHERE generation > ?) AND {self._no_vector()} ORDER BY c.key"
         rows = self.soundness.chunk_rows(condition, (since, model))
         return [(row[0], row[soundness.TEXT_HASH], _chunk(row[1:])) for row in map(self.soundness.sound, rows)]
@@ -517,6 +587,8 @@ class Catalog:
 
     def n_without_vector(self, model: str) -> int:
         """Count the chunks that have no vector of this model."""
+        if self._makes(model) is not None:
+            return 0
         return int(self._read(f"SELECT count(*) FROM chunks c WHERE {self._no_vector()}", (model,))[0][0])
 
     def n_by_text(self) -> int:
@@ -525,6 +597,8 @@ class Catalog:
 
     def paths_without_vector(self, model: str) -> list[str]:
         """Return the paths of documents with a chunk that has no vector of this model, in order."""
+        if self._makes(model) is not None:
+            return []
         rows = self._read(f"SELECT DISTINCT d.path {FROM_CHUNKS} WHERE {self._no_vector()} ORDER BY d.path", (model,))
         return [row[0] for row in rows]
 

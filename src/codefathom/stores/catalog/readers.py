@@ -407,6 +407,14 @@ class IndexCatalog(IndexState, Protocol):
         """Store embeddings that were made after their chunks, and return the new generation."""
         ...
 
+    def makes_vectors(self, model: str) -> bool:
+        """Return True if vectors of this model are never stored."""
+        ...
+
+    def drop_made(self) -> bool:
+        """Drop stored vectors that are made now; return True if there were some."""
+        ...
+
     def without_vector(self, model: str, since: int = -1) -> list[tuple[int, str, Chunk]]:
         """Return the chunks, written after a generation, that have no vector of this model, with their text hashes."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -140,6 +140,14 @@ class Counts(NamedTuple):
     symbols: int
     languages: dict[str, int]  # documents by language, most first
     kinds: dict[str, int]  # chunks by kind, most first
+
+
+class MadeVectors(NamedTuple):
+    """A model whose vectors are made of the text of chunks whenever a view lacks them."""
+
+    model: str
+    of: Callable[[Sequence[Chunk]], Sequence[bytes]]
+    are_stored: bool  # as well, for stores of other makers: these ask for few of them with each question
 
 
 class CatalogChanges(NamedTuple):

@@ -115,6 +115,11 @@ def put_vectors(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]
     return generation + 1
 
 
+def store_vectors(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]) -> None:
+    """Store embeddings inside a transaction that every view of the present generation has."""
+    _put_vectors(db, model, vectors, _generation(db))
+
+
 def count_generation(db: sqlite3.Connection) -> None:
     """Let the generation grow inside a transaction, for a change that no batch makes."""
     _put_generation(db, _generation(db) + 1)
