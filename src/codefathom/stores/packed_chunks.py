@@ -32,14 +32,18 @@ def inflated(data: bytes, most: int = _MOST_BYTES) -> bytes:
 
 def unpacked(data: bytes) -> tuple[str, str, str]:
     """Return text, signature and doc comment; of damaged bytes other texts, which the checksum of the row tells."""
+    text, signature, doc = (part.decode("utf-8", "replace") for part in encoded(data))
+    return text, signature, doc
+
+
+def encoded(data: bytes) -> tuple[bytes, bytes, bytes]:
+    """Return the same three as UTF-8, which damaged bytes may not be."""
     content = inflated(data)
     if len(content) < _LENGTHS.size:
-        return "", "", ""
+        return b"", b"", b""
     n_signature, n_doc = _LENGTHS.unpack_from(content)
     end = _LENGTHS.size + n_signature
-    parts = content[end + n_doc :], content[_LENGTHS.size : end], content[end : end + n_doc]
-    text, signature, doc = (part.decode("utf-8", "replace") for part in parts)
-    return text, signature, doc
+    return content[end + n_doc :], content[_LENGTHS.size : end], content[end : end + n_doc]
 
 
 def text_of(data: object) -> str:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from codefathom.errors import IndexingError, LockedError
 from codefathom.facts.reasons import Note, Told, from_line, notes_of
 from codefathom.stores.base import Row
-from codefathom.stores.catalog import compiler_uses, digests, foreign, import_table, soundness, stem_table
+from codefathom.stores.catalog import checked_texts, compiler_uses, digests, foreign, import_table, soundness, stem_table
 from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.import_table import ImportForm, ImportTable
 from codefathom.stores.catalog.packed_references import imports_in, number_of, numbers_in, unpacked, uses_in
@@ -390,8 +390,7 @@ class Catalog:
 
     def texts(self, paths: Sequence[str]) -> Iterator[CheckedText]:
         """Yield the documents of sorted paths; one that is damaged, or gone, has no text."""
-        for path, rows in self.soundness.pieces_of(paths):
-            yield CheckedText(path, "".join([row[soundness.TEXT] for row in rows]), [row[0] for row in rows])
+        return checked_texts.read(self._database, paths, self.soundness.leave_out)
 
     def keys_of(self, paths: Collection[str]) -> dict[int, str]:
         """Return the keys of the chunks of these few documents, each with the path of its document, in line order."""

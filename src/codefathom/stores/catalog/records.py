@@ -130,6 +130,7 @@ class CheckedText(NamedTuple):
     path: str
     text: str
     keys: list[int]  # of its chunks, in line order
+    begins: Sequence[tuple[int, int]] = ()  # line and column of each chunk, and of what would come behind the last one
 
 
 class Counts(NamedTuple):
