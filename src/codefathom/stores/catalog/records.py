@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.facts.reasons import Note, Told
+from codefathom.stores.folder import File
 from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
 
 # At the end of the chunker of a document that is not embedded because of its size. Its chunks have no text hash.
@@ -141,6 +142,14 @@ class Counts(NamedTuple):
     symbols: int
     languages: dict[str, int]  # documents by language, most first
     kinds: dict[str, int]  # chunks by kind, most first
+
+
+class CatalogSource(NamedTuple):
+    """A catalogue as another process can open it, and how much it has."""
+
+    file: File
+    n_documents: int
+    n_bytes: int  # of the documents on their disk
 
 
 class CatalogChanges(NamedTuple):
