@@ -68,9 +68,9 @@ def _trials(
     if source is None or source.n_bytes * len(paths) < MIN_BYTES_FOR_WORKERS * source.n_documents:
         yield from map(tried, parts)
         return
-    from codefathom.search.expression_workers import Task, tried_together  # noqa: PLC0415 -- few searches
+    from codefathom.search.expression_workers import ExpressionTask, tried_together  # noqa: PLC0415 -- few searches
 
-    task = Task(source.file, expression.written, allowed, running.limit_s)
+    task = ExpressionTask(source.file, expression.written, allowed, running.limit_s)
     yield from tried_together(parts, tried, task, n_workers, running)
 
 

@@ -29,7 +29,7 @@ _AHEAD = 2  # parts that a process has, so that it never waits for the next one
 _ASK_AGAIN_S = 0.05  # whether the search is stopped
 
 
-class Task(NamedTuple):
+class ExpressionTask(NamedTuple):
     """What is the same for all parts."""
 
     file: File  # the catalogue
@@ -54,7 +54,7 @@ class _Answer(NamedTuple):
 def tried_together(
     parts: Sequence[Sequence[str]],
     tried: Callable[[Sequence[str]], Trial],
-    task: Task,
+    task: ExpressionTask,
     n_workers: int,
     running: Deadline,
 ) -> Iterator[Trial]:
@@ -87,7 +87,7 @@ def tried_together(
 class _Workers:
     """Some processes, each with a thread here that takes its answers."""
 
-    def __init__(self, task: Task, n_workers: int) -> None:
+    def __init__(self, task: ExpressionTask, n_workers: int) -> None:
         self._arrived: SimpleQueue[tuple[_Worker, _Answer | None]] = SimpleQueue()
         self._all: list[_Worker] = []
         try:
@@ -132,7 +132,7 @@ class _Workers:
 class _Worker:
     """One process."""
 
-    def __init__(self, task: Task, arrived: SimpleQueue[tuple[_Worker, _Answer | None]]) -> None:
+    def __init__(self, task: ExpressionTask, arrived: SimpleQueue[tuple[_Worker, _Answer | None]]) -> None:
         self.n_parts = 0  # under way
         self.is_useful = True
         self._process = start_python("codefathom.search.expression_workers", "serve")
@@ -159,7 +159,7 @@ class _Worker:
             with suppress(OSError):  # what was not written has no reader any more
                 pipe.close()
 
-    def _write(self, value: Task | _Part) -> None:
+    def _write(self, value: ExpressionTask | _Part) -> None:
         with suppress(OSError):  # it has died, which the thread tells
             pickle.dump(value, self._stdin, protocol=5)
             self._stdin.flush()
@@ -177,7 +177,7 @@ def serve() -> None:
     os.dup2(2, 1)
     try:
         values = received(sys.stdin.buffer)
-        task: Task = next(values)
+        task: ExpressionTask = next(values)
         try:
             catalog = Catalog.open(task.file, read_only=True)
         except FathomError:  # another process has marked it, or replaces it: the parent has it open
@@ -192,7 +192,7 @@ def serve() -> None:
         end_at_once(1)
 
 
-def _answer(task: Task, part: _Part, catalog: Catalog | None) -> _Answer:
+def _answer(task: ExpressionTask, part: _Part, catalog: Catalog | None) -> _Answer:
     if catalog is None:
         return _Answer(part.number, None)
     catalog.soundness.damaged_paths.clear()

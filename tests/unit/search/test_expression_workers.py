@@ -13,7 +13,7 @@ from tests.packed_texts import with_text_functions
 from codefathom import Engine
 from codefathom.errors import IndexingError, StoppedError
 from codefathom.search.expression_trial import Match, Trial, try_on
-from codefathom.search.expression_workers import Task, tried_together
+from codefathom.search.expression_workers import ExpressionTask, tried_together
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.system.stopping import stopping
 from codefathom.text.expressions import compiled, deadline
@@ -59,7 +59,7 @@ def matched(
 
         source = catalog.source()
         assert source is not None
-        task = Task(source.file, written, allowed, limit_s)
+        task = ExpressionTask(source.file, written, allowed, limit_s)
         trials = list(tried_together(parts, tried, task, n_workers, running)) if n_workers else list(map(tried, parts))
     assert len(trials) == len(parts)
     return [match for trial in trials for match in trial.matches], sum(trial.n_cut for trial in trials), here
@@ -87,7 +87,7 @@ def test_time_that_other_processes_spend_is_counted(catalog: Catalog) -> None:
     with deadline(_LIMIT_S) as running:
         source = catalog.source()
         assert source is not None
-        task = Task(source.file, r"\[\d", None, _LIMIT_S)
+        task = ExpressionTask(source.file, r"\[\d", None, _LIMIT_S)
         parts = [[path] for path in catalog.paths()]
         list(tried_together(parts, lambda part: Trial([], 0), task, 2, running))
         assert running.left_s < _LIMIT_S
@@ -97,7 +97,7 @@ def test_a_process_that_dies_is_an_error(catalog: Catalog) -> None:
     with deadline(_LIMIT_S) as running:
         source = catalog.source()
         assert source is not None
-        task = Task(source.file, "x", None, None)  # type: ignore[arg-type]  # no process can do anything with it
+        task = ExpressionTask(source.file, "x", None, None)  # type: ignore[arg-type]  # no process can do anything with it
         parts = [[path] for path in catalog.paths()]
         with pytest.raises(IndexingError, match=r"process that searched some of the files has died \(status 1\)"):
             list(tried_together(parts, lambda part: Trial([], 0), task, 1, running))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from codefathom.facts.reasons import Note, Told
-from codefathom.stores.folder import File
 from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
+
+if TYPE_CHECKING:
+    from codefathom.stores.folder import File
 
 # At the end of the chunker of a document that is not embedded because of its size. Its chunks have no text hash.
 SHORT, LONG = ", short", ", long"
