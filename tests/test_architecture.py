@@ -57,6 +57,7 @@ MAY_IMPORT_INSIDE = {
     "config/configuration.py",
     "source/origin.py",
     "mcp/project_questions.py",
+    "search/expression_search.py",
     "search/retrieve.py",
     "stores/lock.py",
     "stores/vectors/flat_vectors.py",

@@ -523,6 +523,9 @@ class ShardCatalogs:
         reach = current_reach(self._manifest.root)
         return not self.broken and (reach is None or not reach.unasked)
 
+    def source(self) -> None:
+        """See `SearchCatalog`: a fleet has many files, and some of them on other machines."""
+
     def beside(self, name: str, version: int) -> KeptFile:
         """See `SearchCatalog`."""
         view = self._manifest.view

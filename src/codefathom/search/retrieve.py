@@ -5,19 +5,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
-from codefathom.errors import ProviderError, SlowExpressionError, StoreError
+from codefathom.errors import ProviderError, StoreError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.providers.base import Embedder
-from codefathom.search.expression_files import files_to_read, files_with_word
+from codefathom.search.expression_files import files_with_word
+from codefathom.search.expression_search import matches_of
 from codefathom.search.project_overview import overview
 from codefathom.search.question.planner import PlannedSearch
 from codefathom.search.question.ranking_query import RankingQuery, last_of
@@ -30,7 +30,6 @@ from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.vectors.flat_vectors import quantise_query
 from codefathom.system.stopping import check_stopped
 from codefathom.telemetry import span
-from codefathom.text.expressions import SETTING, USUAL_LIMIT_S, Expression, check, compiled, deadline, shown
 from codefathom.types import Chunk, Level, Rest, Where
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ _WHOLE_NAME = 10.0  # the weight of a name by its words alone, where each part o
 _ALL_DEFINITIONS = 10_000_000  # of a name: more than any index has
 _PER_NAMED_FILE = 3  # chunks of a file that the question names, where nothing else found it
 _SCRAP_CHARS, _SCRAP_LETTERS = 100, 4  # a chunk with less text, and less than so many letters and digits in it
-_FEW_CHUNKS = 1_000  # whose documents are looked up one by one
 _CHUNKS_OF_A_HIT: Mapping[Level, int] = {
     "chunk": 2,
     "symbol": 2,
@@ -352,7 +350,7 @@ def _connections_alone(lookup: Lookup, sources: Sources) -> Pool:
 def _matches_alone(lookup: Lookup, sources: Sources) -> Pool:
     """Return the chunks with matches, as many as are found in time, scored by their number of matches."""
     pattern = lookup.planned.pattern or lookup.request.query.text
-    matches, problem, way = _regex_matches(pattern, sources, lookup.keys)
+    matches, problem, way = matches_of(pattern, sources.catalog, sources.lexical, lookup.keys)
     top = max((match.n_matches for match in matches), default=1)
     return Pool(
         [Candidate(match.key, match.chunk, line=match.line, column=match.column) for match in matches],
@@ -361,100 +359,6 @@ def _matches_alone(lookup: Lookup, sources: Sources) -> Pool:
         problem=problem,
         way=way,
         behind=Rest(0, not problem),
-    )
-
-
-class _Match(NamedTuple):
-    """One chunk with regular expression matches, and the place of the first."""
-
-    key: int
-    chunk: Chunk
-    line: int
-    column: int
-    n_matches: int
-
-
-_Places: TypeAlias = list[tuple[int, int]]  # line and column in which each match begins, from 1, in order
-
-
-class _Matches(NamedTuple):
-    """The chunks whose lines match, in path order."""
-
-    matches: Sequence[_Match]
-    problem: str  # that cut the search short, or ""
-    way: Note  # how many files were read
-
-
-def _regex_matches(pattern: str, sources: Sources, allowed: Collection[int] | None) -> _Matches:
-    """Return the matches of an expression.
-
-    A match may span chunks of a document. Raises UsageError for an invalid expression.
-    """
-    check(pattern)
-    expression = compiled(f"(?m){pattern}")
-    matches: list[_Match] = []
-    catalog, n_cut = sources.catalog, 0
-    with deadline(USUAL_LIMIT_S) as running:
-        every = _paths_of(catalog, allowed)
-        paths = files_to_read(expression, every, sources.lexical, catalog)
-        for n_before, document in enumerate(catalog.texts(paths)):
-            if running.is_over:
-                n_cut += len(paths) - n_before
-                break
-            check_stopped()
-            if allowed is not None and not any(key in allowed for key in document.keys):
-                continue
-            places, is_cut = _places(expression, document.text)
-            n_cut += is_cut
-            if places:
-                matches += _inside(places, catalog.chunks_of(document.path), allowed)
-    return _Matches(matches, _cut_short(pattern, n_cut) if n_cut else "", _way(len(paths), len(every)))
-
-
-def _way(n_read: int, n_files: int) -> Note:
-    if n_read == n_files:
-        return Note(say.ALL_READ, {"total": n_files})
-    return Note(say.SOME_READ, {"count": n_read, "total": n_files})
-
-
-def _paths_of(catalog: SearchCatalog, allowed: Collection[int] | None) -> list[str]:
-    """Return the documents of the chunks that are allowed, where these are few; else all documents."""
-    if allowed is None or len(allowed) > _FEW_CHUNKS:
-        return catalog.paths()
-    return sorted({chunk.path for chunk in catalog.chunks(allowed).values()})
-
-
-def _places(expression: Expression, text: str) -> tuple[_Places, bool]:
-    """Return the places in which matches begin, and True if the search for more was stopped."""
-    places: _Places = []
-    line, position = 1, 0
-    try:
-        for start in expression.places(text):
-            line += text.count("\n", position, start)
-            position = start
-            places.append((line, start - text.rfind("\n", 0, start)))
-    except SlowExpressionError:
-        return places, True
-    return places, False
-
-
-def _inside(places: _Places, pieces: Sequence[tuple[int, Chunk]], allowed: Collection[int] | None) -> Iterator[_Match]:
-    """Yield the chunks of a document in which some of these places lie."""
-    if not places or not pieces:
-        return
-    begins = [(chunk.start_line, chunk.column) for _, chunk in pieces]
-    for (key, chunk), begin, end in zip(pieces, begins, [*begins[1:], (pieces[-1][1].end_line + 1, 1)], strict=True):
-        first = bisect_left(places, begin)
-        n_inside = bisect_left(places, end) - first
-        if n_inside and (allowed is None or key in allowed):
-            yield _Match(key, chunk, *places[first], n_inside)
-
-
-def _cut_short(pattern: str, n_cut: int) -> str:
-    files = "1 file was" if n_cut == 1 else f"{n_cut} files were"
-    return (
-        f"the regular expression {shown(pattern)} takes too long: {files} not searched to the end; "
-        f"make it simpler, or raise {SETTING}"
     )
 
 

@@ -115,13 +115,18 @@ class Database:
     ) -> list[tuple[Any, ...]] | None:
         """Return all rows of a query, None where another query has no row: both see the file at one moment, so that a
         table which the condition asks for is there."""
+        with self.one_moment():
+            return self.read(statement, parameters) if self.read(condition) else None
+
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """Have all queries of this thread in the block see the file as the first one does."""
         with self.lent() as db:
             is_outer = not db.in_transaction
             try:
                 if is_outer:
                     db.execute("BEGIN")
-                has_row = db.execute(condition).fetchone() is not None
-                return db.execute(statement, parameters).fetchall() if has_row else None
+                yield
             except (sqlite3.DatabaseError, OSError) as error:
                 raise self._failure("read", error) from error
             finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -12,7 +13,15 @@ from typing import Any, TypeVar, cast
 from codefathom.errors import IndexingError, LockedError
 from codefathom.facts.reasons import Note, Told, from_line, notes_of
 from codefathom.stores.base import Row
-from codefathom.stores.catalog import compiler_uses, digests, foreign, import_table, soundness, stem_table
+from codefathom.stores.catalog import (
+    checked_texts,
+    compiler_uses,
+    digests,
+    foreign,
+    import_table,
+    soundness,
+    stem_table,
+)
 from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.import_table import ImportForm, ImportTable
 from codefathom.stores.catalog.packed_references import imports_in, number_of, numbers_in, unpacked, uses_in
@@ -21,6 +30,7 @@ from codefathom.stores.catalog.records import (
     SHORT,
     Batch,
     CatalogChanges,
+    CatalogSource,
     CheckedText,
     CompilerRecord,
     CompilerUses,
@@ -180,6 +190,14 @@ class Catalog:
     def separate(self) -> sqlite3.Connection:
         """Return a connection of its own, which the caller closes."""
         return self._database.separate()
+
+    def source(self) -> CatalogSource | None:
+        """Return what another process needs to read the same; None where only this one can."""
+        file = self._database.file
+        if not os.path.isabs(file.path):
+            return None
+        n_documents, n_bytes = self._read("SELECT count(*), CAST(total(size) AS INTEGER) FROM documents")[0]
+        return CatalogSource(file, n_documents, n_bytes)
 
     # ---- small values
 
@@ -429,8 +447,7 @@ class Catalog:
 
     def texts(self, paths: Sequence[str]) -> Iterator[CheckedText]:
         """Yield the documents of sorted paths; one that is damaged, or gone, has no text."""
-        for path, rows in self.soundness.pieces_of(paths):
-            yield CheckedText(path, "".join([row[soundness.TEXT] for row in rows]), [row[0] for row in rows])
+        return checked_texts.read(self._database, paths, self.soundness.leave_out)
 
     def keys_of(self, paths: Collection[str]) -> dict[int, str]:
         """Return the keys of the chunks of these few documents, each with the path of its document, in line order."""

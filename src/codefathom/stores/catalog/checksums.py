@@ -13,10 +13,16 @@ from zlib import crc32
 
 def of_chunk(row: Sequence[Any]) -> int:
     """Return the checksum of id, path, language, kind, symbol, names, lines, text, signature, doc, column."""
-    chunk_id, path, language, kind, symbol, names, start, end, text, signature, doc, column = row
-    place = f"{start}\n{end}\n{column}"
-    values = f"{chunk_id}\n{path}\n{language}\n{kind}\n{symbol}\n{names}\n{place}\n{signature}\n{doc}\n{text}"
-    return crc32(values.encode("utf-8", "surrogatepass"))
+    *values, text, signature, doc, column = row
+    texts = (value.encode("utf-8", "surrogatepass") for value in (text, signature, doc))
+    return of_encoded_chunk((*values, column), *texts)
+
+
+def of_encoded_chunk(values: Sequence[Any], text: bytes, signature: bytes, doc: bytes) -> int:
+    """Return the same checksum of id, path, language, kind, symbol, names, lines, column, and of texts in UTF-8."""
+    chunk_id, path, language, kind, symbol, names, start, end, column = values
+    place = f"{chunk_id}\n{path}\n{language}\n{kind}\n{symbol}\n{names}\n{start}\n{end}\n{column}\n"
+    return crc32(b"%b%b\n%b\n%b" % (place.encode("utf-8", "surrogatepass"), signature, doc, text))
 
 
 def of_symbol(row: Sequence[Any]) -> int:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from codefathom.stores.catalog.records import (
         Batch,
         CatalogChanges,
+        CatalogSource,
         CheckedText,
         CompilerRecord,
         CompilerUses,
@@ -223,6 +224,10 @@ class SearchCatalog(Documents, Chunks, Symbols, References, CompilerReferences, 
 
     def kept(self, make: Callable[[SearchCatalog, _Made | None], _Made]) -> _Made:
         """Return what a function makes of the catalogue and of what it made before; it is called once a generation."""
+        ...
+
+    def source(self) -> CatalogSource | None:
+        """Return what another process needs to read the same; None where only this one can."""
         ...
 
     def beside(self, name: str, version: int) -> KeptFile:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from codefathom.facts.reasons import Note, Told
 from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
+
+if TYPE_CHECKING:
+    from codefathom.stores.folder import File
 
 # At the end of the chunker of a document that is not embedded because of its size. Its chunks have no text hash.
 SHORT, LONG = ", short", ", long"
@@ -130,6 +133,7 @@ class CheckedText(NamedTuple):
     path: str
     text: str
     keys: list[int]  # of its chunks, in line order
+    begins: Sequence[tuple[int, int]] = ()  # line and column of each chunk, and of what would come behind the last one
 
 
 class Counts(NamedTuple):
@@ -148,6 +152,14 @@ class MadeVectors(NamedTuple):
     model: str
     of: Callable[[Sequence[Chunk]], Sequence[bytes]]
     are_stored: bool  # as well, for stores of other makers: these ask for few of them with each question
+
+
+class CatalogSource(NamedTuple):
+    """A catalogue as another process can open it, and how much it has."""
+
+    file: File
+    n_documents: int
+    n_bytes: int  # of the documents on their disk
 
 
 class CatalogChanges(NamedTuple):

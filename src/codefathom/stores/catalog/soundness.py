@@ -50,7 +50,6 @@ FROM_REFERENCES = "FROM refs r JOIN documents d ON d.id = r.document_id"
 _NAMED_REFERENCES = f"{PACKED_REFERENCES}, CAST(r.names AS BLOB) {FROM_REFERENCES}"
 
 _ALL_LINES = 1 << 62
-_MOST_TOGETHER, _BYTES_TOGETHER = 64, 1 << 21  # documents that are read at once
 
 
 class Soundness:
@@ -124,7 +123,7 @@ class Soundness:
         """Return True if a row of `CHECKED_CHUNK` is as it was written; the document of a damaged row is noted."""
         if checksums.of_chunk(row[1:CHECKSUM]) == row[CHECKSUM]:
             return True
-        self._leave_out(row[PATH])
+        self.leave_out(row[PATH])
         return False
 
     def sound(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -144,33 +143,6 @@ class Soundness:
         )
         return self._joining(path, rows, start_line, end_line)
 
-    def pieces_of(self, paths: Sequence[str]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
-        """Yield each path with the pieces of its document, in the order of paths, which are sorted."""
-        for part in self._read_together(paths):
-            by_path: dict[str, list[tuple[Any, ...]]] = {path: [] for path in part}
-            condition = f"d.path IN ({','.join('?' * len(part))}) ORDER BY d.path, c.start_line, c.start_column"
-            for row in self.chunk_rows(condition, part):
-                by_path[row[PATH]].append(row)
-            for path, rows in by_path.items():
-                yield path, self._joining(path, rows, 1, _ALL_LINES)
-
-    def _read_together(self, paths: Sequence[str]) -> Iterator[list[str]]:
-        """Yield the paths in parts whose files are small together, or one large file alone."""
-        part: list[str] = []
-        n_bytes = 0
-        for start in range(0, len(paths), _MOST_TOGETHER):
-            some = paths[start : start + _MOST_TOGETHER]
-            marks = ",".join("?" * len(some))
-            sizes = dict(self._database.read(f"SELECT path, size FROM documents WHERE path IN ({marks})", some))
-            for path in some:
-                n_bytes += int(sizes.get(path, 0))
-                if part and (n_bytes > _BYTES_TOGETHER or len(part) == _MOST_TOGETHER):
-                    yield part
-                    part, n_bytes = [], int(sizes.get(path, 0))
-                part.append(path)
-        if part:
-            yield part
-
     def _joining(self, path: str, rows: list[tuple[Any, ...]], start_line: int, end_line: int) -> list[tuple[Any, ...]]:
         """Return the rows of these lines of a document if they are sound and join up, else none."""
         line, column = max(start_line, 1), 1  # where the next one begins at the latest
@@ -178,16 +150,22 @@ class Soundness:
             if not self.is_sound(row):
                 return []
             if (row[START], row[COLUMN]) > (line, column):
-                self._leave_out(path)
+                self.leave_out(path)
                 return []
             is_ended = row[TEXT].endswith("\n") or row[START] < row[END]
             line, column = (row[END] + 1, 1) if is_ended else (row[END], row[COLUMN] + len(row[TEXT]))
         if column > 1 and line == rows[-1][N_LINES]:  # the last line of a file may have no end
             line += 1
         if line <= min(end_line, rows[0][N_LINES] if rows else self._n_lines(path)):
-            self._leave_out(path)
+            self.leave_out(path)
             return []
         return rows
+
+    def leave_out(self, path: object) -> None:
+        """Note that a document is damaged and is not shown."""
+        if not self.damaged_paths:
+            mark(self._database.file)
+        self.damaged_paths.add(str(path))
 
     def symbols(self, numbers: Sequence[int]) -> list[FoundSymbol]:
         """Return the symbols of these numbers, in this order, without those that are damaged or gone."""
@@ -216,7 +194,7 @@ class Soundness:
             if checksums.of_symbol((path, language, *symbol)) == checksum:
                 by_number[number] = FoundSymbol(path, language, Symbol(*symbol))
             else:
-                self._leave_out(path)
+                self.leave_out(path)
         return by_number
 
     def references(
@@ -226,7 +204,7 @@ class Soundness:
         for path, checksum, data, *_ in rows:
             references = _read_references(path, checksum, data, read)
             if references is None:
-                self._leave_out(path)
+                self.leave_out(path)
             else:
                 yield from ((path, reference) for reference in references)
 
@@ -237,7 +215,7 @@ class Soundness:
             if compiler_uses.checksum(path, target, data) == checksum:
                 uses.append(CompilerUses(path, target, compiler_uses.unpacked(data)))
             else:
-                self._leave_out(path)
+                self.leave_out(path)
         return uses
 
     # ---- inside
@@ -283,11 +261,6 @@ class Soundness:
         summed = self._database.read_if(HAS_USED_NAMES, f"SELECT {sums} FROM used_names")
         is_right = summed in (None, [(n_names, total)])
         return "" if is_right else "the names that lead to documents differ from what was written"
-
-    def _leave_out(self, path: object) -> None:
-        if not self.damaged_paths:
-            mark(self._database.file)
-        self.damaged_paths.add(str(path))
 
     def _n_lines(self, path: str) -> int:
         rows = self._database.read("SELECT CAST(n_lines AS INTEGER) FROM documents WHERE path = ?", (path,))

@@ -1,0 +1,95 @@
+"""An expression → all chunks that match: which files can hold a match, and who reads them.
+
+Where many bytes are read, other processes take parts of the files (`expression_workers.py`); the answer is the same.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from codefathom.facts import reasons as say
+from codefathom.facts.reasons import Note
+from codefathom.search.expression_files import files_to_read
+from codefathom.search.expression_trial import Match, Trial, try_on
+from codefathom.stores.base import LexicalStore
+from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.text.expressions import SETTING, USUAL_LIMIT_S, Deadline, Expression, check, compiled, deadline, shown
+
+MIN_BYTES_FOR_WORKERS = 12_000_000  # of files: to read and search so many takes as long as to start a process
+_MOST_WORKERS = 7  # beside this process
+_FILES_OF_PART = 32
+_FEW_CHUNKS = 1_000  # whose documents are looked up one by one
+
+
+class Matches(NamedTuple):
+    """The chunks whose lines match, in path order."""
+
+    matches: Sequence[Match]
+    problem: str  # that cut the search short, or ""
+    way: Note  # how many files were read
+
+
+def matches_of(pattern: str, catalog: SearchCatalog, lexical: LexicalStore, allowed: Collection[int] | None) -> Matches:
+    """Return the matches of an expression.
+
+    Raises UsageError for an invalid expression, IndexingError where a process that helps has died.
+    """
+    check(pattern)
+    expression = compiled(f"(?m){pattern}")
+    matches: list[Match] = []
+    n_cut = 0
+    with deadline(USUAL_LIMIT_S) as running:
+        every = _paths_of(catalog, allowed)
+        paths = files_to_read(expression, every, lexical, catalog)
+        for trial in _trials(paths, expression, catalog, allowed, running):
+            matches += trial.matches
+            n_cut += trial.n_cut
+    return Matches(matches, _cut_short(pattern, n_cut) if n_cut else "", _way(len(paths), len(every)))
+
+
+def _trials(
+    paths: Sequence[str],
+    expression: Expression,
+    catalog: SearchCatalog,
+    allowed: Collection[int] | None,
+    running: Deadline,
+) -> Iterator[Trial]:
+    """Yield what is found in all files, in the order of paths."""
+
+    def tried(part: Sequence[str]) -> Trial:
+        return try_on(part, expression, catalog, allowed, running)
+
+    parts = [paths[start : start + _FILES_OF_PART] for start in range(0, len(paths), _FILES_OF_PART)]
+    n_workers = min((os.cpu_count() or 1) - 1, _MOST_WORKERS, len(parts) - 1) if sys.executable else 0
+    source = catalog.source() if n_workers > 0 else None
+    if source is None or source.n_bytes * len(paths) < MIN_BYTES_FOR_WORKERS * source.n_documents:
+        yield from map(tried, parts)
+        return
+    from codefathom.search.expression_workers import ExpressionTask, tried_together  # noqa: PLC0415 -- few searches
+
+    task = ExpressionTask(source.file, expression.written, allowed, running.limit_s)
+    yield from tried_together(parts, tried, task, n_workers, running)
+
+
+def _way(n_read: int, n_files: int) -> Note:
+    if n_read == n_files:
+        return Note(say.ALL_READ, {"total": n_files})
+    return Note(say.SOME_READ, {"count": n_read, "total": n_files})
+
+
+def _paths_of(catalog: SearchCatalog, allowed: Collection[int] | None) -> list[str]:
+    """Return the documents of the chunks that are allowed, where these are few; else all documents."""
+    if allowed is None or len(allowed) > _FEW_CHUNKS:
+        return catalog.paths()
+    return sorted({chunk.path for chunk in catalog.chunks(allowed).values()})
+
+
+def _cut_short(pattern: str, n_cut: int) -> str:
+    files = "1 file was" if n_cut == 1 else f"{n_cut} files were"
+    return (
+        f"the regular expression {shown(pattern)} takes too long: {files} not searched to the end; "
+        f"make it simpler, or raise {SETTING}"
+    )

@@ -1,0 +1,92 @@
+"""One expression tried on the texts of some files: the chunks in which its matches begin."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+from codefathom.errors import SlowExpressionError
+from codefathom.stores.catalog.readers import Chunks
+from codefathom.stores.catalog.records import CheckedText
+from codefathom.system.stopping import check_stopped
+from codefathom.text.expressions import Deadline, Expression
+from codefathom.types import Chunk
+
+
+class Match(NamedTuple):
+    """One chunk with matches of an expression, and the place of the first."""
+
+    key: int
+    chunk: Chunk
+    line: int
+    column: int
+    n_matches: int
+
+
+class Trial(NamedTuple):
+    """The chunks of some files that match, in path order."""
+
+    matches: Sequence[Match]
+    n_cut: int  # files that were not searched to the end
+
+
+_Places: TypeAlias = list[tuple[int, int]]  # line and column in which each match begins, from 1, in order
+
+
+class _Place(NamedTuple):
+    """The first match in a chunk."""
+
+    key: int
+    line: int
+    column: int
+    n_matches: int
+
+
+def try_on(
+    paths: Sequence[str], expression: Expression, catalog: Chunks, allowed: Collection[int] | None, running: Deadline
+) -> Trial:
+    """Try an expression on the files of sorted paths, as many as there is time for. A match may span chunks of a file.
+
+    Only chunks with an allowed key count; None allows all.
+    """
+    matching: list[_Place] = []
+    n_cut = 0
+    for n_before, document in enumerate(catalog.texts(paths)):
+        if running.is_over:
+            n_cut += len(paths) - n_before
+            break
+        check_stopped()
+        if allowed is not None and not any(key in allowed for key in document.keys):
+            continue
+        places, is_cut = _places(expression, document.text)
+        n_cut += is_cut
+        if places:
+            matching += (item for item in _inside(places, document) if allowed is None or item.key in allowed)
+    chunks = catalog.chunks([item.key for item in matching])
+    matches = [Match(item.key, chunks[item.key], *item[1:]) for item in matching if item.key in chunks]
+    return Trial(matches, n_cut)
+
+
+def _places(expression: Expression, text: str) -> tuple[_Places, bool]:
+    """Return the places in which matches begin, and True if the search for more was stopped."""
+    places: _Places = []
+    line, position = 1, 0
+    try:
+        for start in expression.places(text):
+            line += text.count("\n", position, start)
+            position = start
+            places.append((line, start - text.rfind("\n", 0, start)))
+    except SlowExpressionError:
+        return places, True
+    return places, False
+
+
+def _inside(places: _Places, document: CheckedText) -> Iterator[_Place]:
+    """Yield the chunks of a document in which some of these places lie."""
+    first = 0
+    for key, end in zip(document.keys, document.begins[1:], strict=True):
+        behind = bisect_left(places, end, first)
+        if behind > first:
+            yield _Place(key, *places[first], behind - first)
+        first = behind
