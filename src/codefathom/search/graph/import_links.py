@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from codefathom.search.graph.import_texts import can_tell
 from codefathom.search.graph.workspaces import is_manifest
-from codefathom.stores.catalog.import_table import ImportForm
+from codefathom.stores.catalog.import_forms import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
 
 if TYPE_CHECKING:

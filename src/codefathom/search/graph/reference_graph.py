@@ -20,7 +20,7 @@ from codefathom.search.graph.resolve import Resolver, family
 from codefathom.search.graph.type_words import TypeWords
 from codefathom.search.graph.workspaces import GO_MANIFESTS, Workspaces
 from codefathom.search.graph.written_targets import dotted_name
-from codefathom.stores.catalog.import_table import ImportForm
+from codefathom.stores.catalog.import_forms import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.types import FoundSymbol, Reference, Symbol
@@ -475,7 +475,8 @@ def _go_modules(catalog: SearchCatalog, paths: Iterable[str]) -> dict[str, str]:
     """Return the folder of each Go module by its name, as the go.mod and go.work files say."""
     modules: dict[str, str] = {}
     replaced: dict[str, str] = {}
-    manifests = [path for path in paths if path.rpartition("/")[2] in GO_MANIFESTS]
+    named = (path for path in paths if path.endswith(GO_MANIFESTS))
+    manifests = [path for path in named if path.rpartition("/")[2] in GO_MANIFESTS]
     for path, text in _manifests(catalog, manifests):
         folder, _, name = path.rpartition("/")
         match = re.search(r"^module\s+\"?([^\s\"]+)", text, re.MULTILINE)

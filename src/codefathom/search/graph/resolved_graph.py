@@ -28,7 +28,7 @@ from codefathom.search.graph.reference_graph import (
 )
 from codefathom.search.graph.renamed_imports import RenamedImports, renamed
 from codefathom.search.graph.resolve import family
-from codefathom.stores.catalog.import_table import ImportForm
+from codefathom.stores.catalog.import_forms import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.types import TYPE_KINDS, Certainty, FoundSymbol
 

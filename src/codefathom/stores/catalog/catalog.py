@@ -12,9 +12,19 @@ from typing import Any, TypeVar, cast
 from codefathom.errors import IndexingError, LockedError
 from codefathom.facts.reasons import Note, Told, from_line, notes_of
 from codefathom.stores.base import Row
-from codefathom.stores.catalog import compiler_uses, digests, foreign, import_table, soundness, stem_table
+from codefathom.stores.catalog import (
+    compiler_uses,
+    digests,
+    foreign,
+    import_table,
+    language_table,
+    soundness,
+    stem_table,
+)
 from codefathom.stores.catalog.conditions_sql import to_sql
-from codefathom.stores.catalog.import_table import ImportForm, ImportTable
+from codefathom.stores.catalog.import_forms import ImportForm
+from codefathom.stores.catalog.import_table import NO_IMPORTS, ImportTable
+from codefathom.stores.catalog.language_table import LanguageTable
 from codefathom.stores.catalog.packed_references import imports_in, number_of, numbers_in, unpacked, uses_in
 from codefathom.stores.catalog.records import (
     LONG,
@@ -119,7 +129,7 @@ class Catalog:
         self._documents: dict[str, StoredDocument] = {}  # by path
         self._documents_state = (-1, "")  # generation and stamps with which they were read
         self._kept: dict[Callable[..., object], tuple[int, object]] = {}  # what was made, and of which generation
-        self._imports = ImportTable()
+        self._imports = NO_IMPORTS
         self._keeping = Lock()  # while the table of imports is brought up to date
         self._moment = local()  # `values`: the small values of the moment that this thread is in
 
@@ -571,9 +581,9 @@ class Catalog:
         """Return the paths of all documents by their flat stems; they are read once a generation."""
         return self.kept(_stem_table)
 
-    def languages(self) -> dict[str, str]:
-        """Return the language of each document by its path, ordered by path."""
-        return dict(self._read("SELECT path, language FROM documents ORDER BY path"))
+    def languages(self) -> Mapping[str, str]:
+        """Return the language of each document by its path, ordered by path; they are read once a generation."""
+        return self.kept(_language_table).languages
 
     may_leave_out = has_left_out = False
 
@@ -695,18 +705,15 @@ class Catalog:
 
     def imports(self, forms: Collection[ImportForm] | None = None) -> Iterator[tuple[str, Reference]]:
         """Yield the imports that say one of these, or all, with the path of their document, in order."""
-        documents = self._import_table().documents(forms)
+        documents = self.import_forms().documents(forms)
         choice = None if forms is None else frozenset(forms)
         for row in self._packed(documents):
             for path, item in self.soundness.references([row], imports_in):
                 if choice is None or (item.name, item.qualifier, row[-1]) in choice:
                     yield path, item
 
-    def import_forms(self) -> Collection[ImportForm]:
+    def import_forms(self) -> ImportTable:
         """Return all that imports say, each once; they are read once, then those of documents that changed."""
-        return self._import_table().forms
-
-    def _import_table(self) -> ImportTable:
         generation = self.generation
         with self._keeping:
             if self._imports.generation < 0:
@@ -719,12 +726,13 @@ class Catalog:
         """Return the table that another process has made, brought up to date; without one it is made, and stored."""
         file = self.beside("imports", import_table.VERSION)
         stored = file.load()
-        before = None if stored is None else import_table.unpacked(stored.content)
+        before = None if stored is None else ImportTable.unpacked(stored.content)
         if before is not None and before.generation == generation:
             return before
-        table = self._updated(before or ImportTable(), generation)
+        table = self._updated(NO_IMPORTS if before is None else before, generation)
         if before is None or generation - before.generation > _MOST_BEHIND:
-            file.save(import_table.packed(table))
+            table = table.whole()
+            file.save(table.packed())
         return table
 
     def _updated(self, table: ImportTable, generation: int) -> ImportTable:
@@ -899,8 +907,8 @@ def _stem_table(catalog: Catalog, before: StemTable | None) -> StemTable:
     if earlier is not None and earlier.generation == generation:
         return earlier
     if earlier is not None and generation - earlier.generation <= _MOST_BEHIND:
-        (n_paths, _), *written = catalog._read(_PATHS_SINCE, (earlier.generation,))
-        if (later := earlier.later(generation, n_paths, [path for _, path in written])) is not None:
+        (n_paths, *_), *written = catalog._read(_PATHS_SINCE, (earlier.generation,))
+        if (later := earlier.later(generation, n_paths, [path for _, path, _ in written])) is not None:
             return later
     table = StemTable.of(generation, catalog.paths())
     if before is None:  # each process writes it once at most
@@ -908,8 +916,26 @@ def _stem_table(catalog: Catalog, before: StemTable | None) -> StemTable:
     return table
 
 
-_PATHS_SINCE = (
-    "SELECT count(*), '' FROM documents UNION ALL SELECT 0, path FROM documents WHERE generation > ?"  # one state
+def _language_table(catalog: Catalog, before: LanguageTable | None) -> LanguageTable:
+    """Return the languages of all documents, from a table that this or another process has made where there is one."""
+    file, generation = catalog.beside("languages", language_table.VERSION), catalog.generation
+    stored = file.load() if before is None else None
+    earlier = before if stored is None else LanguageTable.unpacked(stored.content)
+    if earlier is not None and earlier.generation == generation:
+        return earlier
+    if earlier is not None and generation - earlier.generation <= _MOST_BEHIND:
+        (n_paths, *_), *written = catalog._read(_PATHS_SINCE, (earlier.generation,))
+        later = earlier.later(generation, n_paths, [(path, language) for _, path, language in written])
+        if later is not None:
+            return later
+    table = LanguageTable(generation, dict(catalog._read("SELECT path, language FROM documents ORDER BY path")))
+    if before is None:  # each process writes it once at most
+        file.save(table.packed())
+    return table
+
+
+_PATHS_SINCE = (  # one state
+    "SELECT count(*), '', '' FROM documents UNION ALL SELECT 0, path, language FROM documents WHERE generation > ?"
 )
 
 
