@@ -56,9 +56,14 @@ class ImportTexts:
     def _by_last_part(self) -> Mapping[str, Sequence[ImportForm]]:
         forms: dict[str, list[ImportForm]] = defaultdict(list)
         for form in self._forms:
-            for name in {re.split(r"[.\\]|::", one)[-1] for one in written_out(form.name)}:
+            for name in last_parts(form.name):
                 forms[name].append(form)
         return forms
+
+
+def last_parts(name: str) -> AbstractSet[str]:
+    """Return the names of definitions that an import of this name can mean."""
+    return {re.split(r"[.\\]|::", one)[-1] for one in written_out(name)}
 
 
 def can_tell(path: str) -> bool:

@@ -120,9 +120,9 @@ class Resolver:
         folder, _, file_name = target.rpartition("/")
         stem = file_name.partition(".")[0]
         written = flattened(name)
-        if may_go_unnamed(target) or not stem or self.is_of_package(name):
+        if may_go_unnamed(target) or not stem or flattened(stem) in written:
             return True
-        return flattened(stem) in written or (bool(folder) and flattened(folder.rpartition("/")[2]) in written)
+        return (bool(folder) and flattened(folder.rpartition("/")[2]) in written) or self.is_of_package(name)
 
     def is_of_package(self, name: str) -> bool:
         """Return True if an import names a package of the project, so that its file may be called anything."""

@@ -10,6 +10,7 @@ from threading import Lock, local
 from typing import Any, TypeVar, cast
 
 from codefathom.errors import IndexingError, LockedError
+from codefathom.facts.languages import CODE
 from codefathom.facts.reasons import Note, Told, from_line, notes_of
 from codefathom.stores.base import Row
 from codefathom.stores.catalog import (
@@ -745,10 +746,13 @@ class Catalog:
 
     def languages_with_uses(self, languages: Iterable[str]) -> set[str]:
         """Return those of some languages in whose documents calls or type uses were seen."""
-        uses = "SELECT 1 FROM refs r WHERE r.document_id = d.id AND r.names <> x''"
+        has_uses = self.kept(_language_table).has_uses
+        known = {language: has_uses.get(language) for language in languages}
+        return {language for language, is_so in known.items() if is_so or (is_so is None and self._has_uses(language))}
+
+    def _has_uses(self, language: str) -> bool:
         # One language at a time: the first document with a use ends it.
-        condition = f"SELECT 1 FROM documents d WHERE d.language = ? AND EXISTS ({uses}) LIMIT 1"
-        return {language for language in languages if self._read(condition, (language,))}
+        return bool(self._read(_WITH_USES, (language,)))
 
     # ---- uses that compilers have written
 
@@ -928,12 +932,20 @@ def _language_table(catalog: Catalog, before: LanguageTable | None) -> LanguageT
         later = earlier.later(generation, n_paths, [(path, language) for _, path, language in written])
         if later is not None:
             return later
-    table = LanguageTable(generation, dict(catalog._read("SELECT path, language FROM documents ORDER BY path")))
-    if before is None:  # each process writes it once at most
-        file.save(table.packed())
+    languages = dict(catalog._read("SELECT path, language FROM documents ORDER BY path"))
+    if before is not None:
+        return before.replaced(generation, languages, catalog.paths_since(before.generation))
+    # Each process writes it once at most.
+    has_uses = {language: catalog._has_uses(language) for language in CODE.intersection(languages.values())}
+    table = LanguageTable(generation, languages, has_uses)
+    file.save(table.packed())
     return table
 
 
+_WITH_USES = (
+    "SELECT 1 FROM documents d WHERE d.language = ? AND EXISTS "
+    "(SELECT 1 FROM refs r WHERE r.document_id = d.id AND r.names <> x'') LIMIT 1"
+)
 _PATHS_SINCE = (  # one state
     "SELECT count(*), '', '' FROM documents UNION ALL SELECT 0, path, language FROM documents WHERE generation > ?"
 )
