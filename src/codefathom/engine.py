@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from codefathom.config.configuration import is_bare_repository
 from codefathom.config.settings import Settings
+from codefathom.facts.limits import LARGE_PROJECT
 from codefathom.facts.reasons import Note
 from codefathom.project import asking
 from codefathom.project.current_index import CurrentIndex, OnFile, OnProgress, OnWait
@@ -358,6 +359,15 @@ class Engine(Upkeep, SavedIndex):
     def tour(self) -> tuple[TourStep, ...]:
         """Return places to read, one after the other: an entry, then the most central files that are imported there."""
         return cast("tuple[TourStep, ...]", result_of(self, Question(kind="map", tour=True)))
+
+    def link_files(self) -> None:
+        """Find out which files the imports of a large project mean, where that is not at hand: questions about
+        connections begin with it, and no one of them should have to wait for all."""
+        with reading(self.current.believed(), whole=True) as opened:
+            if len(opened.catalog.languages()) >= LARGE_PROJECT:
+                from codefathom.search.graph.reference_graph import make_links
+
+                make_links(opened.catalog)
 
     def rank_files(self) -> Iterator[int]:
         """Make the map of a large project where it is due, so that nobody has to wait for it.

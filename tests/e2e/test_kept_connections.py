@@ -8,15 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.counted import counting, grow_older, n_calls_of, two_projects
+from tests.counted import counting, grow_older, n_calls_of, n_python_calls, two_projects
 
-from codefathom import Engine
+from codefathom import Engine, engine
 from codefathom.errors import UsageError
 from codefathom.search.graph.import_links import ImportLinks
 from codefathom.search.graph.reference_graph import ReferenceGraph
+from codefathom.search.graph.related import related
 from codefathom.search.graph.resolve import Resolver
 from codefathom.stores import kept_file
 from codefathom.stores.catalog.catalog import Catalog
+from codefathom.types import Related
 
 FILES = {
     "shop/__init__.py": "from .core import shared\n",
@@ -124,7 +126,7 @@ def test_any_changes_give_the_answers_of_a_new_index(root: Path, seed: int, n_ch
             now = asked(root)
             living.index()
             assert now == answers(living) == asked_anew(root)
-    assert kept(root).keys() == {"graph.imports", "graph.links", "graph.map", "graph.stems"}
+    assert kept(root).keys() == {"graph.imports", "graph.languages", "graph.links", "graph.map", "graph.stems"}
 
 
 def change(root: Path, chance: random.Random, number: int) -> None:
@@ -203,6 +205,32 @@ def test_the_next_process_reads_no_import_and_makes_no_map(
     projects = two_projects(tmp_path_factory, (FEW, MANY), write_many, ask_for_map)
     few, many = (steps_of_map(folder, monkeypatch) for folder in projects)
     assert many - few <= (MANY - FEW), f"{(many - few) / (MANY - FEW)} steps for each file more"
+
+
+def test_the_next_process_makes_nothing_of_imports_that_are_not_asked_for(
+    tmp_path_factory: pytest.TempPathFactory, own_folders: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "LARGE_PROJECT", FEW)
+    n_calls = []
+    for folder in two_projects(tmp_path_factory, (FEW, MANY), write_many, link):
+        for target in ("many/file3.py", "@@own3"):
+            with Engine.open(folder) as one:
+                catalog = one.opened.catalog
+                edges: list[Related] = []
+                n_calls.append(n_python_calls(lambda: edges.extend(related(catalog, target).edges)))  # noqa: B023
+                assert {edge.path for edge in edges if edge.kind == "imported by"} == (
+                    {"many/file6.py", "many/file7.py"} if target != "@@own3" else set()
+                )
+            with Engine.open(folder) as one:
+                catalog = one.opened.catalog
+                assert n_calls_of(Resolver.resolve, lambda: related(catalog, target)) == 0  # noqa: B023
+    assert n_calls[2] - n_calls[0] < (MANY - FEW) / 2 and n_calls[3] - n_calls[1] < (MANY - FEW) / 2
+
+
+def link(folder: Path) -> None:
+    with Engine.open(folder) as one:
+        one.index()
+        one.link_files()
 
 
 def write_many(folder: Path, n_files: int) -> None:

@@ -94,6 +94,7 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "kept_to": lambda engine, _: engine.kept_to([PLACE]),
     "lacks_views": lambda engine, _: engine.lacks_views,
     "leaving": lambda engine, _: engine.leaving(),
+    "link_files": lambda engine, _: engine.link_files(),
     "map": lambda engine, _: engine.map(MARK),
     "marked": lambda engine, _: engine.marked((), 0),
     "module_map": lambda engine, _: engine.module_map(),

@@ -6,6 +6,7 @@ would give them.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -33,7 +34,8 @@ from codefathom.fleet.repository_filter import REPOSITORY, for_fleet, with_names
 from codefathom.fleet.shard_parts import wrong_ends, wrong_size
 from codefathom.fleet.shards import KEYS_OF_SHARD, SHARDS, older_format
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
-from codefathom.stores.catalog.import_table import ImportForm
+from codefathom.stores.catalog.import_forms import ImportForm
+from codefathom.stores.catalog.import_table import ImportTable
 from codefathom.stores.catalog.records import (
     CheckedText,
     CompilerUses,
@@ -478,7 +480,7 @@ class ShardCatalogs:
         """See `References`."""
         return merge(*self._all(Catalog.imports, forms), key=lambda row: (row[0], row[1].line))
 
-    def import_forms(self) -> Collection[ImportForm]:
+    def import_forms(self) -> ImportTable:
         """See `References`."""
         return self.kept(_import_forms)
 
@@ -615,5 +617,7 @@ def _branches(catalogs: ShardCatalogs, _: dict[str, list[str]] | None) -> dict[s
     return catalogs._manifest.branches()
 
 
-def _import_forms(catalogs: ShardCatalogs, _: Collection[ImportForm] | None) -> Collection[ImportForm]:
-    return set(chain.from_iterable(catalogs._all(Catalog.import_forms)))
+def _import_forms(catalogs: ShardCatalogs, _: ImportTable | None) -> ImportTable:
+    """Return what imports say; the documents that say it are asked for in each shard."""
+    forms = chain.from_iterable(catalogs._all(Catalog.import_forms))
+    return ImportTable.of(0, {form: array("q") for form in forms})

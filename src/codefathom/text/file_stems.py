@@ -17,7 +17,12 @@ def flat_stem(name: str) -> str:
     A name that begins with a dot is its own stem.
     """
     name = canonical(name)
-    return name.partition(".")[0].lower().replace("_", "").replace("-", "") or name.lower()
+    return flattened(name.partition(".")[0]) or name.lower()
+
+
+def flattened(name: str) -> str:
+    """Return a name in small letters, without the signs that join its words."""
+    return name.lower().replace("_", "").replace("-", "")
 
 
 def by_stem(paths: Iterable[str]) -> dict[str, list[str]]:
@@ -37,7 +42,7 @@ _STEMS_OF_BARRELS = frozenset(map(flat_stem, BARRELS))
 
 def _flat_stems(names: Sequence[str]) -> Iterator[str]:
     """Yield the flat stem of each name. All names are changed in one text: the first question reads all of an index."""
-    together = "/".join(names).lower().replace("_", "").replace("-", "")
+    together = flattened("/".join(names))
     for name, flat in zip(names, together.split("/") if names else (), strict=True):
         stem = flat.partition(".")[0]
         yield stem if stem and name.isascii() and "\\" not in name else flat_stem(name)

@@ -42,7 +42,9 @@ def run(options: IndexOptions, face: Face) -> int:
             face.note("nothing was indexed")
             return 0
         if not options.watch:
-            return _say(engine.index(full=options.full, keep_rules=True), face)
+            report = engine.index(full=options.full, keep_rules=True)
+            engine.link_files()
+            return _say(report, face)
         if options.full:
             engine.index(full=True)
         for report in engine.watch(INTERRUPTION.has_come, read_settings=face.settings):

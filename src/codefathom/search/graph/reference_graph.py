@@ -12,15 +12,22 @@ from typing import NamedTuple, Self
 
 from codefathom.facts.languages import CODE
 from codefathom.facts.paths import folders_of
-from codefathom.search.graph.import_links import ImportLinks, KeptLinks, all_links, links_at_hand
-from codefathom.search.graph.import_texts import ImportTexts, can_tell
+from codefathom.search.graph.import_links import (
+    NO_LINKS,
+    DocumentLinks,
+    ImportLinks,
+    KeptLinks,
+    all_links,
+    links_at_hand,
+)
+from codefathom.search.graph.import_texts import ImportTexts, can_tell, last_parts
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.manifests import MAX_MANIFEST_CHARS, go_replacements, path_in
 from codefathom.search.graph.resolve import Resolver, family
 from codefathom.search.graph.type_words import TypeWords
 from codefathom.search.graph.workspaces import GO_MANIFESTS, Workspaces
 from codefathom.search.graph.written_targets import dotted_name
-from codefathom.stores.catalog.import_table import ImportForm
+from codefathom.stores.catalog.import_forms import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.types import FoundSymbol, Reference, Symbol
@@ -32,7 +39,7 @@ NAMED_IMPORTS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "php",
 _NAMED_FAMILIES = frozenset(map(family, NAMED_IMPORTS))
 _MOST_MANIFEST_LINES = 10_000
 _MANIFESTS_AT_ONCE = 64
-_FEW_IMPORTS = 200  # are resolved in the time in which all links are read
+_FEW_IMPORTS = 200  # are resolved in the time in which links follow a change
 _MOST_PARTS = 50  # of one type in one file
 # Packages of the standard libraries are not in the project, though one of their names may be.
 _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala", "android", "system"})
@@ -175,7 +182,7 @@ class ReferenceGraph:
         self._defining: dict[tuple[str, str], Sequence[str]] = {}
         self._crowded: set[str] = set()  # names that too many files define for an import to mean them
         self._n_resolved = 0
-        self._means: dict[str, Mapping[str, tuple[str, ...]]] = {}  # by document: what its imports mean
+        self._means: dict[str, DocumentLinks] = {}  # by document: what its imports mean
         self._resolve = cache(self._known_documents)
         self._importers: dict[str, Mapping[str, Sequence[NameUse]]] = {}  # by family of languages
         self.resolver = catalog.kept(_resolver)
@@ -192,14 +199,26 @@ class ReferenceGraph:
 
     def _known_documents(self, name: str, path: str) -> tuple[str, ...]:
         """Return the same by the links of the project where they are at hand, which takes less from some imports on."""
-        self._n_resolved += 1
-        if self._n_resolved < _FEW_IMPORTS:
-            return self._find_documents(name, path)
-        if path not in self._means:
-            links = self.catalog.kept(_kept_links).links
-            self._means[path] = {} if links is None else links.targets(path)
-        documents = self._means[path].get(name)
+        documents = self._links_of(path).targets.get(name)
         return self._find_documents(name, path) if documents is None else documents
+
+    def is_foreign(self, name: str, path: str) -> bool:
+        """Return True if an import that means no document is known to lead outside of the project."""
+        own = self._links_of(path)
+        return name in own.foreign if name in own.targets else self.resolver.is_foreign(name, path)
+
+    def _links_of(self, path: str) -> DocumentLinks:
+        """Return what the imports of a document mean where the links of the project are at hand; else nothing.
+
+        Links that have to follow a change of paths or definitions are for many imports.
+        """
+        self._n_resolved += 1
+        if path not in self._means:
+            kept = self.catalog.kept(_kept_links)
+            if not kept.is_near and self._n_resolved < _FEW_IMPORTS:
+                return NO_LINKS
+            self._means[path] = NO_LINKS if kept.links is None else kept.links.of(path)
+        return self._means[path]
 
     def imports_of(self, path: str) -> Sequence[Reference]:
         """Return the imports of one document, which are read once; its uses are not read for them."""
@@ -224,16 +243,27 @@ class ReferenceGraph:
         if self.has_links and not all(map(can_tell, paths)):
             yield from self._linked(targets, is_wanted)
             return
-        names = {
-            symbol.name
-            for path in paths
-            if self.resolver.language_of.get(path) in NAMED_IMPORTS
-            for symbol in self.symbols_of(path)
-        }
-        forms = [form for form in self._import_texts.leading_to(paths, names) if is_wanted(form)]
+        kept = self.catalog.kept(_kept_links)
+        if self.has_links and kept.is_near and kept.links is not None:
+            yield from (use for use in self._linked(targets, is_wanted) if self._tells(use.reference.name, paths))
+            return
+        forms = [form for form in self._import_texts.leading_to(paths, self._definable(paths)) if is_wanted(form)]
         for use in self.imports(forms):
             if not targets.isdisjoint(self.resolve(use.reference.name, use.path)):
                 yield use
+
+    def _tells(self, name: str, paths: Sequence[str]) -> bool:
+        """Return True if the name of an import tells that it could mean one of some documents."""
+        if any(self.resolver.may_mean(name, path) for path in paths):
+            return True
+        names = self._definable(paths)
+        return bool(names) and not names.isdisjoint(last_parts(name))
+
+    def _definable(self, paths: Iterable[str]) -> AbstractSet[str]:
+        """Return the names in documents that an import can name, whatever their files are called."""
+        languages = self.resolver.language_of
+        named = (path for path in paths if languages.get(path) in NAMED_IMPORTS)
+        return {symbol.name for path in named for symbol in self.symbols_of(path)}
 
     def importers(self, path: str) -> list[NameUse]:
         """Return the imports that mean a document, in order, also those whose text cannot tell."""
@@ -265,7 +295,7 @@ class ReferenceGraph:
             return kept.links
         links = all_links(self.catalog, _OwnLinks(self.catalog))
         if not self.catalog.has_left_out:
-            kept.links = links
+            kept.keep(links)
         return links
 
     @cached_property
@@ -363,7 +393,7 @@ class ReferenceGraph:
 
     def is_unfollowed(self, name: str, path: str) -> bool:
         """Return True if it is not known whether an import means a document of the project."""
-        return not self.resolve(name, path) and not self.resolver.is_foreign(name, path)
+        return not self.resolve(name, path) and not self.is_foreign(name, path)
 
     def _defining_files(self, name: str, path: str) -> Sequence[str]:
         """Return the few files that define a name in a folder called like one of its last packages."""
@@ -398,6 +428,7 @@ class _OwnLinks:
         self.language_of = self._graph.resolver.language_of
         self.crowded = self._graph._crowded
         self.documents_of = self._graph._find_documents
+        self.is_foreign = self._graph.resolver.is_foreign
 
     def depends_on_definitions(self, language: str) -> bool:
         """See `LinksMaker`."""
@@ -430,6 +461,13 @@ def _resolver(catalog: SearchCatalog, _: Resolver | None) -> Resolver:
     languages = catalog.languages()
     workspaces = Workspaces(languages, partial(_manifests, catalog))
     return Resolver(languages.items(), _go_modules(catalog, languages), workspaces)
+
+
+def make_links(catalog: SearchCatalog) -> None:
+    """Make what all questions about connections share, where it is not at hand."""
+    catalog.import_forms()
+    if not catalog.kept(_kept_links).is_near:
+        _ = ReferenceGraph(catalog).links
 
 
 def import_texts(catalog: SearchCatalog, _: ImportTexts | None) -> ImportTexts:
@@ -475,7 +513,8 @@ def _go_modules(catalog: SearchCatalog, paths: Iterable[str]) -> dict[str, str]:
     """Return the folder of each Go module by its name, as the go.mod and go.work files say."""
     modules: dict[str, str] = {}
     replaced: dict[str, str] = {}
-    manifests = [path for path in paths if path.rpartition("/")[2] in GO_MANIFESTS]
+    named = (path for path in paths if path.endswith(GO_MANIFESTS))
+    manifests = [path for path in named if path.rpartition("/")[2] in GO_MANIFESTS]
     for path, text in _manifests(catalog, manifests):
         folder, _, name = path.rpartition("/")
         match = re.search(r"^module\s+\"?([^\s\"]+)", text, re.MULTILINE)

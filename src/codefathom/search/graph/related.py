@@ -33,7 +33,7 @@ from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
 from codefathom.search.graph.unnamed_uses import Method, common_constructors, constructions, operator_notes
 from codefathom.search.graph.unseen_uses import FilesWith, UnseenUses, unseen_uses
 from codefathom.search.graph.written_targets import dotted_name, modules
-from codefathom.stores.catalog.import_table import ImportForm
+from codefathom.stores.catalog.import_forms import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.path_spelling import paths_named
 from codefathom.text.written_place import place_of

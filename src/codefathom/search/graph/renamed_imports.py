@@ -9,7 +9,7 @@ from functools import lru_cache
 from codefathom.search.graph.exports import DEFAULT
 from codefathom.search.graph.import_texts import ImportTexts
 from codefathom.search.graph.name_bindings import EVERY, BoundName, bindings_of
-from codefathom.stores.catalog.import_table import ImportForm
+from codefathom.stores.catalog.import_forms import ImportForm
 from codefathom.types import Reference
 
 _MOST_NAMES = 10_000  # that are kept

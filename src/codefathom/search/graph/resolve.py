@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from codefathom.facts.languages import LANGUAGES
 from codefathom.facts.paths import folders_of, may_go_unnamed
 from codefathom.search.graph.imports import import_candidates, plain_name, written_out
 from codefathom.search.graph.workspaces import Workspaces
+from codefathom.text.file_stems import flattened
 
 
 def family(language: str) -> str:
@@ -35,16 +37,7 @@ class Resolver:
         self.language_of = dict(documents)
         self._workspaces = workspaces or Workspaces()
         self._go_modules = dict(sorted((go_modules or {}).items(), key=lambda item: -len(item[0])))
-        self._by_name: dict[str, list[str]] = defaultdict(list)
         self._by_folder_and_name: dict[str, Mapping[str, Sequence[str]]] = {}  # by name, then by the folder around it
-        self._in_folder: dict[str, list[str]] = defaultdict(list)
-        for path in sorted(self.language_of):
-            folder, _, name = path.rpartition("/")
-            self._by_name[name].append(path)
-            self._in_folder[folder].append(path)
-        self._folders_by_name: dict[str, list[str]] = defaultdict(list)
-        for folder in self._in_folder:
-            self._folders_by_name[folder.rpartition("/")[2]].append(folder)
 
     def resolve(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents that an import in the document `path` means; none when it leads outside."""
@@ -87,6 +80,29 @@ class Resolver:
                     files[around].append(path)
         return {folder: tuple(own) for folder, own in files.items()}
 
+    @cached_property
+    def _by_name(self) -> Mapping[str, Sequence[str]]:
+        """The documents by the names of their files, in order."""
+        paths: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(self.language_of):
+            paths[path.rpartition("/")[2]].append(path)
+        return dict(paths)
+
+    @cached_property
+    def _in_folder(self) -> Mapping[str, Sequence[str]]:
+        """The documents by their folders, in order."""
+        paths: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(self.language_of):
+            paths[path.rpartition("/")[0]].append(path)
+        return dict(paths)
+
+    @cached_property
+    def _folders_by_name(self) -> Mapping[str, Sequence[str]]:
+        folders: dict[str, list[str]] = defaultdict(list)
+        for folder in self._in_folder:
+            folders[folder.rpartition("/")[2]].append(folder)
+        return dict(folders)
+
     def _is_other_package(self, name: str, language: str, path: str) -> bool:
         """Return True for a package of others by its name, which a folder here may have, too."""
         is_script = family(language) == "javascript"
@@ -103,14 +119,19 @@ class Resolver:
         """Return True if an import name could lead to the target; cheap, so that few names must be resolved."""
         folder, _, file_name = target.rpartition("/")
         stem = file_name.partition(".")[0]
-        written = plain(name)
-        if may_go_unnamed(target) or not stem or self.is_of_package(name):
+        written = flattened(name)
+        if may_go_unnamed(target) or not stem or flattened(stem) in written:
             return True
-        return plain(stem) in written or (bool(folder) and plain(folder.rpartition("/")[2]) in written)
+        return (bool(folder) and flattened(folder.rpartition("/")[2]) in written) or self.is_of_package(name)
 
     def is_of_package(self, name: str) -> bool:
         """Return True if an import names a package of the project, so that its file may be called anything."""
         return self._workspaces.names(name)
+
+    @property
+    def package_names(self) -> AbstractSet[str]:
+        """The beginnings of the imports for which `is_of_package` is true, and perhaps of others."""
+        return self._workspaces.beginnings
 
     def is_meant_silently(self, target: str) -> bool:
         """Return True if imports of its own language can mean a document though `may_mean` does not see it."""
@@ -180,7 +201,7 @@ class Resolver:
         if not candidate.startswith("/"):
             folders += [
                 folder
-                for folder in self._folders_by_name[folder_path.rpartition("/")[2]]
+                for folder in self._folders_by_name.get(folder_path.rpartition("/")[2], ())
                 if folder.endswith("/" + folder_path)
             ]
         own = family(self.language_of.get(path, ""))
@@ -194,11 +215,6 @@ class Resolver:
 
     def _belongs(self, path: str, own: str) -> bool:
         return family(self.language_of[path]) == own and not path.endswith("_test.go")
-
-
-def plain(name: str) -> str:
-    """Return a name in small letters, without the signs that join its words."""
-    return name.lower().replace("_", "").replace("-", "")
 
 
 def _shared(one: list[str], other: list[str]) -> int:

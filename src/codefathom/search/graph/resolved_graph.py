@@ -28,7 +28,7 @@ from codefathom.search.graph.reference_graph import (
 )
 from codefathom.search.graph.renamed_imports import RenamedImports, renamed
 from codefathom.search.graph.resolve import family
-from codefathom.stores.catalog.import_table import ImportForm
+from codefathom.stores.catalog.import_forms import ImportForm
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.types import TYPE_KINDS, Certainty, FoundSymbol
 
@@ -422,7 +422,7 @@ class ResolvedGraph(ReferenceGraph):
             sources: dict[str, list[_Source]] = defaultdict(list)
             for item in self.imports_of(path):
                 documents = self.resolve(item.name, path)
-                is_open = not documents and not self.resolver.is_foreign(item.name, path)
+                is_open = not documents and not self.is_foreign(item.name, path)
                 for binding in bindings_of(item, language):
                     is_module = language == "python" and _is_module(item.name, documents)
                     original = EVERY if is_module else binding.original
@@ -438,7 +438,7 @@ class ResolvedGraph(ReferenceGraph):
         while "." in name:
             name = name.rpartition(".")[0]
             documents = self.resolve(name, path)
-            is_open = not documents and not self.resolver.is_foreign(name, path)
+            is_open = not documents and not self.is_foreign(name, path)
             sources[name].append(_Source(EVERY, documents, use, is_open))
 
     def _other_names(self, name: str) -> Sequence[str]:

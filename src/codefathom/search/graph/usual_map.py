@@ -16,6 +16,7 @@ from dataclasses import astuple
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from codefathom.facts.limits import LARGE_PROJECT
 from codefathom.facts.reasons import MAP_FOLLOWED, Note
 from codefathom.search.graph.project_map import (
     MOST_KEPT,
@@ -32,7 +33,7 @@ from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.kept_file import KeptFile
 from codefathom.types import Symbol
 
-FOLLOWS_FROM = 2_000  # files: a smaller project is ranked in a few seconds
+FOLLOWS_FROM = LARGE_PROJECT  # files: a smaller project is ranked in a few seconds
 _MOST_CHANGED = 100  # of so many files one may have changed since they were ranked
 _MOST_BEHIND = 50  # generations, after which the file is written again, as it is found by one of the latest only
 _VERSION = 5  # of the packed form

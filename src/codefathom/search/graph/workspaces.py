@@ -45,6 +45,7 @@ _MOST_PATTERNS = 300  # with a star, of one package
 _MOST_ALIASES = 3  # names that stand for one another
 _CONFIGURATION = re.compile(r"(?:tsconfig|jsconfig)(?:\.[\w.-]+)?\.json")
 _REQUIREMENTS = re.compile(r"requirements[\w.-]*\.(?:txt|in)")
+_ENDINGS = (".json", ".toml", ".cfg", ".yaml", "package.swift", ".txt", ".in")  # of manifests, in small letters
 _OUTPUT = re.compile(
     r"^(?:dist|build|lib|out|output|esm|cjs|es|types|typings|umd)/(?:(?:esm|cjs|es|src|types|umd|node|browser|lib)/)?"
 )
@@ -65,6 +66,8 @@ class Workspaces:
         self._manifests: dict[str, list[str]] = defaultdict(list)
         kinds: dict[str, str] = {}  # by file name
         for path in paths:
+            if not path.lower().endswith(_ENDINGS):
+                continue
             name = path.rpartition("/")[2]
             kind = kinds[name] if name in kinds else kinds.setdefault(name, _kind_of(name))
             if kind and len(self._manifests[kind]) < _MOST_MANIFESTS:
@@ -116,6 +119,16 @@ class Workspaces:
             or first in self._crates_by_name
             or first in self._renamed_crates
             or first in self._first_folders
+        )
+
+    @cached_property
+    def beginnings(self) -> frozenset[str]:
+        """What all names begin with for which `names` is true; others can begin so, too."""
+        return frozenset(
+            (
+                *("#", *self._scripts_by_name, *self._whole_paths, *self.swift_folders),
+                *(*self._crates_by_name, *self._renamed_crates, *self._first_folders),
+            )
         )
 
     def is_entry(self, path: str) -> bool:

@@ -99,6 +99,7 @@ def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> It
             # the index is whole, and what keeps a map from being made is told to those who ask for it.
             yield report_of(event, engine.status())
             with suppress(FathomError):
+                engine.link_files()
                 for n_files in engine.rank_files():
                     yield Step("map", total=n_files)
         else:

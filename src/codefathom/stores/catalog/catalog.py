@@ -11,6 +11,7 @@ from threading import Lock, local
 from typing import Any, TypeVar, cast
 
 from codefathom.errors import IndexingError, LockedError
+from codefathom.facts.languages import CODE
 from codefathom.facts.reasons import Note, Told, from_line, notes_of
 from codefathom.stores.base import Row
 from codefathom.stores.catalog import (
@@ -19,11 +20,14 @@ from codefathom.stores.catalog import (
     digests,
     foreign,
     import_table,
+    language_table,
     soundness,
     stem_table,
 )
 from codefathom.stores.catalog.conditions_sql import to_sql
-from codefathom.stores.catalog.import_table import ImportForm, ImportTable
+from codefathom.stores.catalog.import_forms import ImportForm
+from codefathom.stores.catalog.import_table import NO_IMPORTS, ImportTable
+from codefathom.stores.catalog.language_table import LanguageTable
 from codefathom.stores.catalog.packed_references import imports_in, number_of, numbers_in, unpacked, uses_in
 from codefathom.stores.catalog.records import (
     LONG,
@@ -131,7 +135,7 @@ class Catalog:
         self._documents: dict[str, StoredDocument] = {}  # by path
         self._documents_state = (-1, "")  # generation and stamps with which they were read
         self._kept: dict[Callable[..., object], tuple[int, object]] = {}  # what was made, and of which generation
-        self._imports = ImportTable()
+        self._imports = NO_IMPORTS
         self._made_vectors: MadeVectors | None = None
         self._keeping = Lock()  # while the table of imports is brought up to date
         self._moment = local()  # `values`: the small values of the moment that this thread is in
@@ -662,9 +666,9 @@ class Catalog:
         """Return the paths of all documents by their flat stems; they are read once a generation."""
         return self.kept(_stem_table)
 
-    def languages(self) -> dict[str, str]:
-        """Return the language of each document by its path, ordered by path."""
-        return dict(self._read("SELECT path, language FROM documents ORDER BY path"))
+    def languages(self) -> Mapping[str, str]:
+        """Return the language of each document by its path, ordered by path; they are read once a generation."""
+        return self.kept(_language_table).languages
 
     may_leave_out = has_left_out = False
 
@@ -786,18 +790,15 @@ class Catalog:
 
     def imports(self, forms: Collection[ImportForm] | None = None) -> Iterator[tuple[str, Reference]]:
         """Yield the imports that say one of these, or all, with the path of their document, in order."""
-        documents = self._import_table().documents(forms)
+        documents = self.import_forms().documents(forms)
         choice = None if forms is None else frozenset(forms)
         for row in self._packed(documents):
             for path, item in self.soundness.references([row], imports_in):
                 if choice is None or (item.name, item.qualifier, row[-1]) in choice:
                     yield path, item
 
-    def import_forms(self) -> Collection[ImportForm]:
+    def import_forms(self) -> ImportTable:
         """Return all that imports say, each once; they are read once, then those of documents that changed."""
-        return self._import_table().forms
-
-    def _import_table(self) -> ImportTable:
         generation = self.generation
         with self._keeping:
             if self._imports.generation < 0:
@@ -810,12 +811,13 @@ class Catalog:
         """Return the table that another process has made, brought up to date; without one it is made, and stored."""
         file = self.beside("imports", import_table.VERSION)
         stored = file.load()
-        before = None if stored is None else import_table.unpacked(stored.content)
+        before = None if stored is None else ImportTable.unpacked(stored.content)
         if before is not None and before.generation == generation:
             return before
-        table = self._updated(before or ImportTable(), generation)
+        table = self._updated(NO_IMPORTS if before is None else before, generation)
         if before is None or generation - before.generation > _MOST_BEHIND:
-            file.save(import_table.packed(table))
+            table = table.whole()
+            file.save(table.packed())
         return table
 
     def _updated(self, table: ImportTable, generation: int) -> ImportTable:
@@ -828,10 +830,13 @@ class Catalog:
 
     def languages_with_uses(self, languages: Iterable[str]) -> set[str]:
         """Return those of some languages in whose documents calls or type uses were seen."""
-        uses = "SELECT 1 FROM refs r WHERE r.document_id = d.id AND r.names <> x''"
+        has_uses = self.kept(_language_table).has_uses
+        known = {language: has_uses.get(language) for language in languages}
+        return {language for language, is_so in known.items() if is_so or (is_so is None and self._has_uses(language))}
+
+    def _has_uses(self, language: str) -> bool:
         # One language at a time: the first document with a use ends it.
-        condition = f"SELECT 1 FROM documents d WHERE d.language = ? AND EXISTS ({uses}) LIMIT 1"
-        return {language for language in languages if self._read(condition, (language,))}
+        return bool(self._read(_WITH_USES, (language,)))
 
     # ---- uses that compilers have written
 
@@ -990,8 +995,8 @@ def _stem_table(catalog: Catalog, before: StemTable | None) -> StemTable:
     if earlier is not None and earlier.generation == generation:
         return earlier
     if earlier is not None and generation - earlier.generation <= _MOST_BEHIND:
-        (n_paths, _), *written = catalog._read(_PATHS_SINCE, (earlier.generation,))
-        if (later := earlier.later(generation, n_paths, [path for _, path in written])) is not None:
+        (n_paths, *_), *written = catalog._read(_PATHS_SINCE, (earlier.generation,))
+        if (later := earlier.later(generation, n_paths, [path for _, path, _ in written])) is not None:
             return later
     table = StemTable.of(generation, catalog.paths())
     if before is None:  # each process writes it once at most
@@ -999,8 +1004,34 @@ def _stem_table(catalog: Catalog, before: StemTable | None) -> StemTable:
     return table
 
 
-_PATHS_SINCE = (
-    "SELECT count(*), '' FROM documents UNION ALL SELECT 0, path FROM documents WHERE generation > ?"  # one state
+def _language_table(catalog: Catalog, before: LanguageTable | None) -> LanguageTable:
+    """Return the languages of all documents, from a table that this or another process has made where there is one."""
+    file, generation = catalog.beside("languages", language_table.VERSION), catalog.generation
+    stored = file.load() if before is None else None
+    earlier = before if stored is None else LanguageTable.unpacked(stored.content)
+    if earlier is not None and earlier.generation == generation:
+        return earlier
+    if earlier is not None and generation - earlier.generation <= _MOST_BEHIND:
+        (n_paths, *_), *written = catalog._read(_PATHS_SINCE, (earlier.generation,))
+        later = earlier.later(generation, n_paths, [(path, language) for _, path, language in written])
+        if later is not None:
+            return later
+    languages = dict(catalog._read("SELECT path, language FROM documents ORDER BY path"))
+    if before is not None:
+        return before.replaced(generation, languages, catalog.paths_since(before.generation))
+    # Each process writes it once at most.
+    has_uses = {language: catalog._has_uses(language) for language in CODE.intersection(languages.values())}
+    table = LanguageTable(generation, languages, has_uses)
+    file.save(table.packed())
+    return table
+
+
+_WITH_USES = (
+    "SELECT 1 FROM documents d WHERE d.language = ? AND EXISTS "
+    "(SELECT 1 FROM refs r WHERE r.document_id = d.id AND r.names <> x'') LIMIT 1"
+)
+_PATHS_SINCE = (  # one state
+    "SELECT count(*), '', '' FROM documents UNION ALL SELECT 0, path, language FROM documents WHERE generation > ?"
 )
 
 

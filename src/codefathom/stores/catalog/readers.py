@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from codefathom.stores.base import Row
     from codefathom.stores.catalog.foreign import Comparison
-    from codefathom.stores.catalog.import_table import ImportForm
+    from codefathom.stores.catalog.import_forms import ImportForm
+    from codefathom.stores.catalog.import_table import ImportTable
     from codefathom.stores.catalog.records import (
         Batch,
         CatalogChanges,
@@ -62,8 +63,8 @@ class Documents(Protocol):
         """Return the paths of all documents by their flat stems; they are read once a generation."""
         ...
 
-    def languages(self) -> dict[str, str]:
-        """Return the language of each document by its path, ordered by path."""
+    def languages(self) -> Mapping[str, str]:
+        """Return the language of each document by its path, ordered by path; they are read once a generation."""
         ...
 
     def paths_since(self, generation: int) -> list[str]:
@@ -184,7 +185,7 @@ class References(Protocol):
         """Yield the imports that say one of these, or all, with the path of their document, in order."""
         ...
 
-    def import_forms(self) -> Collection[ImportForm]:
+    def import_forms(self) -> ImportTable:
         """Return all that imports say, each once; they are read once, then those of documents that changed."""
         ...
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
+
 import pytest
 
 from codefathom.search.graph.exports import DEFAULT
 from codefathom.search.graph.import_texts import ImportTexts
 from codefathom.search.graph.renamed_imports import RenamedImports, renamed
 from codefathom.search.graph.resolve import Resolver
-from codefathom.stores.catalog.import_table import ImportForm
+from codefathom.stores.catalog.import_forms import ImportForm
+from codefathom.stores.catalog.import_table import ImportTable
 
 FORMS = (
     ImportForm("shop.core.shared as own", "", "python"),
@@ -26,11 +29,12 @@ FORMS = (
     ImportForm("example.com/app/lib", "l", "go"),
     ImportForm("a.b.C as D;", "", "java"),
 )
+TABLE = ImportTable.of(0, {form: array("q", [1]) for form in FORMS})
 
 
 def test_the_names_are_those_that_a_look_at_every_import_finds() -> None:
     bindings = {one for form in FORMS for one in renamed(form) if one.original != DEFAULT}
-    names = RenamedImports(ImportTexts(FORMS, Resolver(()))).names_of
+    names = RenamedImports(ImportTexts(TABLE, Resolver(()))).names_of
     originals = {one.original for one in bindings}
     assert {"shared", "core", "Box", "a", "c", "g", "inpieces", "C", "User"} <= originals
     for original in originals:
@@ -43,4 +47,4 @@ def test_a_name_without_another_one_has_none(name: str) -> None:
 
 
 def names_of(name: str) -> set[str]:
-    return set(RenamedImports(ImportTexts(FORMS, Resolver(()))).names_of(name))
+    return set(RenamedImports(ImportTexts(TABLE, Resolver(()))).names_of(name))
