@@ -107,6 +107,28 @@ def test_a_reader_is_answered_as_by_a_fleet_of_his_repositories(client: httpx.Cl
     assert {file["path"].partition("/")[0] for file in token} == {"beta", "gamma"}
 
 
+def test_an_administrator_sees_what_the_host_has_said(client: httpx.Client, hosting: Hosting) -> None:
+    fleet, host = hosting
+    status = "/projects/team/status"
+    (told,) = answer_of(client, "root", "GET", status).json()["reader_hosts"]
+    assert [told[key] for key in ("host", "n_lists", "n_logins", "n_unknown", "n_failing", "problem")] == [
+        "127.0.0.1",
+        *(3, 3, 1, 0),
+        "",
+    ]
+    assert 0 < told["oldest_at"] <= told["newest_at"]
+    next(item for item in host.listed if item.path == "acme/beta").people_status = 403
+    fleet.index()
+    (told,) = answer_of(client, "root", "GET", status).json()["reader_hosts"]
+    assert (told["n_failing"], told["problem"].startswith("acme/beta: the host answers 403")) == (1, True)
+    assert told == fleet.status().hosts[0]._asdict()
+    assert TOKEN not in str(told)
+    assert answer_of(client, "ada", "GET", status).json()["reader_hosts"] == []
+    (Path(fleet.root) / HOST_READERS).write_text("{")
+    answer = answer_of(client, "root", "GET", status).json()
+    assert (answer["reader_hosts"], HOST_READERS in answer["readers_problem"]) == ([], True)
+
+
 def test_a_change_at_the_host_holds_after_the_next_run(client: httpx.Client, hosting: Hosting) -> None:
     fleet, host = hosting
     quokka, beta, gamma = (item for item in host.listed if item.path.startswith("acme/"))
