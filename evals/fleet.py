@@ -1,9 +1,12 @@
 """Measures a fleet against one index of the same text, and against today's way of one project for each repository.
 
     python -m evals.fleet FOLDER... [--most-bytes N] [--shard-bytes N] [--versions N] [--changes N] [--simulate]
+    python -m evals.fleet FOLDER... --most-bytes N --copies 3 --commands 5
 
 Each folder in a FOLDER is a repository; they are copied. Forks are copies of some of them with a line added to every
-tenth file. The 64 versions of a package are made in the same way, one from the other.
+tenth file. The 64 versions of a package are made in the same way, one from the other. `--commands` changes one
+repository of a fleet with the usual size of shards, which may have several copies of each, and measures the processor
+time of the commands of a user, each in a new process.
 """
 
 from __future__ import annotations
@@ -11,10 +14,13 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
 
 from codefathom import Engine, Federation
@@ -51,6 +57,8 @@ def main() -> None:
     parser.add_argument("--shard-bytes", type=int, default=5_000_000, help="of a shard; the usual size is 50 MB")
     parser.add_argument("--versions", type=int, default=64)
     parser.add_argument("--changes", type=int, default=0, help="measure only so many changes, each of one repository")
+    parser.add_argument("--commands", type=int, default=0, help="measure only commands after so many changes")
+    parser.add_argument("--copies", type=int, default=0, help="of each repository, besides itself, for --commands")
     fleet_simulation.add_option(parser)
     options = parser.parse_args()
     fleet_run.MOST_BYTES = options.shard_bytes
@@ -59,6 +67,10 @@ def main() -> None:
         work = Path(scratch)
         if options.simulate:
             for name, value in _simulated(options.folders, options.most_bytes, work):
+                print(f"| {name} | {value} |", flush=True)
+            return
+        if options.commands:
+            for name, value in _commands(options, work):
                 print(f"| {name} | {value} |", flush=True)
             return
         if options.changes:
@@ -89,6 +101,43 @@ def _changes(options: argparse.Namespace, work: Path) -> Iterator[tuple[str, str
             yield from _changed(fleet, place)
             (place / "newly_written.py").unlink()
             fleet.index()
+
+
+def _commands(options: argparse.Namespace, work: Path) -> Iterator[tuple[str, str]]:
+    places = _copies(options.folders, options.most_bytes, work / "all", fork_every=0)
+    for place in list(places):
+        for number in range(1, options.copies + 1):
+            places.append(place.with_name(f"{place.name}-copy{number}"))
+            shutil.copytree(place, places[-1], symlinks=True)
+    name, place = places[0].name, places[0]
+    _processor_s("fleet", "add", "bench", *map(str, places))
+    yield "fleet made, processor time", f"{_processor_s('fleet', 'index', 'bench'):.0f} s"
+    with Fleet.open("bench") as fleet:
+        status = fleet.status()
+        yield "repositories, lines, shards", f"{len(places):,}, {status.n_lines:,}, {len(status.shards)}"
+        slot = next(item.slot for item in status.repositories if item.name == name)
+        yield "lines in the changed shard", f"{next(item.n_lines for item in status.shards if item.slot == slot):,}"
+    times: dict[str, list[float]] = {}
+    for number in range(options.commands):
+        word = f"newly_written_by_the_benchmark_{number}"
+        (place / f"newly_written_{number}.py").write_text(f"def {word}():\n    return 1\n")
+        for said, command in (
+            ("fathom fleet index bench NAME, a new file", ("fleet", "index", "bench", name)),
+            ("the same where nothing has changed", ("fleet", "index", "bench", name)),
+            ("fathom search -p bench WORD", ("search", "-p", "bench", word)),
+            ("fathom fleet index bench, nothing has changed", ("fleet", "index", "bench")),
+        ):
+            times.setdefault(said, []).append(_processor_s(*command))
+    for said, seconds in times.items():
+        yield f"{said}: processor time, median of {len(seconds)}", f"{median(seconds):.2f} s"
+
+
+def _processor_s(*command: str) -> float:
+    """Return the processor time of a command of `fathom` and its children; it must end well."""
+    before = getrusage(RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "codefathom", "-q", *command], check=True, stdout=subprocess.DEVNULL)
+    after = getrusage(RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _compared(folders: Sequence[Path], most_bytes: int, work: Path) -> Iterator[tuple[str, str]]:
@@ -161,8 +210,8 @@ def _repositories(folders: Sequence[Path]) -> list[Path]:
     ]
 
 
-def _copies(folders: Sequence[Path], most_bytes: int, target: Path) -> list[Path]:
-    """Copy the smallest repositories, as many as fit, and fork every fourth of them."""
+def _copies(folders: Sequence[Path], most_bytes: int, target: Path, fork_every: int = _FORK_EVERY) -> list[Path]:
+    """Copy the smallest repositories, as many as fit, and fork every fourth of them, or none for 0."""
     copies: list[Path] = []
     left = most_bytes
     for number, place in enumerate(sorted(_repositories(folders), key=_size)):
@@ -171,7 +220,7 @@ def _copies(folders: Sequence[Path], most_bytes: int, target: Path) -> list[Path
             break
         copies.append(target / place.name)
         shutil.copytree(place, copies[-1], symlinks=True, ignore=shutil.ignore_patterns(".git", ".fathom"))
-        if number % _FORK_EVERY == 0:
+        if fork_every and number % fork_every == 0:
             copies.append(target / f"{place.name}-fork")
             _fork(place, copies[-1], "a fork")
     for copy in copies:

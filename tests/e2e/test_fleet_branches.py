@@ -177,6 +177,44 @@ def test_lists_are_kept_to_a_branch(team: Fleet, shop: Path) -> None:
                 answer(kind, "token branch:work/me")
 
 
+def test_branches_cost_the_manifest_no_look_for_each_file_or_repository(
+    team: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def n_reads(question: Question) -> int:
+        """Return how often an engine that has just answered another question reads the manifest."""
+        reads: list[str] = []
+        with Engine(locate(team.root, is_root=True)) as engine, monkeypatch.context() as patch:
+            list(engine.answer(replace(question, text=question.text.replace("release-2", "*"))))
+            read = Manifest.read
+
+            def counted(manifest: Manifest, sql: str, values: Any = ()) -> Any:
+                reads.append(sql)
+                return read(manifest, sql, values)
+
+            patch.setattr(Manifest, "read", counted)
+            list(engine.answer(question))
+        return len(reads)
+
+    def all_reads() -> list[int]:
+        questions = (
+            Question("token branch:release-2", "symbols"),
+            Question("@@shared_token branch:release-2", "related"),
+            Question("branch:release-2", "map"),
+            Question("token branch:release-2", limit=1),
+        )
+        return list(map(n_reads, questions))
+
+    few = all_reads()
+    for number in range(4):
+        folder = tmp_path / "clones" / f"more{number}"
+        folder.mkdir()
+        git(folder, "init", "-q", "-b", "main")
+        commit(folder, same=SAME, **{f"f{name}": f"def token_{name}_{number}(): pass\n" for name in range(5)})
+        git(folder, "branch", "release-2")
+    team.index()
+    assert all_reads() == few
+
+
 def test_equal_files_are_indexed_once_and_cost_no_frequency(team: Fleet, shop: Path, tool: Path) -> None:
     status = team.status()
     assert sum(shard.n_files for shard in status.shards) == 5

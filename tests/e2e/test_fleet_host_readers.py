@@ -20,7 +20,7 @@ from codefathom.fleet.code_hosts import list_repositories
 from codefathom.fleet.fleet import Fleet
 from codefathom.fleet.host_readers import ask_host
 from codefathom.fleet.host_sources import host_source
-from codefathom.fleet.reader_lists import HOST_READERS, ReaderHost, ReaderList, rules_of_lists, write_lists
+from codefathom.fleet.reader_lists import HOST_READERS, HostCount, ReaderHost, ReaderList, rules_of_lists, write_lists
 from codefathom.fleet.readers_file import READERS, fleet_readers, reader_rules
 from codefathom.project.location import locate
 from codefathom.project.repository_sight import readers_of, sight_of, words_of_person
@@ -309,6 +309,11 @@ def _loses_its_host(fleet: Fleet, host: Host, capsys: pytest.CaptureFixture[str]
     assert main(["fleet", "status", fleet.name]) == 0
     shown = capsys.readouterr().out
     assert "127.0.0.1: lists of the readers of 2 repositories; 2 logins, of which 0 mean nobody" in shown
+    assert (
+        "the newest answer is 0.0 hours old, the oldest 24.0 hours; no answer the last time about 1 repository, "
+        in shown
+    )
+    assert "such as acme/part-1: the host answers 403 when it is asked who has access" in shown
     assert "part-1: the list of its readers is 24.0 hours old and counts no more, so that only administrators" in shown
     assert "part-2: " not in shown
     (Path(fleet.root) / READERS).write_text(HOST.replace("127.0.0.1", "git.example.org"))
@@ -316,5 +321,7 @@ def _loses_its_host(fleet: Fleet, host: Host, capsys: pytest.CaptureFixture[str]
     assert main(["fleet", "status", fleet.name, "--json"]) == 0
     shape = json.loads(capsys.readouterr().out)
     assert [item["path"] for item in shape["without_readers"]] == ["part-1", "part-2"]
-    assert shape["reader_hosts"] == [{"host": "git.example.org", "n_lists": 0, "n_logins": 0, "n_unknown": 0}]
+    assert shape["reader_hosts"] == [HostCount("git.example.org", 0, 0, 0)._asdict()]
+    assert main(["fleet", "status", fleet.name]) == 0
+    assert "git.example.org: no answer yet\n" in capsys.readouterr().out
     assert TOKEN not in told.out + told.err + shown + file.read_text()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,14 +14,12 @@ from tests.code_hosts import Host, Hosted, serving_host
 from tests.git_over_http import Repositories
 from tests.server.conftest import Serve
 from tests.server.test_fleet_readers import (
-    GENERAL,
     HIDDEN,
-    NAMED,
     PEOPLE,
     answer_of,
-    filled,
+    check_general,
+    check_named,
     of,
-    plain,
     repository,
 )
 
@@ -104,24 +101,32 @@ def test_a_reader_is_answered_as_by_a_fleet_of_his_repositories(client: httpx.Cl
     assert seen_by(client, "root") == {HIDDEN, "beta", "gamma"}
     for stranger in ("octo-ada", "ben", "eve"):  # a login is nobody's name here
         assert seen_by(client, stranger) == {"gamma"}
-    for method, path, body in GENERAL:
-        team, only = (
-            answer_of(client, "bob", method, path.replace("{0}", name), filled(body, name)) for name in ("team", "only")
-        )
-        assert (team.status_code, HIDDEN in team.text) == (200, False), (path, team.text)
-        texts = [re.sub(r'"(n_bytes|generation)":\d+', "", plain(answer.text)) for answer in (team, only)]
-        assert texts[0].replace("team", "only") == texts[1].replace("team", "only"), path
-    above = str(Path(hosting.fleet.root).parent)
-    for method, path, body in NAMED:
-        team, only = (
-            answer_of(client, "bob", method, filled(path, HIDDEN, name), filled(body, HIDDEN, name, above))
-            for name in ("team", "only")
-        )
-        assert team.status_code == only.status_code < 500, (path, team.text)
-        texts = [re.sub(r'"generation":\d+', "", plain(answer.text)) for answer in (team, only)]
-        assert texts[0].replace("team", "only") == texts[1].replace("team", "only"), path
+    check_general(client)
+    check_named(client, str(Path(hosting.fleet.root).parent))
     token = client.get("/files?project_id=team", headers={"authorization": "Bearer ci"}).json()["files"]
     assert {file["path"].partition("/")[0] for file in token} == {"beta", "gamma"}
+
+
+def test_an_administrator_sees_what_the_host_has_said(client: httpx.Client, hosting: Hosting) -> None:
+    fleet, host = hosting
+    status = "/projects/team/status"
+    (told,) = answer_of(client, "root", "GET", status).json()["reader_hosts"]
+    assert [told[key] for key in ("host", "n_lists", "n_logins", "n_unknown", "n_failing", "problem")] == [
+        "127.0.0.1",
+        *(3, 3, 1, 0),
+        "",
+    ]
+    assert 0 < told["oldest_at"] <= told["newest_at"]
+    next(item for item in host.listed if item.path == "acme/beta").people_status = 403
+    fleet.index()
+    (told,) = answer_of(client, "root", "GET", status).json()["reader_hosts"]
+    assert (told["n_failing"], told["problem"].startswith("acme/beta: the host answers 403")) == (1, True)
+    assert told == fleet.status().hosts[0]._asdict()
+    assert TOKEN not in str(told)
+    assert answer_of(client, "ada", "GET", status).json()["reader_hosts"] == []
+    (Path(fleet.root) / HOST_READERS).write_text("{")
+    answer = answer_of(client, "root", "GET", status).json()
+    assert (answer["reader_hosts"], HOST_READERS in answer["readers_problem"]) == ([], True)
 
 
 def test_a_change_at_the_host_holds_after_the_next_run(client: httpx.Client, hosting: Hosting) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -169,30 +169,49 @@ def filled(value: Any, name: str, fleet: str = "", above: str = "") -> Any:
     return json.loads(text)
 
 
-def test_a_reader_is_answered_as_by_a_fleet_of_his_repositories(client: httpx.Client) -> None:
+def check_same(ask: Callable[[str], httpx.Response], numbers: str, path: str) -> httpx.Response:
+    """Check that two fleets answer bob alike, but for these numbers; return the answer of `team`."""
+    team, only = ask("team"), ask("only")
+    assert team.status_code == only.status_code < 500, (path, team.text)
+    texts = [re.sub(rf'"({numbers})":\d+', "", plain(answer.text)) for answer in (team, only)]
+    assert texts[0].replace("team", "only") == texts[1].replace("team", "only"), path
+    return team
+
+
+def check_general(client: httpx.Client) -> None:
+    """Check that bob is answered without a name as by a fleet of his repositories."""
     for method, path, body in GENERAL:
-        team, only = (
-            answer_of(client, "bob", method, path.replace("{0}", name), filled(body, name)) for name in ("team", "only")
-        )
-        assert (team.status_code, HIDDEN in team.text) == (200, False), (path, team.text)
+
+        def ask(fleet: str, method: str = method, path: str = path, body: Any = body) -> httpx.Response:
+            return answer_of(client, "bob", method, path.replace("{0}", fleet), filled(body, fleet))
+
         # Runs are counted for the whole fleet; a shard for each class of readers has more files than one for all.
-        texts = [re.sub(r'"(n_bytes|generation)":\d+', "", plain(answer.text)) for answer in (team, only)]
-        assert texts[0].replace("team", "only") == texts[1].replace("team", "only"), path
+        team = check_same(ask, "n_bytes|generation", path)
+        assert (team.status_code, HIDDEN in team.text) == (200, False), (path, team.text)
+
+
+def check_named(client: httpx.Client, above: str) -> None:
+    """Check that bob is answered about a hidden repository as by a fleet without it; `above` holds both fleets."""
+    for method, path, body in NAMED:
+
+        def ask(
+            fleet: str, name: str = HIDDEN, method: str = method, path: str = path, body: Any = body
+        ) -> httpx.Response:
+            return answer_of(client, "bob", method, filled(path, name, fleet), filled(body, name, fleet, above))
+
+        team = check_same(ask, "generation", path)
+        assert team.status_code == ask("team", ABSENT).status_code, (path, team.text)
+
+
+def test_a_reader_is_answered_as_by_a_fleet_of_his_repositories(client: httpx.Client) -> None:
+    check_general(client)
+    for method, path, body in GENERAL:
         admin = answer_of(client, "root", method, path.replace("{0}", "team"), filled(body, "team"))
         assert HIDDEN in admin.text or method == "GET" or "gamma" in str(body) or admin.status_code == 200
 
 
 def test_a_hidden_repository_is_as_one_that_is_not_there(client: httpx.Client, fleets: Fleet) -> None:
-    above = str(Path(fleets.root).parent)
-    for method, path, body in NAMED:
-        team, only = (
-            answer_of(client, "bob", method, filled(path, HIDDEN, fleet), filled(body, HIDDEN, fleet, above))
-            for fleet in ("team", "only")
-        )
-        absent = answer_of(client, "bob", method, filled(path, ABSENT, "team"), filled(body, ABSENT, "team", above))
-        assert team.status_code == only.status_code == absent.status_code < 500, (path, team.text)
-        texts = [re.sub(r'"generation":\d+', "", plain(answer.text)) for answer in (team, only)]
-        assert texts[0].replace("team", "only") == texts[1].replace("team", "only"), path
+    check_named(client, str(Path(fleets.root).parent))
 
 
 @pytest.mark.parametrize(("who", "sees"), [("ada", {HIDDEN, "gamma"}), ("bob", {"beta", "gamma"}), ("eve", {"gamma"})])

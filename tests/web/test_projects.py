@@ -18,6 +18,9 @@ from tests.server.test_git import commit, git
 from tests.waiting import LONG_S, comes
 
 from codefathom import Engine
+from codefathom.fleet.fleet import Fleet
+from codefathom.fleet.reader_lists import HOST_READERS, ReaderList, write_lists
+from codefathom.fleet.readers_file import READERS
 from codefathom.server.server_config import ServerConfig
 from codefathom.system.adapters import VECTOR_STORES
 
@@ -367,6 +370,36 @@ def test_files_left_out_are_listed_with_their_reasons(page: Page, served: Served
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
     assert urlsplit(page.url).query == ""
+
+
+def test_an_administrator_sees_what_a_code_host_said_of_readers(
+    page: Page, served: ServedPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FATHOM_STATE_DIR", str(served.folder / "state"))
+    now, source = time.time(), "github:acme"
+    answered = ReaderList("git.example.org", source, "acme/shop", False, ("ada", "eve"), now - 7_250, now - 7_250)
+    refused = answered._replace(path="acme/web", tried_at=now - 130, problem="the host answers 403")
+    with Fleet.make("company", str(served.folder / "company")) as fleet:
+        fleet.add([str(served.shop)])
+        fleet.index()
+        (Path(fleet.root) / READERS).write_text('[[host]]\nname = "git.example.org"\nlogins = { ada = "ada" }\n')
+        write_lists(fleet.root, {"shop": answered, "web": refused})
+    served.client.post("/projects", json={"path": fleet.root}).raise_for_status()
+    page.goto(f"{served.url}/projects")
+    more(page, "Files left out", "company")
+    told = page.get_by_role("region", name="Who may read it, from code hosts")
+    expect(told).to_contain_text("git.example.org: lists of 2 repositories, 2 logins, of which 1 mean nobody here")
+    expect(told).to_contain_text("Newest answer 2 hours ago, oldest 2 hours ago")
+    expect(told).to_contain_text("No answer about 1 repository, last asked 2 minutes ago")
+    expect(told).to_contain_text("acme/web: the host answers 403")
+    page.evaluate("localStorage.setItem('fathom.language', 'zh')")
+    page.reload()
+    told = page.get_by_role("region", name="代码托管平台给出的读者")
+    expect(told).to_contain_text("2 个仓库的名单")
+    expect(told.locator("[lang=en]")).to_have_text("acme/web: the host answers 403")
+    (Path(fleet.root) / HOST_READERS).write_text("{")
+    page.reload()
+    expect(page.get_by_role("alert")).to_contain_text("只有管理员可以查询这个仓库群")
 
 
 def test_models_are_tried_before_they_are_set_for_a_project(page: Page, served: ServedPage) -> None:

@@ -17,7 +17,6 @@ from codefathom.fleet.reader_lists import (
     HOST_READERS,
     HostCount,
     ReaderHost,
-    host_counts,
     problem_of_list,
     read_lists,
 )
@@ -25,6 +24,7 @@ from codefathom.fleet.readers_file import (
     classes_of,
     fleet_readers,
     mixed_slots,
+    reader_hosts,
     reader_rules,
     readers_by_repository,
 )
@@ -193,7 +193,7 @@ class Fleet:
             tuple((item, version) for item in manifest.shards() if (version := older_format(item, self.root))),
             tuple(shard for shard in manifest.shards() if shard.slot in mixed),
             sum(item is not None for item in readers.values()),
-            tuple(host_counts(self.root, hosts)),
+            reader_hosts(self.root),
             tuple(
                 self._unsure(
                     hosts,

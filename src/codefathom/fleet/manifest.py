@@ -468,15 +468,19 @@ class Manifest:
         )
         return rows[0][0] if rows else path
 
-    def held_elsewhere(self, name: str) -> list[str]:
-        """Return the paths under which files of a repository are indexed in earlier repositories."""
+    def held_elsewhere(self, names: Collection[str]) -> dict[str, list[str]]:
+        """Return the paths under which files of repositories are indexed in earlier ones, by repository."""
         rows = self.read(
-            "SELECT DISTINCT r.name || '/' || f.path FROM repositories q JOIN files h ON h.repository = q.id "
+            "SELECT DISTINCT q.name, r.name || '/' || f.path FROM repositories q JOIN files h ON h.repository = q.id "
             "JOIN files f ON f.content = h.content JOIN repositories r ON r.id = f.repository "
-            f"WHERE q.name = ? AND r.id < q.id AND {_HOME} AND {_SAME_READERS('f', 'h')} ORDER BY 1",
-            (name,),
+            f"WHERE q.name IN (SELECT value FROM json_each(?)) AND r.id < q.id AND {_HOME} "
+            f"AND {_SAME_READERS('f', 'h')} ORDER BY 1, 2",
+            (json.dumps([*names]),),
         )
-        return [row[0] for row in rows]
+        held: dict[str, list[str]] = {}
+        for name, path in rows:
+            held.setdefault(name, []).append(path)
+        return held
 
     def shared_beyond(self, names: Sequence[str]) -> list[str]:
         """Return the indexed paths of repositories whose content a repository has that is not among these."""

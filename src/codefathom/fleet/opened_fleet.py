@@ -204,6 +204,10 @@ class FleetIndex(CurrentIndex):
         shards = self._shards
         return with_branches(with_forks(where, lambda: shards().forks()), lambda: shards().branches())
 
+    def files_of_branches(self, where: Where) -> Callable[[str], bool]:
+        """See `CurrentIndex`. A file is one of each branch that has its content; all are looked up at once."""
+        return self._shards().files_of(self.condition(where)).has
+
     def asked_by(self, question: Question) -> CurrentIndex:
         """Return the index of all branches for a question that asks for them, or names a file of one."""
         if not self._only_default or not _asks_for_branches(question):

@@ -90,12 +90,17 @@ def rules_of_lists(root: str, hosts: tuple[ReaderHost, ...], now: float | None =
 
 
 class HostCount(NamedTuple):
-    """What one host has said, in numbers."""
+    """What one host has said, in numbers, and what went wrong last."""
 
     host: str
     n_lists: int
     n_logins: int
     n_unknown: int  # logins that mean nobody at the server
+    oldest_at: float = 0.0  # time of the oldest and of the newest answer, in seconds since the epoch; 0: none yet
+    newest_at: float = 0.0
+    n_failing: int = 0  # repositories about which it did not answer the last time
+    problem: str = ""  # that of one of these which was asked last
+    problem_at: float = 0.0
 
 
 def host_counts(root: str, hosts: Sequence[ReaderHost]) -> Iterator[HostCount]:
@@ -103,7 +108,19 @@ def host_counts(root: str, hosts: Sequence[ReaderHost]) -> Iterator[HostCount]:
     for host in hosts:
         lists = [item for item in read_lists(root).values() if item.host == host.name]
         logins = {login for item in lists for login in item.logins or ()}
-        yield HostCount(host.name, len(lists), len(logins), sum(not host.person(login) for login in logins))
+        answers = [item.answered_at for item in lists if item.is_open or item.logins is not None]
+        failing = sorted((item for item in lists if item.problem), key=lambda item: (item.tried_at, item.path))
+        yield HostCount(
+            host.name,
+            len(lists),
+            len(logins),
+            sum(not host.person(login) for login in logins),
+            min(answers, default=0.0),
+            max(answers, default=0.0),
+            len(failing),
+            f"{failing[-1].path}: {failing[-1].problem}" if failing else "",
+            failing[-1].tried_at if failing else 0.0,
+        )
 
 
 def problem_of_list(

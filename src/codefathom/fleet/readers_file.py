@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from codefathom.errors import IndexingError, SettingsError
 from codefathom.fleet.manifest import Repository
-from codefathom.fleet.reader_lists import LOGIN, ReaderHost, rules_of_lists
+from codefathom.fleet.reader_lists import LOGIN, HostCount, ReaderHost, host_counts, rules_of_lists
 from codefathom.project.repository_sight import EVERYBODY, ReaderRule, class_of, is_plain_name, readers_of
 from codefathom.stores.folder import Folder
 
@@ -63,6 +63,12 @@ def fleet_readers(root: str) -> FleetReaders | None:
     if len({host.name for host in read.hosts}) < len(read.hosts):
         raise SettingsError(f"{file.path!r} names a host twice", hint="write one [[host]] for each")
     return read
+
+
+def reader_hosts(root: str) -> tuple[HostCount, ...]:
+    """Return what the code hosts have said that the file of a fleet names. Raises SettingsError."""
+    readers = fleet_readers(root)
+    return () if readers is None else tuple(host_counts(root, readers.hosts))
 
 
 def readers_by_repository(

@@ -6,7 +6,7 @@ repository, and `-repo:fork` leaves out only what no other repository has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple, Protocol
 
@@ -24,8 +24,8 @@ _MEANT = {"eq": _IN, "in": _IN, "ne": _NOT_IN, "not_in": _NOT_IN}
 class Holders(Protocol):
     """What is known of the repositories that have a content."""
 
-    def held_elsewhere(self, name: str) -> list[str]:
-        """Return the paths under which files of a repository are indexed in earlier repositories."""
+    def held_elsewhere(self, names: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """Return the paths under which files of repositories are indexed in earlier ones, by repository."""
         ...
 
     def shared_beyond(self, names: Sequence[str]) -> list[str]:
@@ -121,7 +121,7 @@ def for_fleet(where: Where, slots: Mapping[str, int], holders: Holders) -> Fleet
     if not mentions(where, REPOSITORY):
         return FleetCondition(where, None)
     left_out = sorted({name for name, is_positive in _named(where, True) if not is_positive})
-    held = {name: holders.held_elsewhere(name) for name, is_positive in _named(where, True) if is_positive}
+    held = holders.held_elsewhere({name for name, is_positive in _named(where, True) if is_positive})
     shared: dict[str, list[str]] = {}
     for path in holders.shared_beyond(left_out):
         shared.setdefault(path.partition("/")[0], []).append(path)
@@ -131,6 +131,34 @@ def for_fleet(where: Where, slots: Mapping[str, int], holders: Holders) -> Fleet
         return FleetCondition(meaning, None)
     names = {*required, *(path.partition("/")[0] for name in required for path in held.get(name, ()))}
     return FleetCondition(meaning, frozenset(slots[name] for name in names if name in slots))
+
+
+class HeldFiles(NamedTuple):
+    """The files of some repositories of a fleet, by their indexed paths."""
+
+    repositories: frozenset[str]
+    elsewhere: frozenset[str]  # paths below other repositories, which have the same content
+
+    def has(self, path: str) -> bool:
+        """Return True for the indexed path of one of these files."""
+        return path.partition("/")[0] in self.repositories or path in self.elsewhere
+
+
+def held_files(where: Where, names: Collection[str], holders: Holders) -> HeldFiles:
+    """Return the files of all repositories that fulfil a condition of `with_names` about nothing else."""
+    chosen = _chosen(where, frozenset(names))
+    held = holders.held_elsewhere(chosen)
+    return HeldFiles(chosen, frozenset(path for paths in held.values() for path in paths))
+
+
+def _chosen(where: Where, names: frozenset[str]) -> frozenset[str]:
+    if isinstance(where, Filter):
+        return names & set(_names(where)) if where.operator == _IN else names - set(_names(where))
+    parts = [_chosen(item, names) for item in where.filters]
+    if where.operator == "OR":
+        return frozenset().union(*parts)
+    every = names.intersection(*parts)
+    return names - every if where.operator == "NOT" else every
 
 
 def _names(item: Filter) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from codefathom.facts.reasons import (
 from codefathom.fleet.manifest import Manifest, Shard
 from codefathom.fleet.name_filter import NameFilter
 from codefathom.fleet.reach import current_reach
-from codefathom.fleet.repository_filter import REPOSITORY, for_fleet, with_names
+from codefathom.fleet.repository_filter import REPOSITORY, HeldFiles, for_fleet, held_files, with_names
 from codefathom.fleet.shard_parts import wrong_ends, wrong_size
 from codefathom.fleet.shards import KEYS_OF_SHARD, SHARDS, older_format
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
@@ -86,6 +86,7 @@ class ShardCatalogs:
         # A condition is read several times for a question, and may ask the manifest for each repository.
         self._called = lru_cache(maxsize=_MOST_CONDITIONS)(lambda where: with_names(normalise(where), self._slots))
         self._planned = lru_cache(maxsize=_MOST_CONDITIONS)(lambda where: for_fleet(where, self._slots, manifest))
+        self._held = lru_cache(maxsize=_MOST_CONDITIONS)(lambda where: held_files(where, self._slots, manifest))
         self._kept: dict[Callable[..., object], object] = {}
         self.soundness = ShardSoundness(self)
 
@@ -217,11 +218,16 @@ class ShardCatalogs:
 
     def _of(self, path: str) -> tuple[Catalog, str] | None:
         """Return the shard that has the content of a file, and the path of the file there; None for none."""
-        for own in (path, self._manifest.home_of(path)):
+        for own in self._indexed_as(path):
             slot = self._slots.get(own.partition("/")[0], 0)
             if slot in self.shards and (own != path or self._is_home(slot, own)):
                 return self.catalog(slot), own
         return None
+
+    def _indexed_as(self, path: str) -> Iterator[str]:
+        """Yield the paths under which the content of a file may be indexed; mostly, the first one is."""
+        yield path
+        yield self._manifest.home_of(path)
 
     def _is_home(self, slot: int, path: str) -> bool:
         return bool(self.catalog(slot).documents_at({path}))
@@ -384,6 +390,10 @@ class ShardCatalogs:
         records = [record_of(place, document) for document in self.documents_at([place.path])]
         called = self._called(where)
         return any(matches(called, record | {REPOSITORY: name}) for record in records for name in names)
+
+    def files_of(self, where: Where) -> HeldFiles:
+        """Return the files of the repositories that fulfil a condition about nothing else."""
+        return self._held(self._called(where))
 
     def forks(self) -> tuple[str, ...]:
         """Return the repositories that are forks, see `Manifest.forks`."""
@@ -554,7 +564,7 @@ class ShardCatalogs:
 
     def is_rejected(self, path: str) -> bool:
         """See `Catalog`; also of a file whose content another repository has, too."""
-        places = ((self._slots.get(own.partition("/")[0], 0), own) for own in (path, self._manifest.home_of(path)))
+        places = ((self._slots.get(own.partition("/")[0], 0), own) for own in self._indexed_as(path))
         return any(slot in self.shards and self.catalog(slot).is_rejected(own) for slot, own in places)
 
 

@@ -207,9 +207,9 @@ def symbols(index: CurrentIndex, question: Question) -> SomeSymbols:
     index.refresh()
     with reading(index.believed(), whole=True) as opened:
         if branches is not None:
-            from codefathom.project.kept_branches import kept_files, kept_symbols
+            from codefathom.project.kept_branches import kept_symbols
 
-            return kept_symbols(opened, question, query, kind, kept_files(index, branches))
+            return kept_symbols(opened, question, query, kind, index.files_of_branches(branches))
         if kind == IMPORT:
             from codefathom.project.browsing import imports
 
@@ -238,9 +238,7 @@ def map_parts(index: CurrentIndex, question: Question) -> MapParts:
         request = MapRequest(hits, question.files, question.folders)
         most = question.limit if question.as_parts else most_parts(question)
         if branches is not None:
-            from codefathom.project.kept_branches import kept_files
-
-            parts = map_parts(opened.catalog, request).of_files(kept_files(index, branches))
+            parts = map_parts(opened.catalog, request).of_files(index.files_of_branches(branches))
         elif most is None:
             parts = map_parts(opened.catalog, request)
         elif not any(request) and most <= MOST_KEPT:
@@ -308,7 +306,6 @@ def _place(question: Question, opened: OpenedProject) -> Place:
 
 
 def _related(index: CurrentIndex, question: Question) -> Iterator[RelatedResult]:
-    from codefathom.project.kept_branches import kept_files
     from codefathom.search.graph.related import connections
 
     check_texts(question.text)
@@ -317,7 +314,7 @@ def _related(index: CurrentIndex, question: Question) -> Iterator[RelatedResult]
     index.refresh()
 
     def ask() -> RelatedResult:
-        is_kept = None if branches is None else kept_files(index, branches)
+        is_kept = None if branches is None else index.files_of_branches(branches)
         with reading(index.believed(), whole=True) as opened:
             result = connections(opened.catalog, replace(question, text=target), opened.files_with, is_kept)
         if not (notes := index.partial_notes()):

@@ -19,6 +19,7 @@ from codefathom.project import kept_rules
 from codefathom.project.damage import again_when_damaged, first_run, is_whole, reading
 from codefathom.project.location import Location
 from codefathom.project.opening import OpenedProject, is_slow
+from codefathom.stores.conditions import normalise
 from codefathom.stores.lock import held_lock
 from codefathom.system.real_paths import refuse_moved
 from codefathom.system.stopping import check_stopped
@@ -183,6 +184,14 @@ class CurrentIndex:
     def condition(self, where: Where) -> Where:
         """Return a condition that stands in a question as the catalogue reads it."""
         return where
+
+    def files_of_branches(self, where: Where) -> Callable[[str], bool]:
+        """Return whether a file is in the branches that a condition names, by its path.
+
+        Raises UsageError for a branch that no repository has, and for a project, which has no branches.
+        """
+        normalise(where)  # the error of a project
+        return lambda path: False
 
     def asked_by(self, question: Question) -> CurrentIndex:
         """Return the index that answers a question: of a fleet, with all branches where it asks for these."""

@@ -5711,6 +5711,19 @@ export interface components {
              * @description files that could not be indexed, with the reason
              */
             failures: components["schemas"]["FileReasonOut"][];
+            /**
+             * Reader Hosts
+             * @description code hosts that say who may read the repositories of a fleet, for those who may see all of it
+             * @default []
+             */
+            reader_hosts: components["schemas"]["ReaderHostOut"][];
+            /**
+             * Readers Problem
+             * @description reason why it cannot be known who may read what; meanwhile only administrators may ask the fleet
+             * @default
+             * @example
+             */
+            readers_problem: string;
         };
         /**
          * ProjectSymbolOut
@@ -6054,6 +6067,65 @@ export interface components {
              * @example 3
              */
             n_bad: number;
+        };
+        /**
+         * ReaderHostOut
+         * @description A code host that says who may read the repositories of a fleet.
+         */
+        ReaderHostOut: {
+            /**
+             * Host
+             * @example git.example.org
+             */
+            host: string;
+            /**
+             * N Lists
+             * @description repositories of which it has said who may read them
+             * @example 120
+             */
+            n_lists: number;
+            /**
+             * N Logins
+             * @description people in these lists
+             * @example 45
+             */
+            n_logins: number;
+            /**
+             * N Unknown
+             * @description people of them that mean nobody at this server
+             * @example 2
+             */
+            n_unknown: number;
+            /**
+             * Oldest At
+             * @description time of its oldest answer; 0: none yet
+             * @example 1790000000
+             */
+            oldest_at: number;
+            /**
+             * Newest At
+             * @description time of its newest answer; 0: none yet
+             * @example 1790003600
+             */
+            newest_at: number;
+            /**
+             * N Failing
+             * @description repositories about which it did not answer the last time
+             * @example 1
+             */
+            n_failing: number;
+            /**
+             * Problem
+             * @description the last such repository, and the reason
+             * @example acme/shop: the host answers 403
+             */
+            problem: string;
+            /**
+             * Problem At
+             * @description time of that question
+             * @example 1790003600
+             */
+            problem_at: number;
         };
         /**
          * ReadyOut

@@ -6,6 +6,7 @@ import { Said, useWords } from "../i18n/said";
 import { Loading, Trouble } from "../parts";
 import { countsOf, type LeftOutFile, matching } from "./left-out-files";
 import type { Project } from "./listed";
+import { Readers } from "./readers";
 
 const STEP = 200;
 
@@ -19,13 +20,14 @@ export function LeftOut({ project }: { readonly project: Project }) {
   );
   if (status.problem) return <Trouble problem={status.problem} onRetry={status.reload} />;
   if (!status.value) return <Loading />;
-  const { skipped, failures, pending, paused } = status.value;
+  const { skipped, failures, pending, paused, reader_hosts, readers_problem } = status.value;
   return (
     <div className="left-out">
       {paused && <Alert type="warning" showIcon title={t("projects.left-out.paused", { why: paused })} />}
       {pending > 0 && project.generation > 0 && (
         <Alert type="info" showIcon title={t("projects.left-out.pending", { n: pending })} />
       )}
+      <Readers hosts={reader_hosts} problem={readers_problem} />
       {failures.length > 0 && (
         <section aria-label={t("projects.left-out.failed")}>
           <h3>{t("projects.left-out.failed")}</h3>

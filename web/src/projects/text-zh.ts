@@ -128,6 +128,13 @@ export const projectsTextZh: Translated<typeof projectsText> = {
   "projects.left-out.pending": "上次运行后有 {n} 个文件变动。",
   "projects.left-out.paused": "上次运行提前停止：{why}",
   "projects.left-out.more": "再显示 {n} 个",
+  "projects.readers": "代码托管平台给出的读者",
+  "projects.readers.lists": "{n} 个仓库的名单",
+  "projects.readers.people": "{n} 个登录名，其中 {unknown} 个在此服务器上没有对应的人",
+  "projects.readers.asked": "最新的答复：{newest}，最早的答复：{oldest}",
+  "projects.readers.none": "它还没有答复。下次运行会询问它。",
+  "projects.readers.failing": "{n} 个仓库没有得到答复，最近一次询问：{ago}",
+  "projects.readers.closed": "只有管理员可以查询这个仓库群。",
 
   "projects.settings.model": "语言模型",
   "projects.settings.model.hint":

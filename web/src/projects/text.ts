@@ -131,6 +131,13 @@ export const projectsText = {
   "projects.left-out.pending": "{n} {n|file has|files have} changed since the last run.",
   "projects.left-out.paused": "The last run stopped early: {why}",
   "projects.left-out.more": "Show {n} more",
+  "projects.readers": "Who may read it, from code hosts",
+  "projects.readers.lists": "lists of {n} {n|repository|repositories}",
+  "projects.readers.people": "{n} {n|login|logins}, of which {unknown} mean nobody here",
+  "projects.readers.asked": "Newest answer {newest}, oldest {oldest}",
+  "projects.readers.none": "It has not answered yet. The next run asks it.",
+  "projects.readers.failing": "No answer about {n} {n|repository|repositories}, last asked {ago}",
+  "projects.readers.closed": "Only administrators may ask this fleet.",
 
   "projects.settings.model": "Language model",
   "projects.settings.model.hint":

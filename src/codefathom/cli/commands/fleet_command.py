@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 
@@ -12,6 +13,7 @@ from codefathom.errors import UsageError
 from codefathom.fleet.fleet import Fleet, FleetExtent, FleetStatus
 from codefathom.fleet.fleet_list import FleetList
 from codefathom.fleet.fleet_run import FleetReport
+from codefathom.fleet.reader_lists import HostCount
 from codefathom.fleet.readers_file import READERS
 from codefathom.fleet.sources import checked_source
 from codefathom.shapes import to_json
@@ -194,6 +196,7 @@ def _reader_lines(status: FleetStatus) -> list[str]:
     for host in status.hosts:
         who = f"{host.n_logins:,} logins, of which {host.n_unknown:,} mean nobody at the server"
         lines.append(f"{host.host}: lists of the readers of {_several(host.n_lists, 'repository')}; {who}")
+        lines.append(f"{host.host}: {_host_answers(host)}")
     lines += [f"{item.path}: {item.reason}" for item in status.unsure[:_MOST_SHOWN]]
     if len(status.unsure) > _MOST_SHOWN:
         lines.append(f"{len(status.unsure) - _MOST_SHOWN:,} more such repositories; --json has all")
@@ -203,6 +206,18 @@ def _reader_lines(status: FleetStatus) -> list[str]:
             f"only to those who may read all repositories in it: run `fathom fleet index {status.name}`"
         )
     return lines
+
+
+def _host_answers(host: HostCount) -> str:
+    """Return when a host has answered, and what went wrong last."""
+    if not host.newest_at:
+        answers = "no answer yet"
+    else:
+        newest, oldest = (f"{(time.time() - at) / 3_600:.1f} hours" for at in (host.newest_at, host.oldest_at))
+        answers = f"the newest answer is {newest} old, the oldest {oldest}"
+    if not host.n_failing:
+        return answers
+    return f"{answers}; no answer the last time about {_several(host.n_failing, 'repository')}, such as {host.problem}"
 
 
 def _status_shape(status: FleetStatus) -> dict[str, object]:

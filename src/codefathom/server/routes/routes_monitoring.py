@@ -11,6 +11,9 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
 from codefathom import __version__
+from codefathom.errors import SettingsError
+from codefathom.fleet.readers_file import reader_hosts
+from codefathom.server.http.auth import Caller
 from codefathom.server.metrics.hourly_history import DAYS
 from codefathom.server.metrics.model_health import ModelReport
 from codefathom.server.projects.project_settings import closed, names_host
@@ -29,6 +32,7 @@ from codefathom.server.schemas.monitoring_schemas import (
     MinuteOut,
     ProjectStatsOut,
     ProjectStatusOut,
+    ReaderHostOut,
     RouteTimesOut,
     ServicesOut,
     SettingOut,
@@ -136,6 +140,7 @@ def _add_settings(routes: APIRouter, state: ServerState) -> None:
             damage_parts=notes_out(report.damages),
             skipped=[FileReasonOut(**left_out_shape(item)) for item in report.skipped],
             failures=[FileReasonOut(**left_out_shape(item)) for item in report.failures],
+            **await run_in_threadpool(_readers, state, project_id, client.caller),
             **_kept(report),
         )
 
@@ -191,6 +196,17 @@ def _services_out(state: ServerState, checks: tuple[Check, ...], models: ModelRe
         services=listed,
         models_asked_at=models.asked_at if models else None,
     )
+
+
+def _readers(state: ServerState, project_id: str, caller: Caller) -> dict[str, Any]:
+    """Return what the code hosts of a fleet have said, for those who may see all of it; nothing of a project."""
+    project = state.projects.get(project_id, caller)
+    if not state.projects.is_fleet(project) or not state.projects.sees_all(project_id, caller):
+        return {}
+    try:
+        return {"reader_hosts": [ReaderHostOut(**host._asdict()) for host in reader_hosts(project.root)]}
+    except SettingsError as error:
+        return {"readers_problem": f"{error}; {error.hint}"}
 
 
 def _kept(status: Status) -> dict[str, Any]:

@@ -215,6 +215,22 @@ class FileReasonOut(Out):
     reason_parts: Parts
 
 
+class ReaderHostOut(Out):
+    """A code host that says who may read the repositories of a fleet."""
+
+    host: Sound = Field(examples=["git.example.org"])
+    n_lists: int = Field(examples=[120], description="repositories of which it has said who may read them")
+    n_logins: int = Field(examples=[45], description="people in these lists")
+    n_unknown: int = Field(examples=[2], description="people of them that mean nobody at this server")
+    oldest_at: float = Field(examples=[1_790_000_000.0], description="time of its oldest answer; 0: none yet")
+    newest_at: float = Field(examples=[1_790_003_600.0], description="time of its newest answer; 0: none yet")
+    n_failing: int = Field(examples=[1], description="repositories about which it did not answer the last time")
+    problem: Sound = Field(
+        examples=["acme/shop: the host answers 403"], description="the last such repository, and the reason"
+    )
+    problem_at: float = Field(examples=[1_790_003_600.0], description="time of that question")
+
+
 class ProjectStatusOut(StoreOut):
     """The same for one project, with every file that is not in its index."""
 
@@ -226,6 +242,15 @@ class ProjectStatusOut(StoreOut):
     damage_parts: Parts
     skipped: list[FileReasonOut]
     failures: list[FileReasonOut]
+    reader_hosts: list[ReaderHostOut] = Field(
+        default=[],
+        description="code hosts that say who may read the repositories of a fleet, for those who may see all of it",
+    )
+    readers_problem: Sound = Field(
+        default="",
+        examples=[""],
+        description="reason why it cannot be known who may read what; meanwhile only administrators may ask the fleet",
+    )
 
 
 class SettingOut(Out):
