@@ -831,8 +831,8 @@ class Catalog:
     def languages_with_uses(self, languages: Iterable[str]) -> set[str]:
         """Return those of some languages in whose documents calls or type uses were seen."""
         has_uses = self.kept(_language_table).has_uses
-        told = {language: has_uses.get(language) for language in languages}
-        return {language for language, is_so in told.items() if is_so or (is_so is None and self._has_uses(language))}
+        answers = ((language, has_uses.get(language)) for language in languages)
+        return {language for language, is_so in answers if is_so or (is_so is None and self._has_uses(language))}
 
     def _has_uses(self, language: str) -> bool:
         # One language at a time: the first document with a use ends it.
