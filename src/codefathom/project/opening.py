@@ -105,7 +105,7 @@ class OpenedProject:
         self._on_wait(str(note))
 
     def _make_vectors(self) -> None:
-        """Have the catalogue make the vectors of the bundled model, which takes no longer than to store them twice."""
+        """Have the catalogue make the vectors of the bundled model, and store them only for a store of other makers."""
         model = self._first
         if not isinstance(model, BundledEmbedder):
             return
