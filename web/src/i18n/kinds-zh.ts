@@ -54,7 +54,7 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
 
   filter_empty: "没有任何已索引的行符合筛选条件；请放宽或去掉它",
   list_ends: "列表在第 {offset} 项之前结束：共有 {count} 个位置",
-  scores_below: "所有结果的分数都低于限制；请降低 --min-score，在 HTTP 和工具中为 min_score",
+  scores_below: "所有结果的分数都低于限制；请降低`--min-score`",
   index_empty: "索引是空的；`fathom status --skipped` 说明哪些文件未收录及原因",
   similar_names: "请换一个词；这里有相似的名称：{names}",
   other_words: "请换用其他词语，或减少词语；`fathom status` 显示已索引的内容",
@@ -98,11 +98,10 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   in_branch: "仅在分支 {branch} 中",
   in_branches: "在分支 {branches} 中",
   weak_result: "依据较弱：这里很可能没有答案（置信度 {confidence}）",
-  weak_remedy:
-    '依据较弱：这里很可能没有答案（置信度 {confidence}）；--anyway（HTTP 中为 "anyway": true）显示最接近的结果',
+  weak_remedy: "依据较弱：这里很可能没有答案（置信度 {confidence}）；`--anyway` 显示最接近的结果",
   gone: "建立索引后已被删除：{path}",
   changed: "建立索引后已被更改，最合适的可能是其他行：{path}",
-  not_found: '未找到：索引中似乎没有答案，因此没有调用模型；--anyway（HTTP 中为 "anyway": true）显示最接近的结果',
+  not_found: "未找到：索引中似乎没有答案，因此没有调用模型；`--anyway` 显示最接近的结果",
   no_model: "未配置语言模型：回答由摘录组成",
   pinned_unused: "只有语言模型会阅读随问题给出的文本：这个回答没有用到它们",
   not_run: "这条命令由模型写成，未经检查，也没有运行；运行前请先读一遍",
