@@ -14,6 +14,7 @@ from tests.server.test_projects import add, index
 
 from codefathom import Engine
 from codefathom.answer.tokens import estimate
+from codefathom.facts.remedies import over_http
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.server.http.answer_json import as_json
 from codefathom.server.http.auth import Token, hash_of
