@@ -50,6 +50,15 @@ def test_over_http_a_remedy_names_no_command(
     assert "fathom " not in answer.json()["hint"]
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/files?folder=nope", "/map?folder=nope", "/map?file=nope.py", "/modules?folder=nope", "/file?path=nope.py"],
+)
+def test_a_path_that_is_not_there_is_not_found(reading: httpx.Client, path: str) -> None:
+    answer = reading.get(path)
+    assert (answer.status_code, answer.json()["code"]) == (404, "source")
+
+
 def test_a_route_that_a_remedy_names_is_there(reading: httpx.Client) -> None:
     hint = reading.get("/file?path=nope.py").json()["hint"]
     assert hint.endswith("; GET /projects/ID/status lists what is left out")
