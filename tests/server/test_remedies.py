@@ -59,6 +59,12 @@ def test_a_path_that_is_not_there_is_not_found(reading: httpx.Client, path: str)
     assert (answer.status_code, answer.json()["code"]) == (404, "source")
 
 
+@pytest.mark.parametrize("route", ["search", "context", "ask"])
+def test_a_filter_that_nothing_passes_is_told(reading: httpx.Client, route: str) -> None:
+    told = reading.post(f"/{route}", json={"query": "order", "repository_filter": "zzqqyy"}).json()
+    assert "no indexed lines pass the filter" in " ".join([told.get("suggestion", ""), *told["degraded"]])
+
+
 def test_a_route_that_a_remedy_names_is_there(reading: httpx.Client) -> None:
     hint = reading.get("/file?path=nope.py").json()["hint"]
     assert hint.endswith("; GET /projects/ID/status lists what is left out")
