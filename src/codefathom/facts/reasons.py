@@ -261,6 +261,7 @@ EDGES_BY_NAME = _kind(
     "{count} by the name alone (up to {most} definitions here have that name, and another one may be meant)",
 )
 NO_EDGES = _kind("no_edges", "nothing was found")
+NOTHING_CHANGED = _kind("nothing_changed", "nothing has changed: the files are as they were")
 LOWER_BOUND = _kind("lower_bound", "this is a lower bound: uses through variables, strings or reflection are not seen")
 LOWER_BOUND_WITHOUT = _kind(
     "lower_bound_without",

@@ -165,6 +165,7 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   edges_by_unique_name: "{count} 条只凭名称得知（这里有一个定义叫这个名称，也可能指另一个）",
   edges_by_name: "{count} 条只凭名称得知（这里最多有 {most} 个定义叫这个名称，也可能指另一个）",
   no_edges: "没有找到任何内容",
+  nothing_changed: "没有任何更改：文件与原来相同",
   lower_bound: "这是下限：通过变量、字符串或反射的使用看不到",
   lower_bound_without: "这是下限：通过变量、字符串或反射的使用看不到，{languages} 中的使用也看不到",
   several_symbols: "有 {count} 个符号叫这个名称（{places}）；可按位置询问其中之一",

@@ -61,6 +61,7 @@ export const ENGLISH = {
   edges_by_unique_name: "{count} by the name alone (one definition here has that name, and another one may be meant)",
   edges_by_name: "{count} by the name alone (up to {most} definitions here have that name, and another one may be meant)",
   no_edges: "nothing was found",
+  nothing_changed: "nothing has changed: the files are as they were",
   lower_bound: "this is a lower bound: uses through variables, strings or reflection are not seen",
   lower_bound_without: "this is a lower bound: uses through variables, strings or reflection are not seen, nor any in {languages}",
   several_symbols: "{count} symbols have this name ({places}); ask for one by its place",
