@@ -72,6 +72,7 @@ OF_VALUES = {
         "base64",
         "array",
         "bisect",
+        "difflib",  # compares two texts
         "heapq",
         "codecs",
         "collections",
