@@ -73,6 +73,7 @@ OF_VALUES = {
         "base64",
         "array",
         "bisect",
+        "difflib",  # compares two texts
         "heapq",
         "codecs",
         "collections",

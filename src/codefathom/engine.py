@@ -464,7 +464,7 @@ class Engine(Upkeep, SavedIndex):
 
         It begins behind the first `offset` files and symbols: `ProjectMap.next_offset` is that of the next page.
         A question, or files that somebody works on, draw what is near them into the map; folders keep it to
-        themselves. Raises UsageError for a file or folder that is not in the index.
+        themselves. Raises SourceError for a file or folder that is not in the index.
         """
         question = Question(
             query, "map", files=tuple(files), folders=tuple(folders), max_tokens=max_tokens, offset=offset

@@ -13,6 +13,7 @@ from tests.fathom import run_fathom
 from tests.waiting import LONG_S
 
 from codefathom import Engine
+from codefathom.cli import main
 from codefathom.errors import SourceError, UsageError
 from codefathom.project.impact import file_changes
 
@@ -284,3 +285,12 @@ def test_a_project_in_a_folder_of_the_repository_is_compared_alike(shop: Path, r
         changes = engine.impact().changes
     assert [(item.path, item.symbol) for item in changes] == [("money.py", "parse")]
     assert len(read_blobs.read_text().split()) == 1
+
+
+def test_where_nothing_has_changed_that_is_said_alone(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["-C", str(shop), "impact"]) == 0
+    said = capsys.readouterr()
+    assert (said.out, said.err.splitlines()[-1]) == ("", "fathom: nothing has changed: the files are as they were")
+    assert "lower bound" not in said.err
+    assert "no symbol differs" not in said.err
+    assert main(["-C", str(shop), "impact", "--fail-on", "reached"]) == 0

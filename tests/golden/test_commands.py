@@ -88,6 +88,7 @@ READING = {
     "no-language": "search --lang klingon x",
     "no-kind": "search --kind nonsense x",
     "bad-setting": "search -n many x",
+    "bad-window": "context --max-tokens 0 x",
     "unknown-setting": "search --set search.limmit=3 x",
     "alias-rag": "--rag --source-dir . how do customers sign in",
     "alias-rag-levels": "--rag --filter-level 2 --max-files 1 retry with backoff",

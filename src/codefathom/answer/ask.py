@@ -177,6 +177,7 @@ def _search(run: AnswerRun, queries: Sequence[str]) -> SearchResult:
         best.stale,
         weak=judged.weak,
         unanswerable=judged.unanswerable,
+        advice=None if ordered else best.advice,
     )
 
 

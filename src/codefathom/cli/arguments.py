@@ -116,13 +116,15 @@ def _divide(values: dict[str, Any], options: Iterable[Option]) -> tuple[Common, 
     """
     overrides = dict(_assignment(text) for text in values.pop("set", ()))
     common = {name: values.pop(name) for name in ("source_dir", "json", "quiet", "verbose", "rev") if name in values}
+    said_as: dict[str, str] = {}
     for option in options:
         if option.setting and option.destination in values:
             overrides[option.setting] = values.pop(option.destination)
+            said_as[option.setting] = option.names[-1]
     of_question = {option.row: values.pop(option.row) for option in options if option.row in values}
     if of_question:
         values["values"] = of_question
-    return Common(overrides=overrides, **common), values
+    return Common(overrides=overrides, said_as=said_as, **common), values
 
 
 def _assignment(text: str) -> tuple[str, object]:

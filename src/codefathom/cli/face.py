@@ -133,6 +133,7 @@ class Face:
         return load_settings(
             root,
             overrides=self.common.overrides,
+            said_as=self.common.said_as,
             environ=self._environ,
             user_file=user_file(self._environ),
         )

@@ -52,6 +52,7 @@ class Common(NamedTuple):
 
     source_dir: str = ""
     overrides: Mapping[str, object] = {}
+    said_as: Mapping[str, str] = {}  # setting → the option that sets it, where one other than --set does
     json: bool = False
     quiet: bool = False
     verbose: bool = False

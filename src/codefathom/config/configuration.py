@@ -49,6 +49,12 @@ class _Assignment(NamedTuple):
     value: object
     origin: str
     of_project: bool = False  # from the file that comes with the repository
+    said_as: str = ""  # the option that sets it
+
+    @property
+    def place(self) -> str:
+        """Where it is written, and under which name, for an error."""
+        return self.said_as or f"{self.origin}: {self.key}"
 
 
 def find_root(path: str) -> str:
@@ -80,16 +86,20 @@ def load_settings(
     root: str,
     *,
     overrides: Mapping[str, object] = NOTHING,
+    said_as: Mapping[str, str] = NOTHING,
     environ: Mapping[str, str] = NOTHING,
     user_file: str = "",
 ) -> Settings:
     """Return the settings of the project at `root`; later layers win over earlier ones.
 
+    `said_as` holds the options of the command line that override settings, by setting: an error names these.
     Values that the project's file may not set are ignored and listed in `Settings.refused`. Raises SettingsError.
     """
     refused: dict[str, str] = {}
     assignments = [*_from_user(user_file), *_from_project(root, user_file, refused), *_from_environment(environ)]
-    assignments += [_Assignment(key, value, "argument") for key, value in overrides.items()]
+    assignments += [
+        _Assignment(key, value, "argument", said_as=said_as.get(key, "")) for key, value in overrides.items()
+    ]
     if not assignments:
         return Settings(refused=MappingProxyType(refused)) if refused else Settings()
     declared = {setting.key: setting for setting in declared_settings()}
@@ -212,7 +222,7 @@ def _resolve(assignment: _Assignment, declared: Mapping[str, DeclaredSetting]) -
     key = SETTING_NAMES.get(assignment.key, assignment.key)
     if key not in declared:
         nearest = _nearest(key, [*declared, *SETTING_NAMES])
-        raise SettingsError(f"{assignment.origin}: {assignment.key} is not a setting", hint=nearest)
+        raise SettingsError(f"{assignment.place} is not a setting", hint=nearest)
     if assignment.key in SETTING_SWITCHES:
         on, off = SETTING_SWITCHES[assignment.key]
         return key, on if _convert(assignment, DeclaredSetting(key, True, SettingRule(""))) else off
@@ -234,9 +244,7 @@ _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no"
 def _convert(assignment: _Assignment, setting: DeclaredSetting) -> Any:
     expected_type = type(setting.default)
     if not _is_unicode(assignment.value):
-        raise SettingsError(
-            f"{assignment.origin}: the value of {assignment.key} is not valid UTF-8", hint="write it in UTF-8"
-        )
+        raise SettingsError(f"{assignment.place} has a value that is not valid UTF-8", hint="write it in UTF-8")
     value: Any = _parse_text(assignment.value, expected_type) if isinstance(assignment.value, str) else assignment.value
     if setting.rule.choices and isinstance(value, str):
         value = value.strip()  # blanks belong to a free text only
@@ -291,10 +299,8 @@ def _is_unicode(value: object) -> bool:
 
 
 def _wrong(assignment: _Assignment, setting: DeclaredSetting, remedy: str) -> SettingsError:
-    name = assignment.key if assignment.key == setting.key else f"{assignment.key} ({setting.key})"
-    return SettingsError(
-        f"{assignment.origin}: {name} cannot be {_shown_value(assignment.value, setting)}", hint=remedy
-    )
+    also = "" if assignment.key == setting.key or assignment.said_as else f" ({setting.key})"
+    return SettingsError(f"{assignment.place}{also} cannot be {_shown_value(assignment.value, setting)}", hint=remedy)
 
 
 _MAX_SHOWN = 80  # characters of a value

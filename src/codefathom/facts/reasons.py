@@ -16,7 +16,7 @@ from codefathom.facts.quick_pickle import QuickPickle
 
 Value: TypeAlias = "str | int | float | tuple[str, ...] | Note | tuple[Note, ...]"
 
-ANYWAY = '--anyway (over HTTP "anyway": true) shows the closest matches'
+ANYWAY = "`--anyway` shows the closest matches"
 NO_FILE_INDEXED = "no file is indexed"
 MOST_LIKELY_NOTHING = "most likely nothing here answers this"
 # The English words of each kind. `{name}` stands for a value, `{name:,}` for a number with signs between thousands.
@@ -261,6 +261,7 @@ EDGES_BY_NAME = _kind(
     "{count} by the name alone (up to {most} definitions here have that name, and another one may be meant)",
 )
 NO_EDGES = _kind("no_edges", "nothing was found")
+NOTHING_CHANGED = _kind("nothing_changed", "nothing has changed: the files are as they were")
 LOWER_BOUND = _kind("lower_bound", "this is a lower bound: uses through variables, strings or reflection are not seen")
 LOWER_BOUND_WITHOUT = _kind(
     "lower_bound_without",
@@ -288,9 +289,7 @@ MAP_FOLLOWED = _kind(
 # ---- what to try where nothing was found
 FILTER_EMPTY = _kind("filter_empty", "no indexed lines pass the filter; widen it or leave it out")
 LIST_ENDS = _kind("list_ends", "the list ends before the offset {offset}: it has {count} places")
-SCORES_BELOW = _kind(
-    "scores_below", "every hit scores below the limit; lower --min-score, or min_score over HTTP and in tools"
-)
+SCORES_BELOW = _kind("scores_below", "every hit scores below the limit; lower `--min-score`")
 INDEX_EMPTY = _kind(
     "index_empty", "the index is empty; `fathom status --skipped` tells which files were left out and why"
 )

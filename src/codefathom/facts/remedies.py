@@ -26,12 +26,16 @@ _ROUTES = {
     "store init": "POST /projects/ID/store/init",
     "store list": "GET /projects/ID/store",
     "store move": "POST /projects/ID/store/move",
+    "store test": "GET /projects/ID/store",
     "store verify --fix": 'POST /projects/ID/store/verify with {"fix": true}',
     "symbols": "GET /symbols",
     "tokens list": "GET /tokens",
 }
 # Not what is to be done in a folder, or by another user: no route does that.
 _COMMAND = re.compile(r"(\brun )?`fathom ([^`]*)`(?! in the folder| once as)")
+_OR_DOCTOR = "`fathom doctor --fix` or "  # no route repairs a view alone; a run makes it again, too
+_LEAST = ("`--min-score`", "min_score")
+_OPTIONS = (("`--anyway`", '"anyway": true in POST /ask and POST /context'), _LEAST)  # a search needs no `anyway`
 _FLEET = re.compile(r"(fleet index) (?!-)\S+")
 _FOLDERS = "read with path . lists the folders of the project"
 # What an agent can do instead, by the words of the remedy.
@@ -49,15 +53,23 @@ _TOOLS = (
 
 def over_http(text: str) -> str:
     """Return a text with the routes that do what its commands do; a command without one stays."""
-    return _COMMAND.sub(_route, text) if "`fathom " in text else text
+    for option, field in _OPTIONS:
+        text = text.replace(option, field)
+    return _COMMAND.sub(_route, text.replace(_OR_DOCTOR, "")) if "`fathom " in text else text
 
 
 def for_agents(text: str) -> str:
     """Return a text with the tools that do what its commands do; a command without one stays."""
+    text = text.replace(*_LEAST)
     if "`fathom " in text:
         for remedy, tool in _TOOLS:
             text = remedy.sub(tool, text)
     return text
+
+
+def for_agents_over_http(text: str) -> str:
+    """Return a text for an agent that has only the tools of a server: what no tool does, a route of it does."""
+    return over_http(for_agents(text))
 
 
 def _route(match: re.Match[str]) -> str:

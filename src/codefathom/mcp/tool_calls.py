@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 from codefathom.errors import FathomError, SourceError, UsageError
+from codefathom.facts.remedies import for_agents
 from codefathom.mcp.agent_masks import AgentMasks, masked_text
 from codefathom.mcp.call_control import NO_CONTROL, CallControl
 from codefathom.mcp.project_questions import (
@@ -31,6 +32,7 @@ from codefathom.mcp.same_files import MOST_LOOKED_AT, FileNames, first_files, na
 from codefathom.mcp.tool_arguments import cursor_of, most_tokens, named, number, option_values, switch, text_of, texts
 from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
+    AgentWords,
     Body,
     ListPage,
     PageExtras,
@@ -42,6 +44,7 @@ from codefathom.mcp.tool_results import (
     folder_result,
     history_result,
     impact_result,
+    in_words,
     indexing_result,
     is_first_look,
     lines_result,
@@ -103,8 +106,10 @@ class _Bodies:
 class ToolCalls:
     """The tools for whoever may ask these projects. Safe to use from several threads."""
 
-    def __init__(self, projects: ToolProjects) -> None:
+    def __init__(self, projects: ToolProjects, words: AgentWords = for_agents) -> None:
+        """`words` names in a remedy what the agent has: without them, tools and a terminal."""
         self._projects = projects
+        self._words = words
 
     def call(self, name: str, arguments: Mapping[str, Any], *, control: CallControl = NO_CONTROL) -> ToolResult:
         """Return the result of a tool of the list; a mistake is a result too, and names the remedy.
@@ -122,7 +127,7 @@ class ToolCalls:
                 result = run(self, _Call(with_own_paths(arguments, chosen), most, chosen, control, masks))
                 return masks.noted(result) if chosen.is_structured else as_text_alone(masks.noted(result))
         except FathomError as error:
-            return refusal_result(error)
+            return refusal_result(error, self._words)
 
     def _search(self, call: _Call) -> ToolResult:
         arguments = call.arguments
@@ -135,7 +140,7 @@ class ToolCalls:
         answer = searched(call.chosen, replace(question, for_agent=True), paths)
         if not answer.hits and not call.chosen.indexing:
             check_paths(call.chosen, paths)
-        result = call.masks.of(call.masks.shown(answer))
+        result = in_words(call.masks.of(call.masks.shown(answer)), self._words)
         step = _step(call.chosen) if call.chosen.indexing else None
         # Who names a budget wants it used; the usual answer stays as short as it is.
         bodies = _Bodies(call, answer) if "max_tokens" in arguments and step is None else None

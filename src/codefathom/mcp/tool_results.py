@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from codefathom.answer.tokens import estimate
 from codefathom.errors import FathomError
 from codefathom.facts import reasons as say
-from codefathom.facts.reasons import MOST_LIKELY_NOTHING, NO_FILE_INDEXED, OF_HISTORY, Note, sentence
+from codefathom.facts.reasons import MOST_LIKELY_NOTHING, NO_FILE_INDEXED, OF_HISTORY, Note, sentence, verbatim
 from codefathom.facts.remedies import for_agents
 from codefathom.mcp.agent_masks import masked_error
 from codefathom.mcp.same_files import FileNames, name_lines
@@ -55,6 +55,8 @@ _SHOWN_ANYWAY = frozenset({say.DEFINES, say.NAMED, say.FILE, say.MENTIONS, say.C
 Body: TypeAlias = Sequence[tuple[int, str]]
 # The bodies that a hit at a place of the list may be shown with, the longest first.
 Bodies: TypeAlias = Callable[[int], Iterable[Body]]
+# A sentence of the program → what an agent is told.
+AgentWords: TypeAlias = Callable[[str], str]
 
 
 class PlaceLines(NamedTuple):
@@ -159,10 +161,10 @@ def as_text_alone(result: Mapping[str, Any]) -> Mapping[str, Any]:
     return {key: value for key, value in result.items() if key != "structuredContent"}
 
 
-def refusal_result(error: FathomError) -> Mapping[str, Any]:
+def refusal_result(error: FathomError, words: AgentWords = for_agents) -> Mapping[str, Any]:
     """Return a mistake as a result of a tool, with its remedy."""
     error = masked_error(error)
-    hint = for_agents(error.hint)
+    hint = words(error.hint)
     text = f"{cut(str(error), ERROR_CHARS)}{'. Remedy: ' if error.hint else ''}{cut(hint, ERROR_CHARS)}"
     return tool_result(text, {}, is_error=True)
 
@@ -177,9 +179,15 @@ def _numbers(step: Progress) -> Mapping[str, int]:
     return {"done": step.n_done, "total": step.n_total}
 
 
+def in_words(result: SearchResult, words: AgentWords) -> SearchResult:
+    """Return a result whose notes and remedy name what the agent has."""
+    problems = tuple(words(str(told)) for told in result.problems)
+    return replace(result, problems=problems, advice=result.advice and verbatim(words(str(result.advice))))
+
+
 def head_part(result: SearchResult) -> ResultPart:
     """Return the part that holds for all hits."""
-    note = f"Nothing found. {for_agents(result.suggestion)}" if not result.hits else _WEAK if result.weak else ""
+    note = f"Nothing found. {result.suggestion}" if not result.hits else _WEAK if result.weak else ""
     limits = cut(" ".join(result.degraded), ERROR_CHARS)
     text = f"confidence {result.confidence:.2f}. {note} {limits}".strip()
     return ResultPart(text, {"confidence": round(result.confidence, 4), "weak": result.weak})

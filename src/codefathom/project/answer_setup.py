@@ -144,9 +144,9 @@ def question_of(request: str | AnswerRequest, *, as_agent: bool = False) -> Ques
 
 
 def for_prompt(result: SearchResult, *, anyway: bool) -> SearchResult:
-    """Return a result with the hits that a prompt may rest on, with `anyway` all; a note says that it is weak."""
+    """Return a result with the hits that a prompt may rest on, with `anyway` all; a note says where it is weak."""
     kept = result if anyway else handed_on(result)
-    note = note_of(result, anyway=anyway)
+    note = note_of(result, anyway=anyway) if result.hits else result.advice
     return replace(kept, problems=(*result.problems, *([note] if note else [])))
 
 

@@ -460,3 +460,11 @@ def test_wrong_tables_of_a_vector_index_are_clear_errors(tmp_path: Path, line: s
     assert said in str(error.value)
     assert remedy in error.value.hint
     assert "secret-key" not in str(error.value)
+
+
+def test_an_option_of_the_command_line_is_named_as_such(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_settings(str(tmp_path), overrides={"search.limit": "0"}, said_as={"search.limit": "--limit"})
+    assert str(caught.value) == "--limit cannot be '0'"
+    with pytest.raises(SettingsError, match=r"argument: search\.limit cannot be '0'"):
+        load_settings(str(tmp_path), overrides={"search.limit": "0"})

@@ -11,7 +11,7 @@ import pytest
 
 import codefathom
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS
-from codefathom.facts.remedies import for_agents, over_http
+from codefathom.facts.remedies import for_agents, for_agents_over_http, over_http
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,11 @@ from codefathom.facts.remedies import for_agents, over_http
         ("run `fathom index --full`", 'send POST /projects/ID/index with {"full": true}'),
         ("run `fathom fleet index team`; see it", "send POST /projects/ID/index; see it"),
         ("`fathom fleet index NAME` writes it", "POST /projects/ID/index writes it"),
+        ("run `fathom doctor --fix` or `fathom index`: made again", "send POST /projects/ID/index: made again"),
         ("`fathom doctor --fix` repairs it", "`fathom doctor --fix` repairs it"),
         ("no command", "no command"),
+        ("lower `--min-score`", "lower min_score"),
+        ("weak; `--anyway` shows more", 'weak; "anyway": true in POST /ask and POST /context shows more'),
         ("run `fathom status` once as another user", "run `fathom status` once as another user"),
         ("`fathom index` in the folder shows more", "`fathom index` in the folder shows more"),
     ],
@@ -36,6 +39,9 @@ def test_for_agents_commands_become_tools() -> None:
     told = "did you mean go? `fathom status` lists the languages of this project; ask again"
     assert for_agents(told) == "did you mean go? read with path . lists the folders of the project; ask again"
     assert for_agents("run `fathom index`") == "run `fathom index`"
+    assert for_agents("lower `--min-score`") == "lower min_score"
+    assert for_agents_over_http("run `fathom index`") == "send POST /projects/ID/index"
+    assert for_agents_over_http("`fathom symbols` lists all symbols") == "search with mode symbol finds names"
 
 
 def test_each_command_that_a_text_names_is_there() -> None:

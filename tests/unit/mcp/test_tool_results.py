@@ -14,6 +14,7 @@ from codefathom.answer.tokens import estimate
 from codefathom.errors import UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, verbatim
+from codefathom.facts.remedies import for_agents
 from codefathom.mcp.project_questions import Outline
 from codefathom.mcp.same_files import FileNames, first_files, name_lines, names_of_places
 from codefathom.mcp.tool_arguments import Cursor
@@ -29,6 +30,7 @@ from codefathom.mcp.tool_results import (
     head_part,
     hit_part,
     impact_result,
+    in_words,
     indexing_result,
     lines_result,
     list_end,
@@ -320,7 +322,7 @@ def test_the_best_hit_is_named_by_its_place_where_its_lines_have_no_room() -> No
     ],
 )
 def test_the_head_of_a_search(result: SearchResult, text: str) -> None:
-    head = head_part(result)
+    head = head_part(in_words(result, for_agents))
     assert " ".join(head.text.split()) == text
     assert head.shape == {"confidence": 0.8765, "weak": result.weak}
 

@@ -15,6 +15,12 @@ const PLACES: readonly (readonly [RegExp, Words])[] = [
     /`fathom status`(?= (?:tells|shows|lists|显示))|GET \/projects\/[^/\s]+(?![/\w])/g,
     { en: "“Overview”", zh: "“概览”" },
   ],
+  // A chat and a search of the page have no such option.
+  [
+    /; (?:`--anyway`|"anyway": true in POST \/ask and POST \/context) shows the closest matches|；`--anyway` 显示最接近的结果/g,
+    { en: "", zh: "" },
+  ],
+  [/`--min-score`|\bmin_score\b/g, { en: "the lowest score", zh: "最低分数" }],
   [/`fathom ask`|POST \/ask\b/g, { en: "the chat", zh: "聊天" }],
 ];
 const ORDER: Readonly<Record<Language, readonly (readonly [RegExp, string])[]>> = {
@@ -27,7 +33,7 @@ const ORDER: Readonly<Record<Language, readonly (readonly [RegExp, string])[]>> 
 
 /** A sentence of the server with the places of the page in the stead of commands and routes that do the same. */
 export function onPage(sentence: string, language: Language): string {
-  if (!/`fathom |(?:GET|POST) \//.test(sentence)) return sentence;
+  if (!/`fathom |`--|min_score|(?:GET|POST) \//.test(sentence)) return sentence;
   const placed = PLACES.reduce((text, [pattern, words]) => text.replace(pattern, words[language]), sentence);
   return ORDER[language].reduce((text, [pattern, words]) => text.replace(pattern, words), placed);
 }

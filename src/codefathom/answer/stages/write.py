@@ -68,7 +68,7 @@ def from_excerpts(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answe
 def not_found(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answer]:
     """Answer that nothing was found, instead of letting a model guess."""
     sources = () if result.unanswerable else extract.excerpts(result.hits)
-    run.add_degraded(Note(say.NOT_FOUND))
+    run.add_degraded(Note(say.NOT_FOUND), None if result.hits else result.advice)
     language = language_of_question(run.question.text)
     text = _NOT_FOUND[language] + (f"{_NEAREST[language]}{extract.nearest(sources)}" if sources else "")
     checked = _checked(text, sources, run.project)

@@ -14,6 +14,7 @@ from codefathom.cli.extra_documents import documents
 from codefathom.cli.face import Face
 from codefathom.cli.options import ImpactOptions
 from codefathom.cli.token_budget import ItemList, more_note, write_items
+from codefathom.facts.reasons import NOTHING_CHANGED, Note
 from codefathom.question.asker import result_of
 from codefathom.search.graph.impact import ChangedSymbol, Impact
 from codefathom.search.graph.impact_part import first_items, left_out, n_items, next_offset, page_of
@@ -34,7 +35,7 @@ def run(options: ImpactOptions, face: Face) -> int:
     face.note_indexing()
     _write(impact, options, face)
     face.notes([*impact.unseen, impact.completeness.rstrip(".")])
-    if not impact.n_changes:
+    if not impact.n_changes and Note(NOTHING_CHANGED) not in impact.limitations:
         face.note("no symbol differs")
     failing = {"never": False, "reached": bool(impact.n_reached), "tests": bool(impact.n_tests)}
     return int(failing[options.fail_on])

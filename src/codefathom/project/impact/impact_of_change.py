@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codefathom.facts.languages import CODE
+from codefathom.facts.reasons import NOTHING_CHANGED, Note
 from codefathom.parse import parse
 from codefathom.project.impact.changed_symbols import changed_lines, changed_symbols
 from codefathom.project.impact.file_changes import FileChanges, FileVersions
@@ -32,7 +33,8 @@ def _whole(
     edges = in_order(matches.touches)
     tests = touching_tests(matches.touches, changed_text(files), graph.resolver.language_of, opened.catalog.text)
     unseen = (*files.unseen, *_unparsed(files))
-    said = limitations_of(graph, changes, matches, opened.files_with)
+    is_same = not files.changes and not files.unseen
+    said = (Note(NOTHING_CHANGED),) if is_same else limitations_of(graph, changes, matches, opened.files_with)
     return Impact(
         tuple(changes), tuple(edges), len(edges), tuple(tests), said, unseen, 0, len(changes), len(tests), len(unseen)
     )

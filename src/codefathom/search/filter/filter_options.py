@@ -88,6 +88,7 @@ def as_spelled(item: Filter) -> Where:
     return FilterGroup("AND" if is_negative else "OR", tuple(Filter(item.field, item.operator, form) for form in forms))
 
 
+_MOST_COMPARED = 100  # characters of a wrong name
 _OF_PATHS = frozenset({"path", "dir", "name", "module", "sub_module"})
 
 
@@ -161,7 +162,9 @@ def _one_kind(value: str, kinds: Collection[str]) -> str:
 
 
 def _near(value: str, names: Collection[str]) -> str:
-    near = [name for name in sorted(names) if name[:2] == value[:2].lower()]
+    from difflib import get_close_matches  # noqa: PLC0415  only for a wrong name
+
+    near = get_close_matches(value[:_MOST_COMPARED].lower(), sorted(names), cutoff=0.7)
     return f"did you mean {', '.join(near)}? " if near else ""
 
 

@@ -9,6 +9,7 @@ from codefathom.agent.loop import Event, Final, Thought, ToolObservation, ToolUs
 from codefathom.answer.answer_types import Answer, Source
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.config.settings import NOTHING
+from codefathom.facts.reasons import Told
 from codefathom.facts.remedies import over_http
 from codefathom.server.answers.cited_lines import CitedState
 from codefathom.server.http.problem_json import Problem
@@ -54,7 +55,7 @@ class AnswerEventMaker:
             self.roots = event.roots
         elif isinstance(event, AnswerSources):
             yield from self._sources(event.sources)
-            notes = {"left_out": list(event.left_out), **degraded_shape(event.problems), "roots": dict(self.roots)}
+            notes = {"left_out": list(event.left_out), **_notes_of(event.problems), "roots": dict(self.roots)}
             yield ServerEvent("status", {"phase": "found", **notes})
         elif isinstance(event, Text):
             yield from self._content(event.text)
@@ -133,4 +134,11 @@ def details_of(
 ) -> dict[str, Any]:
     """Return all of an answer but its text."""
     sources = [source_of(source, projects, is_joined) for source in answer.sources]
-    return details_shape(answer) | {"sources": sources, "error": answer.failure, "roots": dict(roots)}
+    where = {"sources": sources, "error": answer.failure, "roots": dict(roots)}
+    return details_shape(answer) | _notes_of(answer.problems) | where
+
+
+def _notes_of(problems: Iterable[Told]) -> dict[str, Any]:
+    """Return the problems of an answer as events and conversations have them, with routes in place of commands."""
+    shape = degraded_shape(problems)
+    return shape | {"degraded": list(map(over_http, shape["degraded"]))}

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
 from codefathom.config.settings import NOTHING
 from codefathom.errors import StoppedError
+from codefathom.facts.remedies import over_http
 from codefathom.server.answers.answer_events import (
     AnswerEventMaker,
     AnswerRoots,
@@ -297,6 +298,6 @@ def _details(task: AnswerTask, maker: AnswerEventMaker) -> dict[str, Any]:
     on_the_way = {"answer_id": task.id, "is_agent": asker.is_agent, "steps": maker.steps, "projects": asker.projects}
     if task.answer is not None:
         details = details_of(task.answer, asker.projects, asker.is_joined, task.roots)
-        return {**on_the_way, **details, **task.cited.as_json(), "hint": task.answer.hint}
+        return {**on_the_way, **details, **task.cited.as_json(), "hint": over_http(task.answer.hint)}
     failed = {"error": problem.detail, "hint": problem.hint} if problem else {"error": "", "hint": ""}
     return {**on_the_way, "sources": maker.sources, **failed}

@@ -62,7 +62,8 @@ def step_shape(step: Step) -> dict[str, Any]:
 def trouble_shape(trouble: Trouble) -> dict[str, Any]:
     """Return the error of a job as clients see it."""
     parts = {"detail_parts": notes_shape(notes_of(trouble.told)), "hint_parts": notes_shape(notes_of(trouble.remedy))}
-    return {"code": trouble.code, "detail": str(trouble.told), "hint": over_http(str(trouble.remedy)), **parts}
+    detail, hint = (over_http(str(told)) for told in (trouble.told, trouble.remedy))
+    return {"code": trouble.code, "detail": detail, "hint": hint, **parts}
 
 
 def of_step(before: Step, step: Step) -> Iterator[ServerEvent]:
@@ -104,4 +105,5 @@ def _complete(report: Report) -> dict[str, Any]:
 def _report_shape(report: Report) -> dict[str, Any]:
     grammars = [from_line(line) for line in report.missing_grammars]
     parts = [part for told in grammars for part in notes_shape(notes_of(told))]
-    return {**asdict(report), "missing_grammars": list(map(str, grammars)), "missing_grammars_parts": parts}
+    sentences = [over_http(str(told)) for told in grammars]
+    return {**asdict(report), "missing_grammars": sentences, "missing_grammars_parts": parts}

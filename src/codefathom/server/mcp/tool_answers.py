@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from anyio import CancelScope, to_thread
 
 from codefathom.errors import FathomError
+from codefathom.facts.remedies import for_agents_over_http
 from codefathom.mcp.agent_masks import AgentMasks, masked_text
 from codefathom.mcp.tool_arguments import most_tokens, named, switch, text_of, texts
 from codefathom.mcp.tool_calls import ToolResult
@@ -62,7 +63,7 @@ async def answered(state: ServerState, caller: Caller, arguments: Mapping[str, A
         answer = masks.answer(task.answer)
         return masks.noted(answer_result(answer, masks.room(most)))
     except FathomError as error:
-        return refusal_result(error)
+        return refusal_result(error, for_agents_over_http)
 
 
 def _call(state: ServerState, caller: Caller, arguments: Mapping[str, Any]) -> ClientCall:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from anyio import to_thread
 
 from codefathom.errors import FathomError
+from codefathom.facts.remedies import for_agents_over_http
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_arguments import own_argument, texts
 from codefathom.mcp.tool_calls import ToolCalls, ToolResult, patience_s
@@ -91,7 +92,7 @@ class ToolTurns:
             await telling
             return result
         except FathomError as error:
-            return refusal_result(error)
+            return refusal_result(error, for_agents_over_http)
         finally:
             telling.cancel()
 
@@ -110,7 +111,7 @@ class ToolTurns:
         control = CallControl(is_cancelled=end.has_come, on_progress=news.tell)
 
         def work() -> ToolResult:
-            return ToolCalls(projects).call(request.name, request.arguments, control=control)
+            return ToolCalls(projects, for_agents_over_http).call(request.name, request.arguments, control=control)
 
         try:
             return await self._state.search_queue.run(request.client, work, limit_s)

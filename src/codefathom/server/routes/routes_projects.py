@@ -11,7 +11,6 @@ from fastapi import APIRouter, Path, Request
 from codefathom.askers.held_folder import HeldFolder
 from codefathom.errors import FathomError, UsageError, without_login
 from codefathom.facts.reasons import FIRST_RUN_UNFINISHED, Note, notes_of
-from codefathom.facts.remedies import over_http
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.projects.project_settings import shown
 from codefathom.server.projects.project_table import ServedProject
@@ -63,7 +62,7 @@ def _add_lists(routes: APIRouter, state: ServerState) -> None:
         try:
             place = state.projects.place(body.path, body.revision)
         except FathomError as error:
-            return PathOut(ok=False, problem=str(error), hint=over_http(error.hint), folders=folders)
+            return PathOut(ok=False, problem=str(error), hint=error.hint, folders=folders)
         return PathOut(ok=True, folders=folders, **place._asdict())
 
     @routes.post("/projects/plan", summary="Say what a first run would read and take, before a project is added")

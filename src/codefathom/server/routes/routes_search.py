@@ -13,7 +13,6 @@ from codefathom.askers.joined_answers import in_project_note
 from codefathom.errors import FathomError, FirstRunError, UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
-from codefathom.facts.remedies import over_http
 from codefathom.question.asker import result_of
 from codefathom.question.question import Kind, Question
 from codefathom.question.question_options import question_of
@@ -225,7 +224,7 @@ def _search_out(body: SearchIn, federated: FederatedSearch, order: Sequence[str]
         **degraded_shape(dict.fromkeys(limits)),
         stale=any(result.stale for result in results),
         generation=results[0].generation if is_one else None,
-        suggestion=over_http(str(advice or "")),
+        suggestion=str(advice or ""),
         suggestion_parts=notes_out(advice),
         projects=[_searched_out(name, federated) for name in names],
         indexing=indexing_out(federated.failed),

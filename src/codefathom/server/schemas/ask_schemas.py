@@ -16,6 +16,7 @@ from codefathom.server.schemas.search_schemas import (
     Parts,
     QuestionIn,
     Roots,
+    Sentence,
     Sound,
     with_options,
 )
@@ -123,7 +124,7 @@ class DroppedOut(Out):
     """A citation that was removed from the answer."""
 
     text: Sound = Field(examples=["[shop/nowhere.py:1-2]"])
-    reason: Sound = Field(examples=["no source has this path"])
+    reason: Sentence = Field(examples=["no source has this path"])
     reason_parts: Parts
 
 
@@ -167,7 +168,7 @@ class AnswerOut(Out):
     usage: UsageOut
     cost: float | None = None
     sources: list[SourceOut]
-    degraded: list[Sound] = Field(examples=[[]], description="problems of this answer, one sentence each")
+    degraded: list[Sentence] = Field(examples=[[]], description="problems of this answer, one sentence each")
     degraded_parts: Parts
     stale: bool = Field(examples=[False])
     generation: int = Field(examples=[12])

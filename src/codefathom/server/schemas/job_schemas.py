@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from codefathom.server.schemas.project_schemas import StoreReportOut
-from codefathom.server.schemas.search_schemas import In, Out, PageOut, Parts, Paths, RefusedOut, Sound
+from codefathom.server.schemas.search_schemas import In, Out, PageOut, Parts, Paths, RefusedOut, Sentence, Sound
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 
 _MOST_CHARS = MAX_WHOLE_FILE_BYTES  # of a text; one with more bytes than this is refused with that reason
@@ -109,18 +109,18 @@ class ReportOut(Out):
     seconds: float = Field(examples=[1.6])
     generation: int = Field(examples=[12])
     index_dir: Sound = Field(examples=["/srv/shop/.fathom"])
-    paused: str = Field(default="", description="Reason why the run paused")
+    paused: Sentence = Field(default="", description="Reason why the run paused")
     n_by_text: int = Field(
         default=0, examples=[0], description="Number of files outside index.min_tokens and index.max_tokens"
     )
-    lost: str = Field(
+    lost: Sentence = Field(
         default="", description="Contents that only the index had and that are lost because it was damaged"
     )
-    store_problem: Sound = Field(
+    store_problem: Sentence = Field(
         default="",
         description="Reason why the store of vectors could not be brought up to date; the next run tries again",
     )
-    missing_grammars: list[Sound] = Field(
+    missing_grammars: list[Sentence] = Field(
         default=[],
         examples=[[]],
         description="A sentence for each grammar that could not be loaded; its files are indexed as text until then",
@@ -132,8 +132,8 @@ class TroubleOut(Out):
     """The reason why a job failed."""
 
     code: str = Field(examples=["crashed"])
-    detail: Sound = Field(examples=["the process of the job ended with signal 9"])
-    hint: str = ""
+    detail: Sentence = Field(examples=["the process of the job ended with signal 9"])
+    hint: Sentence = ""
     detail_parts: Parts
     hint_parts: Parts
 
@@ -142,7 +142,7 @@ class FileErrorOut(Out):
     """A file that could not be indexed."""
 
     path: Sound = Field(examples=["shop/broken.py"])
-    reason: Sound = Field(examples=["the parser crashed on it"])
+    reason: Sentence = Field(examples=["the parser crashed on it"])
 
 
 class JobOut(Out):

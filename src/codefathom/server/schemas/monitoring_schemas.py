@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from codefathom.server.schemas.search_schemas import Out, Parts, Sound
+from codefathom.server.schemas.search_schemas import Out, Parts, Sentence, Sound
 
 RoleName: TypeAlias = Literal["none", "reader", "indexer", "maintainer", "admin"]
 
@@ -16,8 +16,8 @@ class CheckOut(Out):
 
     name: str = Field(examples=["embedding model"])
     ok: bool = Field(examples=[True])
-    detail: Sound = Field(examples=["bundled, 256 dimensions"])
-    hint: Sound = Field(default="", examples=[""])
+    detail: Sentence = Field(examples=["bundled, 256 dimensions"])
+    hint: Sentence = Field(default="", examples=[""])
     name_parts: Parts
     detail_parts: Parts
     hint_parts: Parts
@@ -85,7 +85,7 @@ class FailedOut(Out):
     method: str = Field(examples=["POST"])
     route: str = Field(examples=["/ask"])
     status: int = Field(examples=[502])
-    detail: Sound = Field(examples=["the model did not answer"])
+    detail: Sentence = Field(examples=["the model did not answer"])
 
 
 class CacheOut(Out):
@@ -188,15 +188,15 @@ class StoreOut(Out):
     )
     n_failures: int = Field(default=0, examples=[0])
     n_skipped: int = Field(default=0, examples=[3])
-    incomplete: Sound = Field(
+    incomplete: Sentence = Field(
         default="", examples=[""], description="how far the first run has come, until a run is completed"
     )
-    store_problem: Sound = Field(
+    store_problem: Sentence = Field(
         default="",
         examples=[""],
         description="reason why the store of vectors cannot be reached; meanwhile the vectors of the index answer",
     )
-    problem: Sound = Field(default="", examples=[""])
+    problem: Sentence = Field(default="", examples=[""])
 
 
 class StoresOut(Out):
@@ -211,7 +211,7 @@ class FileReasonOut(Out):
     """A file that is not in the index, with the reason."""
 
     path: Sound = Field(examples=["logo.png"])
-    reason: Sound = Field(examples=["binary"])
+    reason: Sentence = Field(examples=["binary"])
     reason_parts: Parts
 
 
@@ -235,8 +235,8 @@ class ProjectStatusOut(StoreOut):
     """The same for one project, with every file that is not in its index."""
 
     root: Sound = Field(examples=["/srv/code/shop"])
-    paused: Sound = Field(default="", examples=[""], description="reason why the last run paused")
-    damage: list[Sound] = Field(
+    paused: Sentence = Field(default="", examples=[""], description="reason why the last run paused")
+    damage: list[Sentence] = Field(
         default=[], examples=[[]], description="damaged parts of the index; the next job repairs them"
     )
     damage_parts: Parts

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from codefathom.server.schemas.ask_schemas import CitationOut, SourceOut
-from codefathom.server.schemas.search_schemas import BoundedBody, Out, Sound
+from codefathom.server.schemas.search_schemas import BoundedBody, Out, Sentence, Sound
 
 
 class _Lenient(BoundedBody):
@@ -130,7 +130,7 @@ class CompletionOut(Out):
     sources: list[SourceOut]
     citations: list[CitationOut]
     confidence: float = Field(examples=[0.8])
-    degraded: list[Sound] = Field(examples=[[]])
+    degraded: list[Sentence] = Field(examples=[[]])
 
 
 def chunk(completion_id: str, created: int, model: str, delta: dict[str, Any], **rest: Any) -> dict[str, Any]:

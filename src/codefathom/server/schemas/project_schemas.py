@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import AliasChoices, Field
 
 from codefathom.compat.argument_names import REQUEST_KEYS
-from codefathom.server.schemas.search_schemas import In, Out, Parts, Sound
+from codefathom.server.schemas.search_schemas import In, Out, Parts, Sentence, Sound
 
 SettingValue: TypeAlias = bool | int | float | str | list[str]
 
@@ -84,12 +84,12 @@ class ProjectOut(Out):
         description="state of the project; the next job repairs a damaged index and completes an incomplete one; "
         "nothing of a moved project is read, whose folder, or one above it, has become a link",
     )
-    problem: Sound = Field(
+    problem: Sentence = Field(
         default="", examples=[""], description="reason why it is failed, moved, damaged or incomplete"
     )
     problem_parts: Parts
     job_id: str = Field(default="", examples=[""], description="id of the job that waits or runs")
-    store_problem: Sound = Field(
+    store_problem: Sentence = Field(
         default="",
         examples=[""],
         description="reason why its store of vectors cannot be reached; meanwhile the vectors of the index answer; "
@@ -129,8 +129,8 @@ class PathOut(Out):
     name: Sound = Field(default="", examples=["shop"])
     has_index: bool = Field(default=False, examples=[False])
     project_id: str = Field(default="", examples=[""], description="id of the project that already is there")
-    problem: Sound = Field(default="", examples=[""])
-    hint: Sound = Field(default="", examples=[""])
+    problem: Sentence = Field(default="", examples=[""])
+    hint: Sentence = Field(default="", examples=[""])
     folders: list[Sound] = Field(
         default=[],
         examples=[["/srv/code/shop", "/srv/code/shop-api"]],
@@ -156,7 +156,7 @@ class RunPlanIn(In):
 class LeftOutFilesOut(Out):
     """Files and folders that would be left out for one reason."""
 
-    reason: Sound = Field(examples=["larger than 32 MB"], description="why they are left out")
+    reason: Sentence = Field(examples=["larger than 32 MB"], description="why they are left out")
     reason_parts: Parts
     n: int = Field(examples=[3], description="number of these files and folders")
     examples: list[Sound] = Field(examples=[["data/prices.csv"]], description="the first ones")
@@ -203,7 +203,7 @@ class WatchOut(Out):
         description="how changes are noticed: `events` of the system, or checking all files every second "
         "(polling); empty while nothing is watched",
     )
-    reason: Sound = Field(default="", examples=[""], description="reason for polling")
+    reason: Sentence = Field(default="", examples=[""], description="reason for polling")
     changed_at: float = Field(
         default=0.0, examples=[1_790_000_100.0], description="last change that was noticed, in seconds since 1970"
     )
@@ -249,4 +249,4 @@ class StoreReportOut(Out):
     store: str = Field(examples=["faiss"])
     n_rows: int = Field(description="number of vectors of the index", examples=[80])
     same: float = Field(description="share of the nearest vectors of a sample that the store finds", examples=[1.0])
-    problem: str = Field(description="difference between the two, empty when there is none", examples=[""])
+    problem: Sentence = Field(description="difference between the two, empty when there is none", examples=[""])

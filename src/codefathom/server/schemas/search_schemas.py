@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from fastapi import Query
 from pydantic import (
+    AfterValidator,
     AliasChoices,
     AliasGenerator,
     BaseModel,
@@ -20,7 +21,9 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from codefathom.compat.argument_names import REQUEST_KEYS
+from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
+from codefathom.facts.remedies import over_http
 from codefathom.question.extents import MOST_PASSED_BY
 from codefathom.question.question import Kind
 from codefathom.question.question_options import OPTIONS, InBody, QuestionOption, Values, in_body
@@ -38,6 +41,8 @@ def _sound(value: object) -> object:
 
 # Text that comes from the disk.
 Sound: TypeAlias = Annotated[str, BeforeValidator(_sound)]
+# A sentence of the program: it names routes where one on a terminal names commands.
+Sentence: TypeAlias = Annotated[Sound, AfterValidator(over_http)]
 
 
 def _listed(value: object) -> object:
@@ -112,6 +117,12 @@ class NoteOut(Out):
         examples=[{"name": "price_of"}], description="the values in the sentence, by name"
     )
 
+    @model_validator(mode="after")
+    def _name_routes(self) -> NoteOut:
+        if self.kind == say.VERBATIM:
+            self.values = {name: over_http(str(text)) for name, text in self.values.items()}
+        return self
+
 
 Parts: TypeAlias = Annotated[
     list[NoteOut],
@@ -144,9 +155,9 @@ class ProblemOut(Out):
     type: str = Field(examples=["urn:codefathom:problem:not_found"])
     title: str = Field(examples=["Not found"])
     status: int = Field(examples=[404])
-    detail: str = Field(examples=["no such project: 'shop'"])
+    detail: Sentence = Field(examples=["no such project: 'shop'"])
     code: str = Field(examples=["not_found"])
-    hint: str = Field(default="", examples=["GET /projects lists them"])
+    hint: Sentence = Field(default="", examples=["GET /projects lists them"])
     detail_parts: Parts
     hint_parts: Parts
 
@@ -156,7 +167,7 @@ class HealthOut(Out):
 
     status: str = Field(examples=["ok"], description="`ok`, or `degraded` with the reasons")
     version: str = Field(examples=["0.1.0"])
-    degraded: list[Sound] = Field(default=[], examples=[[]])
+    degraded: list[Sentence] = Field(default=[], examples=[[]])
 
 
 class ReadyOut(Out):
@@ -182,7 +193,7 @@ class RefusedOut(Out):
     """A path that is left out, and the reason."""
 
     path: Sound = Field(examples=["shop/logo.png"])
-    reason: Sound = Field(examples=["binary"])
+    reason: Sentence = Field(examples=["binary"])
     reason_parts: Parts
 
 
@@ -351,7 +362,7 @@ class UnaskedShardOut(Out):
 
     shard: str = Field(examples=["00004-b2e53f35fcfe8c6c91c2"], description="name of the shard")
     repositories: list[Sound] = Field(examples=[["auth", "web"]], description="repositories with files in it")
-    reason: Sound = Field(examples=["the time for the question was over (search.fleet_timeout_s)"])
+    reason: Sentence = Field(examples=["the time for the question was over (search.fleet_timeout_s)"])
     reason_parts: Parts
 
 
@@ -401,7 +412,9 @@ class PlanOut(Out):
     """The kind of search that was chosen for the query, and the reason."""
 
     route: Route = Field(examples=["graph"])
-    why: str = Field(examples=["it asks what calls price_of"], description='reason; "" if the query chose its mode')
+    why: Sentence = Field(
+        examples=["it asks what calls price_of"], description='reason; "" if the query chose its mode'
+    )
     kept_to: Sound = Field(default="", examples=["Order"], description="the type whose members alone were searched")
     why_parts: Parts
 
@@ -447,11 +460,11 @@ class SearchOut(PageOut):
     hits: list[HitOut]
     confidence: float = Field(examples=[0.8])
     weak: bool = Field(examples=[False], description="True if probably nothing in the index answers the query")
-    degraded: list[Sound] = Field(examples=[[]], description="problems of this search, one sentence each")
+    degraded: list[Sentence] = Field(examples=[[]], description="problems of this search, one sentence each")
     degraded_parts: Parts
     stale: bool = Field(examples=[False], description="files have changed since the index was made")
     generation: int | None = Field(examples=[12], description="generation of the index; null for several projects")
-    suggestion: Sound = Field(examples=[""])
+    suggestion: Sentence = Field(examples=[""])
     suggestion_parts: Parts
     projects: list[SearchedOut]
     indexing: BeingIndexed = []
@@ -482,7 +495,7 @@ class ContextOut(Out):
     n_tokens: int = Field(examples=[850])
     truncated: list[Sound] = Field(examples=[[]], description="paths of files of which only a part fitted")
     absent: list[Sound] = Field(examples=[[]], description="paths of files of which nothing fitted")
-    degraded: list[str] = Field(default=[], examples=[[]], description="problems of the search")
+    degraded: list[Sentence] = Field(default=[], examples=[[]], description="problems of the search")
     degraded_parts: Parts
     weak: bool = Field(default=False, examples=[False], description="True if most likely none of the files answers")
     n_left_out: int = Field(default=0, examples=[0], description="further files with hits, above max_files")

@@ -153,3 +153,10 @@ def test_an_unknown_name_is_an_error_that_names_what_there_is(field: str, name: 
     with pytest.raises(UsageError, match=name) as error:
         one_of(field, (name,))
     assert near in error.value.hint
+
+
+@pytest.mark.parametrize("name", ["nope", "klingon", "jar", "x" * 5_000])
+def test_a_name_that_is_near_to_none_is_led_to_none(name: str) -> None:
+    with pytest.raises(UsageError) as error:
+        one_of("language", (name,))
+    assert error.value.hint == "`fathom status` lists the languages of this project"

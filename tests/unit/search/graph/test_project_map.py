@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from codefathom import Engine
 from codefathom.answer.tokens import estimate
-from codefathom.errors import UsageError
+from codefathom.errors import SourceError, UsageError
 from codefathom.search.graph.project_map import MapPart, MapParts, ProjectMap, joined, map_text
 from codefathom.search.verdict import Verdict
 
@@ -97,7 +97,7 @@ def test_a_folder_keeps_the_map_to_itself(engine: Engine) -> None:
 
 @pytest.mark.parametrize("limits", [{"files": ["shop/nowhere.py"]}, {"folders": ["nowhere"]}, {"files": ["shop"]}])
 def test_what_is_not_indexed_is_named(engine: Engine, limits: dict[str, list[str]]) -> None:
-    with pytest.raises(UsageError, match=next(iter(limits.values()))[0]):
+    with pytest.raises(SourceError, match=next(iter(limits.values()))[0]):
         engine.map(**limits)
 
 
