@@ -114,7 +114,7 @@ def test_an_agent_has_the_conversation_in_mind(shop: Path) -> None:
     [
         (("--agent",), "an agent needs a language model"),
         (("--trace", "nowhere/trace"), "cannot write 'nowhere/trace'"),
-        (("--filter-level", "9"), "select.filter_level"),
+        (("--filter-level", "9"), "--filter-level cannot be"),
     ],
 )
 def test_what_cannot_be_done_is_said(shop: Path, words: tuple[str, ...], message: str) -> None:
