@@ -126,6 +126,10 @@ class SourceError(FathomError):
     """A file or folder cannot be read."""
 
 
+class UnindexedPathError(SourceError):
+    """A file or folder that a question names is not in the index."""
+
+
 class MovedError(SourceError):
     """The real path of a project leads elsewhere now: its folder, or one above it, is a link."""
 

@@ -285,9 +285,11 @@ def test_one_map_of_several(ready: httpx.Client, tmp_path: Path) -> None:
     shown = ready.get("/federated/map", params=wish).json()
     assert {"/".join(file["path"].split("/")[:2]) for file in shown["files"]} == {"shop/shop"}
     assert shown["failed"] == {}
-    for params in ({"file": "/etc/passwd"}, {"file": "nowhere.py"}, {"folder": "nowhere"}, {"query": "@nowhere/ x"}):
+    for params in ({"file": "/etc/passwd"}, {"file": "nowhere.py"}, {"query": "@nowhere/ x"}):
         answer = ready.get("/federated/map", params=params)
         assert (answer.status_code, answer.json()["code"]) == (400, "usage")
+    answer = ready.get("/federated/map", params={"folder": "nowhere"})
+    assert (answer.status_code, answer.json()["code"]) == (404, "source")
     assert ready.get("/federated/map", params={"project_id": "klingon"}).status_code == 404
 
 
@@ -467,8 +469,8 @@ def test_files_and_folders_by_the_names_of_other_systems(ready: httpx.Client, sh
         ("/file-tree", {"folder": "nowhere"}, 404),
         ("/symbols", {"path": "nowhere.py"}, 404),
         ("/related", {"target": "@@nobody"}, 400),
-        ("/map", {"file": "nowhere.py"}, 400),
-        ("/map", {"folder": "nowhere"}, 400),
+        ("/map", {"file": "nowhere.py"}, 404),
+        ("/map", {"folder": "nowhere"}, 404),
         ("/map", {"max_tokens": 0}, 422),
         ("/files", {"limit": 0}, 422),
         ("/files", {"folder": "nowhere"}, 404),

@@ -119,7 +119,7 @@ def test_a_new_token_is_printed_with_what_the_settings_need(capsys: pytest.Captu
     ("words", "said"),
     [
         (["--host", "0.0.0.0"], "there is no token"),
-        (["--port", "70000"], "server.port cannot be"),
+        (["--port", "70000"], "--port cannot be"),
         (["/no/such/folder"], "no such folder on the server"),
         (["--host", "256.256.256.256", "--set", f"server.tokens=a:{'0' * 64}"], "cannot listen on"),
     ],

@@ -31,9 +31,9 @@ PAGES = (
     "/people",
     f"/projects?{PLACE}",
 )
-MOST_INITIAL_BYTES = 179_000
+MOST_INITIAL_BYTES = 179_500
 # With what a page needs itself, compressed. None may need more than 250,000.
-MOST_BYTES_OF = {"search": 208_000, "projects": 234_000, "chat": 244_000, "monitoring": 240_000, "people": 237_000}
+MOST_BYTES_OF = {"search": 208_000, "projects": 234_500, "chat": 244_000, "monitoring": 240_000, "people": 237_500}
 SECRET = "fathom_of_this_test"
 
 

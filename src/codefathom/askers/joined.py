@@ -30,7 +30,7 @@ from codefathom.askers.part import Part
 from codefathom.askers.side_by_side import outcomes
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
-from codefathom.errors import FathomError, UsageError
+from codefathom.errors import FathomError, UnindexedPathError, UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.project.answer_setup import HITS_PER_FILE, for_prompt, question_of, request_of, size_of
@@ -78,6 +78,7 @@ from codefathom.types import (
 
 _T = TypeVar("_T")
 _MOST_NAMED = 5  # of what was left out
+_NOT_HERE = (UsageError, UnindexedPathError)  # what a question names, and one project lacks
 
 
 class FederatedSearch(NamedTuple):
@@ -466,10 +467,10 @@ class JoinedProjects:
         wishes = {name: (project, replace(own, files=in_work.get(name, ()))) for name, project in projects.items()}
         contents, failed = self._answered(*_each_answered(wishes), waiting)
         for name in in_work:
-            if isinstance(error := failed.get(name), UsageError):
+            if isinstance(error := failed.get(name), _NOT_HERE):
                 raise error
         # A folder, or what the question names, may be in one project only: that is no failure of the others.
-        failed = {name: error for name, error in failed.items() if not isinstance(error, UsageError)}
+        failed = {name: error for name, error in failed.items() if not isinstance(error, _NOT_HERE)}
         return joined(contents), failed
 
     # ---- as one

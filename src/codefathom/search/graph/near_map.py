@@ -45,7 +45,7 @@ _MOST_DEFINITIONS = 5_000  # of one name
 def map_for(catalog: SearchCatalog, request: MapRequest, most: int) -> MapParts:
     """Return the first parts of a map that asks for something: all of them in a small project, else `most`.
 
-    Raises SourceError, see `map_parts`.
+    Raises UnindexedPathError, see `map_parts`.
     """
     languages = catalog.languages()
     if not is_large(languages):

@@ -13,7 +13,7 @@ from heapq import heappush, heappushpop
 from math import sqrt
 from typing import NamedTuple, Protocol
 
-from codefathom.errors import SourceError, UsageError
+from codefathom.errors import UnindexedPathError, UsageError
 from codefathom.facts.reasons import MAP_RANKED, PARTIAL, Note
 from codefathom.search.graph.centrality import USUALLY_FOLLOWED, Link, Ranks, ranked
 from codefathom.search.graph.main_types import ASIDE_WEIGHT, main_types, public_types, stands_aside
@@ -156,8 +156,8 @@ class RankedProject(NamedTuple):
 def map_parts(catalog: SearchCatalog, request: MapRequest) -> MapParts:
     """Return the parts of a map, for a reader who begins at the hits of a question, and at files in work.
 
-    Without them all files that are no tests and no prose count alike. Raises SourceError for such a file, or a folder,
-    that is not in the index.
+    Without them all files that are no tests and no prose count alike. Raises UnindexedPathError for such a file, or a
+    folder, that is not in the index.
     """
     return ranked_project(catalog, request, None).parts
 
@@ -248,13 +248,13 @@ def map_text(files: Iterable[MapFile]) -> str:
 
 
 def check_request(request: MapRequest, paths: Collection[str]) -> None:
-    """Raise SourceError for a file or a folder of a request that is not in the index."""
+    """Raise UnindexedPathError for a file or a folder of a request that is not in the index."""
     for path in request.files:
         if path not in paths:
-            raise SourceError(f"{path!r} is not in the index", hint="`fathom files` lists the indexed files")
+            raise UnindexedPathError(f"{path!r} is not in the index", hint="`fathom files` lists the indexed files")
     for folder in request.folders:
         if not any(True for _ in inside(paths, (folder,))):
-            raise SourceError(
+            raise UnindexedPathError(
                 f"there is no indexed file below {folder!r}", hint="`fathom files` lists the indexed files"
             )
 
