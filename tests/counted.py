@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 import sys
 import threading
@@ -27,12 +28,15 @@ def n_python_calls(work: Callable[[], object]) -> int:
         nonlocal n_calls
         n_calls += event == "call"
 
-    before = sys.getprofile()
+    before, collects = sys.getprofile(), gc.isenabled()
+    gc.disable()  # else the garbage of other tests is counted
     sys.setprofile(count)
     try:
         work()
     finally:
         sys.setprofile(before)
+        if collects:
+            gc.enable()
     return n_calls
 
 

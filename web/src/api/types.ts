@@ -6075,6 +6075,7 @@ export interface components {
         ReaderHostOut: {
             /**
              * Host
+             * @description name of the host, as in its addresses
              * @example git.example.org
              */
             host: string;

@@ -218,7 +218,7 @@ class FileReasonOut(Out):
 class ReaderHostOut(Out):
     """A code host that says who may read the repositories of a fleet."""
 
-    host: Sound = Field(examples=["git.example.org"])
+    host: Sound = Field(examples=["git.example.org"], description="name of the host, as in its addresses")
     n_lists: int = Field(examples=[120], description="repositories of which it has said who may read them")
     n_logins: int = Field(examples=[45], description="people in these lists")
     n_unknown: int = Field(examples=[2], description="people of them that mean nobody at this server")
