@@ -231,7 +231,8 @@ def link(folder: Path) -> None:
     with Engine.open(folder) as one:
         one.index()
         one.link_files()
-        one.related("@@own7")  # imports the modules
+        for target in ("many/file7.py", "@@own7"):
+            one.related(target)  # imports the modules
 
 
 def write_many(folder: Path, n_files: int) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from hashlib import blake2b
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -376,5 +376,5 @@ def _stored(base: PackedLinks, file: KeptFile) -> ImportLinks:
 
 
 def _digest(languages: Mapping[str, str]) -> str:
-    text = "\0".join(f"{path}\0{language}" for path, language in languages.items())
+    text = "\0".join(chain.from_iterable(languages.items()))
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
