@@ -210,7 +210,7 @@ def test_a_map_is_kept_to_folders_inside_of_the_paths(data: Path) -> None:
         outline = search.map(folders=["zoo"], files=[str(data / "uploads/zoo/morning.py")])
         assert {file.path.rpartition("/")[0] for file in outline.map.files} == {"uploads/zoo"}
         assert not outline.failed
-        with pytest.raises(UsageError, match="there is no indexed file below 'nowhere'"):
+        with pytest.raises(SourceError, match="there is no indexed file below 'nowhere'"):
             search.map(folders=["nowhere"])
     with opened(data, "uploads/zoo/keeper.py", "uploads/aside.py") as search:
         assert [file.path for file in search.map(folders=["zoo"]).map.files] == ["uploads/zoo/keeper.py"]
