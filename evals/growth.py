@@ -79,7 +79,7 @@ _NEW_WORDS: list[str] = []  # that the latest changes have written
 
 
 def _rename(target: Target) -> None:
-    rename(target.root)
+    rename(target.root, target.path)
 
 
 def _forget(target: Target) -> None:

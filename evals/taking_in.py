@@ -276,11 +276,12 @@ def change(root: Path) -> str:
     return word
 
 
-def rename(root: Path) -> None:
-    """Rename the first folder that holds a few files and no folder."""
+def rename(root: Path, besides: str = "") -> None:
+    """Rename the first folder that holds a few files and no folder, and not a file that is needed later."""
     for parent, folders, files in os.walk(root):
         folders.sort()
-        if not folders and 5 <= len(files) <= _N_RENAMED and ".fathom" not in parent:
+        is_needed = Path(parent) == Path(root, besides).parent
+        if not folders and 5 <= len(files) <= _N_RENAMED and ".fathom" not in parent and not is_needed:
             os.rename(parent, f"{parent.removesuffix('-renamed')}{'' if parent.endswith('-renamed') else '-renamed'}")
             return
 
