@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _VERSION = 3  # of the packed form
 _MOST_BEHIND = 20  # generations, after which the file is written again
 _MOST_CHANGED = 1_000  # documents with other links than in the file, after which it is written again
-_FEW_WRITTEN = 20  # documents, of which it is not worth while to think
+_FEW_WRITTEN = 20  # changed documents, whose links are found again faster than others are looked for
 _MOST_WRITTEN = 2_000  # documents, after which all links are made again
 _LENGTH = struct.Struct("<q")
 _NUMBER_BYTES = array("I").itemsize
