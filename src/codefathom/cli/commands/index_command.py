@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 
 from codefathom.cli.display.output import complain
 from codefathom.cli.display.render import expected_text, paths_report_text, report_text, scip_text
@@ -14,7 +15,7 @@ from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import path_typed
 from codefathom.cli.options import IndexOptions
 from codefathom.engine import Engine
-from codefathom.errors import SourceError, UsageError
+from codefathom.errors import FathomError, SourceError, UsageError
 from codefathom.project.stores.revision_indexes import RevisionIndex
 from codefathom.shapes import plain_shape, to_json
 from codefathom.source.scip import check_scip
@@ -43,7 +44,9 @@ def run(options: IndexOptions, face: Face) -> int:
             return 0
         if not options.watch:
             report = engine.index(full=options.full, keep_rules=True)
-            engine.link_files()
+            if options.full or report.added or report.changed or report.removed:
+                with suppress(FathomError):  # the index is whole; who asks for connections is told what is wrong
+                    engine.link_files()
             return _say(report, face)
         if options.full:
             engine.index(full=True)

@@ -120,6 +120,7 @@ _KINDS_IN = (
 )
 _PATHS = "SELECT CAST(path AS TEXT), id FROM documents"
 _Made = TypeVar("_Made")
+_PathTable = TypeVar("_PathTable", StemTable, LanguageTable)
 
 
 class Catalog:
@@ -987,17 +988,23 @@ def _paths(catalog: Catalog, _: list[str] | None) -> list[str]:
     return [row[0] for row in catalog._read("SELECT path FROM documents ORDER BY path")]
 
 
+def _followed(catalog: Catalog, earlier: _PathTable | None, generation: int) -> _PathTable | None:
+    """Return a table of paths as it is in a generation; None where it must be made anew."""
+    if earlier is None or earlier.generation == generation:
+        return earlier
+    if generation - earlier.generation > _MOST_BEHIND:
+        return None
+    (n_paths, *_), *written = catalog._read(_PATHS_SINCE, (earlier.generation,))
+    return earlier.later(generation, n_paths, {path: language for _, path, language in written})
+
+
 def _stem_table(catalog: Catalog, before: StemTable | None) -> StemTable:
     """Return the paths by their stems, from a table that this or another process has made where there is one."""
     file, generation = catalog.beside("stems", stem_table.VERSION), catalog.generation
     stored = file.load() if before is None else None
     earlier = before if stored is None else StemTable.unpacked(stored.content)
-    if earlier is not None and earlier.generation == generation:
-        return earlier
-    if earlier is not None and generation - earlier.generation <= _MOST_BEHIND:
-        (n_paths, *_), *written = catalog._read(_PATHS_SINCE, (earlier.generation,))
-        if (later := earlier.later(generation, n_paths, [path for _, path, _ in written])) is not None:
-            return later
+    if (followed := _followed(catalog, earlier, generation)) is not None:
+        return followed
     table = StemTable.of(generation, catalog.paths())
     if before is None:  # each process writes it once at most
         file.save(table.packed())
@@ -1009,13 +1016,8 @@ def _language_table(catalog: Catalog, before: LanguageTable | None) -> LanguageT
     file, generation = catalog.beside("languages", language_table.VERSION), catalog.generation
     stored = file.load() if before is None else None
     earlier = before if stored is None else LanguageTable.unpacked(stored.content)
-    if earlier is not None and earlier.generation == generation:
-        return earlier
-    if earlier is not None and generation - earlier.generation <= _MOST_BEHIND:
-        (n_paths, *_), *written = catalog._read(_PATHS_SINCE, (earlier.generation,))
-        later = earlier.later(generation, n_paths, [(path, language) for _, path, language in written])
-        if later is not None:
-            return later
+    if (followed := _followed(catalog, earlier, generation)) is not None:
+        return followed
     languages = dict(catalog._read("SELECT path, language FROM documents ORDER BY path"))
     if before is not None:
         return before.replaced(generation, languages, catalog.paths_since(before.generation))

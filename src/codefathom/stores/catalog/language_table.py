@@ -24,12 +24,11 @@ class LanguageTable(NamedTuple):
     languages: Mapping[str, str]  # by path, ordered by path
     has_uses: Mapping[str, bool] = MappingProxyType({})  # by language, as far as it is known
 
-    def later(self, generation: int, n_paths: int, documents: Iterable[tuple[str, str]]) -> LanguageTable | None:
-        """Return the table of a later generation, in which these documents were written, and so many paths are.
+    def later(self, generation: int, n_paths: int, written: Mapping[str, str]) -> LanguageTable | None:
+        """Return the table of a later generation, in which documents were written, here with their languages.
 
-        None where paths are gone, which only a whole table shows.
+        So many paths are in it. None where paths are gone, which only a whole table shows.
         """
-        written = dict(documents)
         languages = {**self.languages, **written}
         if len(languages) != n_paths:
             return None

@@ -29,7 +29,7 @@ def test_it_is_the_same_whether_made_read_or_brought_up_to_date(now: dict[str, s
     table = table_of(now)
     for one in (table, again(table)) if now else (table,):
         assert (one.generation, list(one.languages.items()), one.has_uses) == (3, ordered(now), table.has_uses)
-        later = one.later(4, len({**now, **late}), late.items())
+        later = one.later(4, len({**now, **late}), late)
         assert later is not None
         assert (later.generation, list(later.languages.items())) == (4, ordered({**now, **late}))
         touched = {own.get(path, "") for path in late for own in (now, late)}
@@ -38,8 +38,8 @@ def test_it_is_the_same_whether_made_read_or_brought_up_to_date(now: dict[str, s
 
 def test_paths_that_are_gone_need_a_whole_table() -> None:
     table = table_of({"a.py": "python", "b.go": "go", "c.txt": "text"})
-    assert table.later(4, 2, []) is None
-    assert table.later(4, 3, [("d.py", "python")]) is None
+    assert table.later(4, 2, {}) is None
+    assert table.later(4, 3, {"d.py": "python"}) is None
     whole = table.replaced(4, {"a.py": "python", "c.txt": "text"}, ["c.txt"])
     assert (whole.generation, whole.languages, whole.has_uses) == (
         4,
