@@ -25,6 +25,8 @@ _MAX_GAP = 4
 _LEAST_SHARE = 300
 # Fewer lines of a hit say nothing; of the best file they are shown nevertheless.
 _LEAST_LINES = 3
+# Of a token: a text that has so many characters for each token that is left is seldom short enough.
+_MOST_CHARACTERS = 6
 # Kept free in the share for whole files, for what stands around each.
 _MARGIN = 100
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -230,10 +232,10 @@ class _Packing:
     def filled(self) -> list[Parts]:
         """Return the parts of each file; the shares are one when everything fits whole."""
         wholes = [_whole(item) for item in self._files]
-        if sum(map(self.cost, wholes)) <= self._left:
+        if self._fit_together(wholes):
             return wholes
         for index, (item, whole) in enumerate(zip(self._files, wholes, strict=True)):
-            if not item.is_exact and self.cost(whole) <= self._full:
+            if not item.is_exact and self._fits(whole, self._full):
                 self._full -= self.cost(whole)
                 self._chosen[index] = whole
             elif self._has_excerpts:
@@ -250,6 +252,23 @@ class _Packing:
     def _left(self) -> int:
         return self._full + self._segment
 
+    def _fit_together(self, wholes: Sequence[Parts]) -> bool:
+        left = self._left
+        for whole in wholes:
+            if not self._fits(whole, left):
+                return False
+            left -= self.cost(whole)
+        return True
+
+    def _fits(self, parts: Parts, most: int) -> bool:
+        """Return True if the parts of one file have at most so many tokens; of far more, a beginning tells."""
+        if parts not in self._costs:
+            n_characters = _MOST_CHARACTERS * max(most, _LEAST_SHARE)
+            beginning = _beginning_of(parts, n_characters)
+            if beginning != parts and self._cost_of(beginning) > most:
+                return False
+        return self.cost(parts) <= most
+
     def _spend(self, index: int, parts: Parts) -> None:
         """Put parts in place of those of a file. What excerpts take beyond their share comes from the other one."""
         self._segment -= self.cost(parts) - self.cost(self._chosen[index])
@@ -260,7 +279,7 @@ class _Packing:
     def _grow(self, index: int, item: Material, whole: Parts) -> None:
         """Let a file have what is left, as much of it as it can use."""
         most = self.cost(self._chosen[index]) + self._left
-        if not item.is_exact and self.cost(whole) <= most:
+        if not item.is_exact and self._fits(whole, most):
             parts = whole
         elif not self._has_excerpts:
             return
@@ -277,7 +296,7 @@ class _Packing:
         spans = [span for span in item.spans if 1 <= span[0] <= min(span[1], _n_lines(item))]
         kept: list[tuple[int, int]] = []
         for span in spans:
-            if self.cost(self._parts(item, [*kept, span], around)) <= most:
+            if self._fits(self._parts(item, [*kept, span], around), most):
                 kept.append(span)
             elif not kept:  # no worse hit takes the place of the best one
                 break
@@ -313,7 +332,7 @@ class _Packing:
         low, high = -1, min(most_lines, most)  # a line has at least one token
         while low < high:
             middle = (low + high + 1) // 2
-            if self.cost(version(middle)) <= most:
+            if self._fits(version(middle), most):
                 low = middle
             else:
                 high = middle - 1
@@ -341,6 +360,19 @@ def _whole(item: Material) -> Parts:
 def _part(item: Material, start_line: int, end_line: int, name_of: NameOf) -> Source:
     text, symbol = lines_of(item.text, start_line, end_line), name_of(item.path, start_line, end_line)
     return Source(0, item.path, start_line, end_line, text, symbol, item.score, item.reason)
+
+
+def _beginning_of(parts: Parts, n_characters: int) -> Parts:
+    """Return the parts up to so many characters; all of them, where that would leave out next to nothing."""
+    if sum(len(source.text) for source in parts) <= 2 * n_characters:
+        return parts
+    kept = []
+    for source in parts:
+        kept.append(replace(source, text=source.text[:n_characters], is_whole=False))
+        n_characters -= len(source.text)
+        if n_characters <= 0:
+            break
+    return tuple(kept)
 
 
 def _by_rank(places: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -41,10 +41,17 @@ _WORD = re.compile("|".join(_WORDS.split()))
 _TOKENS_OF_OTHER = 2.2
 
 
+# All bytes but the first ones of those that stand for a Chinese character in UTF-8.
+_NOT_OF_HAN = bytes(byte for byte in range(256) if not 0xE4 <= byte <= 0xE9)
+
+
+def may_hold_han(data: bytes) -> bool:
+    """Return False for a text in UTF-8 that has no Chinese character, as most have none: this look costs little."""
+    return bool(data.translate(None, _NOT_OF_HAN))
+
+
 def split_han(text: str) -> tuple[str, float]:
     """Return a text without its Chinese characters, and the tokens of these."""
-    if text.isascii():
-        return text, 0.0
     total = 0.0
     for run in _HAN.findall(text):
         rest, n_words = _WORD.subn("", run)

@@ -241,3 +241,17 @@ def test_the_window_is_never_passed_and_no_line_is_shown_twice(
         assert not seen & lines
         seen |= lines
     assert {source.path for source in packed.sources} | set(packed.left_out) == {item.path for item in found}
+
+
+def test_a_text_far_above_the_window_is_not_counted_to_its_end() -> None:
+    counted: list[int] = []
+
+    def counting(text: str) -> int:
+        counted.append(len(text))
+        return estimate(text)
+
+    text = "value = compute(value, other)\n" * 20_000
+    files = [Material("a.py", text, ((500, 520),)), Material("b.py", text, ((9, 12),))]
+    packed = pack(files, Shares(600, 400), counting)
+    assert [source.is_whole for source in packed.sources] == [False, False]
+    assert sum(counted) < len(text)

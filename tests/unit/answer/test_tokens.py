@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codefathom.answer.han import may_hold_han, split_han
 from codefathom.answer.tokens import counter, estimate
 from codefathom.errors import SettingsError
 
@@ -194,3 +195,15 @@ class TestTokenizerFiles:
             path.write_text(content)
         with pytest.raises(SettingsError, match=r"tokenizer\.json"):
             counter(str(path))
+
+
+@given(st.text())
+@settings(max_examples=300)
+def test_a_text_without_chinese_is_told_by_its_bytes(text: str) -> None:
+    if not may_hold_han(text.encode("utf-8", "replace")):
+        assert split_han(text) == (text, 0.0)
+
+
+def test_other_signs_than_those_of_asia_are_no_reason_to_look_for_chinese() -> None:
+    assert not may_hold_han("naïve – “quoted” 😀 ё → ∀".encode())
+    assert may_hold_han("价格".encode())
