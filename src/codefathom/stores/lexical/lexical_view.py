@@ -18,7 +18,7 @@ from codefathom.errors import IndexingError
 from codefathom.stores.base import FIELDS, Fields
 from codefathom.stores.checked_files import CheckedFiles
 from codefathom.stores.folder import Folder, UnsafeError, folder_at
-from codefathom.stores.lexical.term_list import TERMS, TermList, add_terms, list_files, read_terms
+from codefathom.stores.lexical.term_list import TERMS, NewTerms, TermList, add_terms, list_files, read_terms
 from codefathom.stores.write_errors import writing_error
 from codefathom.text.required_words import WordPart
 
@@ -85,7 +85,7 @@ class LexicalView:
         self._n_dropped = 0
         self._top_key = _ANY_KEY  # the largest that the writer has added to a new folder
         self._cleared = False
-        self._new_terms: set[str] = set()  # of the chunks that the writer has added
+        self._new_terms = NewTerms()  # of the chunks that the writer has added
         self._term_list: TermList | None = None  # of the committed index, once it was asked for
 
     @classmethod
@@ -434,7 +434,7 @@ class LexicalView:
 
     def _drop(self) -> None:
         self._writer, self._target, self._cleared = None, "", False
-        self._new_terms = set()
+        self._new_terms = NewTerms()
 
     def _new_folder(self) -> str:
         self.folder.make()

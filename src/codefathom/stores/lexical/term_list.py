@@ -7,7 +7,10 @@ again. A term may stand in several files, or in no chunk any more; none is missi
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
+from io import BytesIO
+from itertools import chain
 from zlib import crc32
 
 from codefathom.stores.folder import File, Folder
@@ -16,7 +19,8 @@ from codefathom.text.required_words import WordPart
 TERMS = "terms."  # begins the names of these files
 _NAME = re.compile("terms[.]([0-9]{1,9})")
 _MOST_FILES = 16
-_NONE = "\n"  # each term stands between two ends of lines
+_NONE = b"\n"  # each term stands between two ends of lines
+_MOST_IN_SET = 200_000  # some thirty megabytes; packed they are three
 
 
 class TermList:
@@ -63,19 +67,49 @@ def read_terms(files: Sequence[tuple[File, int, int]]) -> TermList | None:
     return TermList("".join(texts)) if texts else None
 
 
-def add_terms(folder: Folder, terms: Collection[str], before: Sequence[str]) -> list[str]:
+class NewTerms:
+    """The terms of chunks that are not committed yet.
+
+    The text of a large project has a million of them, which as strings of a set would take a hundred megabytes.
+    """
+
+    def __init__(self) -> None:
+        self._latest: set[str] = set()
+        self._parts: list[bytes] = []  # sorted lines
+
+    def __bool__(self) -> bool:
+        return bool(self._latest or self._parts)
+
+    def update(self, terms: Iterable[str]) -> None:
+        """Add terms, which may be there already."""
+        self._latest.update(terms)
+        if len(self._latest) > _MOST_IN_SET:
+            self._pack()
+
+    def lines(self, others: Iterable[bytes] = ()) -> Iterator[bytes]:
+        """Yield all terms with those of other lists of lines, each as a line, sorted, and once."""
+        self._pack()
+        last = _NONE  # begins each other list
+        for line in merge(*map(BytesIO, (*self._parts, *others))):
+            if line not in (_NONE, last):
+                yield line
+                last = line
+
+    def _pack(self) -> None:
+        if self._latest:
+            self._parts.append("\n".join([*sorted(self._latest), ""]).encode("utf-8", "surrogatepass"))
+            self._latest = set()
+
+
+def add_terms(folder: Folder, terms: NewTerms, before: Sequence[str]) -> list[str]:
     """Write terms beside the files of before; return the names of files that are not needed any more. Raises OSError.
 
     `before` are the files of the last commit. Where they are many, their terms are written anew with these.
     """
     number = max(map(_number, list_files(folder.names())), default=0) + 1
     outdated = before if len(before) >= _MOST_FILES else ()
-    merged = set(terms)
-    for name in outdated:
-        merged.update(folder.file(name).read().decode("utf-8", "surrogatepass").split("\n"))
-    merged.discard("")
-    text = "\n".join(["", *sorted(merged), ""]) if merged else _NONE
-    folder.file(f"terms.{number}").replace([text.encode("utf-8", "surrogatepass")])
+    lines = terms.lines(folder.file(name).read() for name in outdated)
+    folder.file(f"terms.{number}").replace(chain([_NONE], lines))
     return list(outdated)
 
 
