@@ -212,6 +212,29 @@ def test_names_of_repositories_in_other_case(
             assert paths("helper -repo:shop") == {"first/own.py", "Second/own.py", "Shop/own.py", *other}
 
 
+def test_a_repository_that_is_not_there_is_named(tmp_path: Path, state: Path) -> None:
+    with Fleet.make("team") as fleet:
+        for name in ("checkout", "Payments", "web"):
+            repository(tmp_path / name, code=f"def {name}_token(): pass\n")
+        fleet.add([str(tmp_path / name) for name in ("checkout", "Payments", "web")])
+        fleet.index()
+        with Engine.open(fleet.root) as engine:
+            for condition in ("repo:chekout", "-repo:chekout", "repo:web,chekout", "module:chekout"):
+                with pytest.raises(UsageError, match="the fleet has no repository 'chekout'") as error:
+                    engine.search(f"token {condition}")
+                assert error.value.hint == "did you mean checkout?"
+            with pytest.raises(UsageError) as error:
+                engine.search("token", where=parse_filter("module = PAYMENT"))
+            assert error.value.hint == "did you mean Payments?"
+            with pytest.raises(UsageError) as error:
+                engine.context("token repo:zzz")
+            assert error.value.hint == "it has Payments, checkout, web"
+            for condition in ("fork:yes", "-fork:no"):
+                with pytest.raises(UsageError, match="no repository of the fleet is a fork"):
+                    engine.search(f"token {condition}")
+            assert len(engine.search("token -fork:yes fork:no").hits) == 3
+
+
 def test_a_repository_that_is_left_out_shares_very_many_files(tmp_path: Path) -> None:
     n_files = 20_100
     with closing(manifest.Manifest(str(tmp_path))) as fleet:
@@ -362,7 +385,9 @@ def test_the_command_asks_a_fleet_like_a_project(shop: Path, capsys: pytest.Capt
 
     assert "shop/web/code.py:1-2" in run("search", "-p", "shop", "price_of_basket")[1]
     assert "web/" not in run("search", "-p", "shop", "price", "--repo", "store")[1]
-    assert "web/" not in run("search", "-p", "shop", "--", "price", "-repo:web")[1]
+    for words in (("-repo:web", "price"), ("price", "-repo:web"), ("--", "price", "-repo:web")):
+        code, out = run("search", "-p", "shop", *words)
+        assert (code, "shop/store/" in out, "web/" in out) == (0, True, False)
     assert "shop/store/code.py:1" in run("symbols", "-p", "shop", "price_in")[1]
     assert "def price_of_basket" in run("context", "-p", "shop", "price_of_basket")[1]
     status = json.loads(run("--json", "fleet", "status", "shop")[1])

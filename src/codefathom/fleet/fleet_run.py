@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.errors import DamagedError, FathomError, IndexingError, SourceError, UsageError
 from codefathom.fleet.fleet_clones import CloneOutcome
 from codefathom.fleet.manifest import OF_DEFAULT, Manifest, Repository, Shard, locked
 from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
+from codefathom.fleet.repository_filter import no_repository
 from codefathom.fleet.shard_catalogs import KEPT, SIGHT
 from codefathom.fleet.shard_parts import ShardPart, wrong_content, wrong_size
 from codefathom.fleet.shard_store import ShardStore
@@ -175,13 +175,9 @@ class FleetRun:
         by_name = {item.name: item for item in listed}
         for name in names:
             if name not in by_name:
-                similar = ", ".join(get_close_matches(name, by_name, n=3))
-                raise UsageError(
-                    f"the fleet has no repository {name[:200]!r}",
-                    hint=f"write {similar}, as `fathom fleet status -v` lists it"
-                    if similar
-                    else "`fathom fleet status -v` lists them; new ones come with `fathom fleet index` without a name",
-                )
+                error = no_repository(name, by_name)
+                new = "new ones come with `fathom fleet index` without a name"
+                raise UsageError(error.told, hint=f"{error.hint}; {new}")
         return [item for item in listed if item.name in names or base_of(item.name) in names]
 
     def _list_again(self, chosen: Sequence[Repository], brought: Mapping[str, CloneOutcome], *, full: bool) -> None:
