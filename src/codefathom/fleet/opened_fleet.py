@@ -84,6 +84,7 @@ class OpenedFleet(OpenedProject):
         self._trees = trees
         place = replace(place, revision=FleetFiles(name, ShardTree(trees)))
         super().__init__(place, on_wait, wrap_model)
+        self._sources = replace(self._sources, activity_of=self.shards.activity_of)
 
     def _opened_catalog(self, folder: Folder) -> tuple[Catalog, UnwritableError | None]:
         return cast(Catalog, self.shards), None
