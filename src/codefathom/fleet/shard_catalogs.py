@@ -71,7 +71,6 @@ class ShardCatalogs:
         self.identity = manifest.identity
         self.shards = {shard.slot: shard for shard in manifest.shards()}
         self._slots = {item.name: item.slot for item in manifest.repositories()}
-        self._activity = manifest.activity()
         # Repositories that a reader may see, in shards with others that he may not see.
         self.mixed = tuple(map(tuple, manifest.mixed())) if manifest.sight else ()
         self._open: dict[int, Catalog] = {}
@@ -178,10 +177,6 @@ class ShardCatalogs:
     def repositories_of(self, slot: int) -> tuple[str, ...]:
         """Return the names of the repositories of a shard."""
         return tuple(name for name, own in self._slots.items() if own == slot)
-
-    def activity_of(self, path: str) -> int:
-        """Return when the repository of an indexed path was last active, in seconds; 0 where that is not known."""
-        return self._activity.get(path.partition("/")[0], 0)
 
     @property
     def n_open(self) -> int:
