@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -233,6 +234,28 @@ def test_a_repository_that_is_not_there_is_named(tmp_path: Path, state: Path) ->
                 with pytest.raises(UsageError, match="no repository of the fleet is a fork"):
                     engine.search(f"token {condition}")
             assert len(engine.search("token -fork:yes fork:no").hits) == 3
+
+
+def test_places_of_a_fleet_and_a_project_are_gathered(tmp_path: Path, state: Path) -> None:
+    with Fleet.make("team") as fleet:
+        for number, name in enumerate(("one", "two", "three")):
+            lines = {f"f{place}": 1 + (place + number) % 3 for place in range(3)}
+            texts = {key: f"# {key} of {name}\n" + "token(user)\n" * n for key, n in lines.items()}
+            repository(tmp_path / name, **texts, own=f"def {name}(): pass\n")
+        fleet.add([str(tmp_path / "one"), str(tmp_path / "two")])
+        fleet.index()
+    with Engine.open(str(tmp_path / "three"), is_root=True) as engine:
+        engine.index()
+    with Federation.open([fleet.root, str(tmp_path / "three")]) as both:
+        asked = {"query": r"token\(", "mode": "regex"}
+        ranked = both.search(**asked).hits  # type: ignore[arg-type]
+        gathered = both.search(**asked, group="repository").hits  # type: ignore[arg-type]
+        page = both.search(**asked, group="repository", limit=3, offset=2).hits  # type: ignore[arg-type]
+    assert len(gathered) == len(ranked) == 9
+    assert gathered[0] == ranked[0]
+    owners = [(item.project_id, *item.hit.chunk.path.split("/")[:-1]) for item in gathered]
+    assert len([owner for owner, _ in groupby(owners)]) == len(set(owners)) == 3
+    assert {item.hit.chunk.path for item in page} == {item.hit.chunk.path for item in ranked[2:5]}
 
 
 def test_a_repository_that_is_left_out_shares_very_many_files(tmp_path: Path) -> None:
