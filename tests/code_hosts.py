@@ -36,6 +36,7 @@ class Hosted:
     fork: bool = False
     archived: bool = False
     empty: bool = False
+    active: str = "2024-05-06T07:08:09Z"  # when it was last active
     people: dict[str, str] = field(default_factory=dict)  # a login, and how it has access: one of ACCESS
     people_status: int = 0  # of a refusal to say so
     is_private: bool = False  # whatever its level is
@@ -251,6 +252,7 @@ class HostRequest(GitRequest):
                 "empty_repo": item.empty,
                 "default_branch": None if item.empty else "main",
                 "http_url_to_repo": elsewhere,
+                "last_activity_at": item.active,
                 "repository_access_level": item.code_level or ("private" if item.is_private else "enabled"),
                 **fork,
             }
@@ -265,8 +267,8 @@ class HostRequest(GitRequest):
             "clone_url": elsewhere,
         }
         if self.host.kind == "github":
-            return shape | {"visibility": item.level}
-        return shape | {"internal": item.level == "internal", "empty": item.empty}
+            return shape | {"visibility": item.level, "pushed_at": item.active}
+        return shape | {"updated_at": item.active, "internal": item.level == "internal", "empty": item.empty}
 
     def _answer(self, status: int, body: object, headers: dict[str, str] | None = None) -> None:
         content = json.dumps(body).encode()

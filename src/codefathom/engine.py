@@ -38,6 +38,7 @@ from codefathom.types import (
     CommitMark,
     Context,
     FoundSymbol,
+    Grouping,
     Hit,
     LevelName,
     LineHistory,
@@ -230,6 +231,7 @@ class Engine(Upkeep, SavedIndex):
         where: Where | None = None,
         min_score: float = 0.0,
         facets: bool = False,
+        group: Grouping = "none",
         files: Sequence[str] = (),
         commits: bool = False,
         on_file: OnFile = lambda _: None,
@@ -241,6 +243,7 @@ class Engine(Upkeep, SavedIndex):
 
         With `facets`, `SearchResult.facets` tells how many places of the whole list are in each language, kind, folder
         and so on, as far as the candidates of the search tell.
+        With `group` "repository", the hits of a page are gathered by repository (the first folder of a path) and file.
         With `files`, only these files and folders are searched, and what has changed in them is taken in first,
         whatever `search.refresh` says; see `update`. A path that is no file of the index is named in `degraded`.
         With `commits` the hits are commits of git (`Hit.commit`) in the place of files; see `Settings.history`.
@@ -258,6 +261,7 @@ class Engine(Upkeep, SavedIndex):
             mode=mode,
             min_score=min_score,
             facets=facets,
+            group=group,
             limit=limit,
             offset=offset,
             commits=commits,

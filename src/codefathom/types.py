@@ -17,6 +17,8 @@ Level: TypeAlias = Literal["file", "symbol", "chunk"]
 Branches: TypeAlias = Literal["default", "all"] | None  # of repositories of a fleet; None: it has one of each
 # How a caller names a level: "function" is the level "symbol", kept to FUNCTION_KINDS.
 LevelName: TypeAlias = Literal["file", "symbol", "function", "chunk"]
+# Whether the hits of a page are by rank, or gathered by repository and file.
+Grouping: TypeAlias = Literal["none", "repository"]
 # How a search ranks; "auto" leaves the choice to the planner.
 Mode: TypeAlias = Literal["auto", "hybrid", "vector", "lexical", "symbol", "regex", "graph"]
 # How the definition of a use is known: by scope and imports, or by its name alone.
@@ -24,6 +26,7 @@ Mode: TypeAlias = Literal["auto", "hybrid", "vector", "lexical", "symbol", "rege
 Certainty: TypeAlias = Literal["by-compiler", "exact", "by-name"]
 Route: TypeAlias = Literal["regex", "symbol", "semantic", "graph", "answer"]
 LEVELS: tuple[LevelName, ...] = ("file", "symbol", "function", "chunk")
+GROUPINGS: tuple[Grouping, ...] = ("none", "repository")
 MODES: tuple[Mode, ...] = ("auto", "hybrid", "vector", "lexical", "symbol", "regex", "graph")
 # Which connections of a file or symbol are listed.
 Direction: TypeAlias = Literal["both", "callers", "callees"]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -212,6 +213,51 @@ def test_names_of_repositories_in_other_case(
             assert paths("helper -repo:shop") == {"first/own.py", "Second/own.py", "Shop/own.py", *other}
 
 
+def test_a_repository_that_is_not_there_is_named(tmp_path: Path, state: Path) -> None:
+    with Fleet.make("team") as fleet:
+        for name in ("checkout", "Payments", "web"):
+            repository(tmp_path / name, code=f"def {name}_token(): pass\n")
+        fleet.add([str(tmp_path / name) for name in ("checkout", "Payments", "web")])
+        fleet.index()
+        with Engine.open(fleet.root) as engine:
+            for condition in ("repo:chekout", "-repo:chekout", "repo:web,chekout", "module:chekout"):
+                with pytest.raises(UsageError, match="the fleet has no repository 'chekout'") as error:
+                    engine.search(f"token {condition}")
+                assert error.value.hint == "did you mean checkout?"
+            with pytest.raises(UsageError) as error:
+                engine.search("token", where=parse_filter("module = PAYMENT"))
+            assert error.value.hint == "did you mean Payments?"
+            with pytest.raises(UsageError) as error:
+                engine.context("token repo:zzz")
+            assert error.value.hint == "it has Payments, checkout, web"
+            for condition in ("fork:yes", "-fork:no"):
+                with pytest.raises(UsageError, match="no repository of the fleet is a fork"):
+                    engine.search(f"token {condition}")
+            assert len(engine.search("token -fork:yes fork:no").hits) == 3
+
+
+def test_places_of_a_fleet_and_a_project_are_gathered(tmp_path: Path, state: Path) -> None:
+    with Fleet.make("team") as fleet:
+        for number, name in enumerate(("one", "two", "three")):
+            lines = {f"f{place}": 1 + (place + number) % 3 for place in range(3)}
+            texts = {key: f"# {key} of {name}\n" + "token(user)\n" * n for key, n in lines.items()}
+            repository(tmp_path / name, **texts, own=f"def {name}(): pass\n")
+        fleet.add([str(tmp_path / "one"), str(tmp_path / "two")])
+        fleet.index()
+    with Engine.open(str(tmp_path / "three"), is_root=True) as engine:
+        engine.index()
+    with Federation.open([fleet.root, str(tmp_path / "three")]) as both:
+        asked = {"query": r"token\(", "mode": "regex"}
+        ranked = both.search(**asked).hits  # type: ignore[arg-type]
+        gathered = both.search(**asked, group="repository").hits  # type: ignore[arg-type]
+        page = both.search(**asked, group="repository", limit=3, offset=2).hits  # type: ignore[arg-type]
+    assert len(gathered) == len(ranked) == 9
+    assert gathered[0] == ranked[0]
+    owners = [(item.project_id, *item.hit.chunk.path.split("/")[:-1]) for item in gathered]
+    assert len([owner for owner, _ in groupby(owners)]) == len(set(owners)) == 3
+    assert {item.hit.chunk.path for item in page} == {item.hit.chunk.path for item in ranked[2:5]}
+
+
 def test_a_repository_that_is_left_out_shares_very_many_files(tmp_path: Path) -> None:
     n_files = 20_100
     with closing(manifest.Manifest(str(tmp_path))) as fleet:
@@ -362,7 +408,9 @@ def test_the_command_asks_a_fleet_like_a_project(shop: Path, capsys: pytest.Capt
 
     assert "shop/web/code.py:1-2" in run("search", "-p", "shop", "price_of_basket")[1]
     assert "web/" not in run("search", "-p", "shop", "price", "--repo", "store")[1]
-    assert "web/" not in run("search", "-p", "shop", "--", "price", "-repo:web")[1]
+    for words in (("-repo:web", "price"), ("price", "-repo:web"), ("--", "price", "-repo:web")):
+        code, out = run("search", "-p", "shop", *words)
+        assert (code, "shop/store/" in out, "web/" in out) == (0, True, False)
     assert "shop/store/code.py:1" in run("symbols", "-p", "shop", "price_in")[1]
     assert "def price_of_basket" in run("context", "-p", "shop", "price_of_basket")[1]
     status = json.loads(run("--json", "fleet", "status", "shop")[1])

@@ -13,8 +13,9 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, NamedTuple
@@ -33,6 +34,7 @@ from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.cluster.shard_actor import ShardActor
 from codefathom.fleet.cluster.shard_calls import ShardState
 from codefathom.fleet.fleet import Fleet
+from codefathom.fleet.manifest import Manifest
 from codefathom.project.repository_sight import ReaderRule, RepositorySight
 from codefathom.types import SearchResult
 
@@ -50,6 +52,7 @@ QUESTIONS = (
     "@@RankingQuery",
     "a knitting pattern for woollen socks",
 )
+ACTIVE = {"search": 1_000, "stores": 3_000, "question": 0, "text": 2_000}  # seconds
 MODES = ("lexical", "vector", "symbol", "regex")
 
 
@@ -86,6 +89,9 @@ def served(cluster: Nodes, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         with Fleet.make("rooms") as fleet:
             fleet.add([str(folder / name) for name in ROOMS])
             assert fleet.index().n_shards_made == len(ROOMS)
+            with closing(Manifest(fleet.root)) as manifest, manifest.transaction():
+                manifest.put_activity({item.id: ACTIVE[item.name] for item in manifest.repositories()})
+                manifest.use_activity()
             with Engine.open(fleet.root) as here:
                 settings = here.settings
                 search = settings.search._replace(fleet_cluster=cluster.address, fleet_timeout_s=LONG_S)
@@ -104,6 +110,9 @@ def test_the_answers_are_those_of_one_machine(served: Served) -> None:
     for mode in MODES:
         asked: Any = {"query": "combine", "mode": mode, "limit": 10}
         assert seen(served.there.search(**asked)) == seen(served.here.search(**asked)), mode
+    ties = [hit.chunk.path for hit in served.there.search("^from __future__", mode="regex", limit=500).hits]
+    named = [name for name, _ in groupby(ties, lambda path: path.partition("/")[0])]
+    assert named == ["stores", "text", "search", "question"]  # those that were last active first
     assert served.there.symbols("score") == served.here.symbols("score")
     assert served.there.n_symbols("score") == served.here.n_symbols("score")
     assert served.there.files.listed() == served.here.files.listed()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +20,7 @@ from codefathom.errors import ProviderError, UsageError
 from codefathom.fleet import code_hosts
 from codefathom.fleet.fleet import Fleet
 from codefathom.fleet.host_sources import host_source
+from codefathom.fleet.manifest import Manifest
 
 TOKEN = "planted-Token-0123456789"
 
@@ -69,6 +72,22 @@ def test_all_pages_are_listed_and_cloned(host: Host, address: str) -> None:
             assert engine.search("of_part_4").hits[0].chunk.path == "part-4/code.py"
         assert fleet.index().changed == ()
         assert len(host.asked) == 6
+
+
+def test_the_host_says_when_a_repository_was_last_active(host: Host, address: str) -> None:
+    """The later one counts, the newest commit or what the host says; odd times count for nothing."""
+    now = int(time.time())
+    put(host, 1, "acme/quiet", active="2001-02-03T04:05:06Z")
+    put(host, 2, "acme/busy", active="2999-01-01T00:00:00.000+02:00")
+    put(host, 3, "acme/odd", active="yesterday")
+    with Fleet.make("company") as fleet:
+        fleet.add([f"{host.kind}:{address}/acme"])
+        fleet.index()
+        with closing(Manifest(fleet.root)) as manifest:
+            active = manifest.activity()
+    committed = active["quiet"]
+    assert 0 < committed <= active["odd"] <= active["busy"]
+    assert (active["busy"] >= now, active["busy"] <= time.time()) == (True, True)
 
 
 def test_pages_without_links_end_with_an_empty_one(host: Host, address: str) -> None:

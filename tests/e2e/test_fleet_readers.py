@@ -11,7 +11,7 @@ import pytest
 
 from codefathom.cli import main
 from codefathom.engine import Engine
-from codefathom.errors import IndexingError, SettingsError
+from codefathom.errors import IndexingError, SettingsError, UsageError
 from codefathom.fleet.fleet import Fleet
 from codefathom.fleet.readers_file import READERS, reader_rules
 from codefathom.project.location import locate
@@ -192,7 +192,9 @@ def test_equal_files_are_one_only_for_the_same_readers(team: Fleet) -> None:
     paths = {hit.chunk.path for hit in seen_by(team, "ada", "parse_header").hits}
     assert {"alpha/same.py", "beta/same.py"} <= paths
     assert [hit.chunk.path for hit in seen_by(team, "eve", "parse_header repo:gamma").hits] == ["beta/same.py"]
-    assert repositories(seen_by(team, "eve", "parse_header repo:alpha")) == set()
+    with pytest.raises(UsageError, match="no repository 'alpha'") as error:
+        seen_by(team, "eve", "parse_header repo:alpha")
+    assert error.value.hint == "it has beta, gamma"  # as where it is not there
 
 
 def test_without_a_rule_for_him_nobody_reads(team: Fleet) -> None:

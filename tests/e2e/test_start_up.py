@@ -226,6 +226,7 @@ OURS = {
     "codefathom.text.expressions",
     "codefathom.text.file_stems",
     "codefathom.text.kept_names",
+    "codefathom.text.near_names",
     "codefathom.text.packing",
     "codefathom.text.path_spelling",
     "codefathom.text.printable",

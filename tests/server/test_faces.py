@@ -21,6 +21,7 @@ from codefathom import Engine
 from codefathom.answer.tokens import estimate
 from codefathom.cli import main
 from codefathom.errors import UsageError
+from codefathom.search.grouping import by_repository
 from codefathom.server.app import create_app
 from codefathom.server.server_config import ServerConfig
 
@@ -230,6 +231,27 @@ def test_every_face_gives_the_same(faces: Faces, run: Callable[..., str], questi
     assert (n > 0) == (len(python.places) > 0)
     assert shown._replace(places=(), text="") == python._replace(places=(), text="")
     check_masks(question, shown, (python, served))
+
+
+def test_every_face_gathers_places_by_repository_and_file(faces: Faces, run: Callable[..., str]) -> None:
+    text = r"return|raise"
+    ranked = faces.engine.search(text, mode="regex", limit=40).hits
+    expected = by_repository(
+        [f"{hit.chunk.path}:{hit.chunk.start_line}-{hit.chunk.end_line}" for hit in ranked],
+        lambda name: ("", name.partition(":")[0]),
+    )
+    gathered = faces.engine.search(text, mode="regex", limit=40, group="repository").hits
+    places = tuple(f"{hit.chunk.path}:{hit.chunk.start_line}-{hit.chunk.end_line}" for hit in gathered)
+    assert places == expected != tuple(f"{h.chunk.path}:{h.chunk.start_line}-{h.chunk.end_line}" for h in ranked)
+    words = ("-n", "40", "--mode", "regex", "--group", "repository", text)
+    assert of_json(json.loads(run("search", "--json", *words))).places == expected
+    shown = [line.split(" ")[0] for line in run("search", *words).splitlines() if re.match(r"\S+:\d+-\d+ ", line)]
+    assert shown == list(expected)
+    body = {"query": text, "limit": 40, "mode": "regex", "group": "repository"}
+    assert of_json(faces.http.post("/search", json=body).json()).places == expected
+    asked = call("search", query=text, mode="regex", limit=40, group="repository", max_tokens=20_000)
+    assert of_tool(post(faces.http, asked).json()["result"]).places == expected
+    assert of_tool(faces.stdio(asked)).places == expected
 
 
 @pytest.mark.parametrize("text", ["who calls draw_cider", "what imports draw_cider", "uses of draw_cider"])

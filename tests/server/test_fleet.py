@@ -116,6 +116,19 @@ def test_each_route_answers(client: httpx.Client) -> None:
     assert {hit["path"] for hit in search["hits"]} == {"alpha/code.py", "gamma/code.py"}
 
 
+def test_a_repository_that_is_not_there_is_named(client: httpx.Client) -> None:
+    for path, body in (
+        ("/search", {"query": "refresh token repo:alfa"}),
+        ("/search", {"query": "refresh token", "repository_filter": ["alfa"]}),
+        ("/federated/search", {"query": "refresh token repo:alfa"}),
+        ("/context", {"query": "refresh token repo:alfa"}),
+        ("/ask", {"query": "how are tokens refreshed repo:alfa"}),
+    ):
+        answer = client.post(path, json=body)
+        assert (answer.status_code, answer.json().get("detail")) == (400, "the fleet has no repository 'alfa'"), path
+        assert answer.json()["hint"] == "did you mean alpha?"
+
+
 def test_what_only_the_command_does_is_refused(client: httpx.Client, team: Fleet) -> None:
     for method, path, body in (
         ("POST", "/projects/team/watch", {}),

@@ -52,6 +52,7 @@ from codefathom.search.federation import MergedHits, ProjectHit, merge, question
 from codefathom.search.graph.impact import Impact
 from codefathom.search.graph.impact_part import in_project as impact_in_project
 from codefathom.search.graph.project_map import MapParts, ProjectMap, joined
+from codefathom.search.grouping import by_repository
 from codefathom.search.verdict import Verdict, of_several
 from codefathom.types import (
     NO_FACETS,
@@ -61,6 +62,7 @@ from codefathom.types import (
     FileLines,
     FileOutline,
     FoundSymbol,
+    Grouping,
     Hit,
     LevelName,
     LineHistory,
@@ -288,6 +290,7 @@ class JoinedProjects:
         where: Where | None = None,
         min_score: float = 0.0,
         facets: bool = False,
+        group: Grouping = "none",
         files: Sequence[str] = (),
     ) -> FederatedSearch:
         """Return the best places in all projects; see `Engine.search`.
@@ -305,6 +308,7 @@ class JoinedProjects:
             mode=mode,
             min_score=min_score,
             facets=facets,
+            group=group,
             limit=limit,
             offset=offset,
         )
@@ -427,9 +431,12 @@ class JoinedProjects:
         # The list of a single project is not made anew for each page.
         is_one = len(questions_for(question.text, names)) == 1
         begins_anew = question.offset and not is_one
+        question, group = replace(question, group="none"), question.group  # the hits of all are gathered as one list
         own = replace(question, limit=reach(most, question.offset), offset=0) if begins_anew else question
         results, failed = self._searched({name: replace(own, files=owners.get(name, ())) for name in names})
         hits, rest, facets = merge(results, most, question.offset)
+        if group == "repository":
+            hits = by_repository(hits, lambda item: (item.project_id, item.hit.chunk.path))
         return FederatedSearch(hits, results, failed, self.roots, self.left_out, question.offset, rest, facets)
 
     def _symbols_of_each(self, question: Question) -> FederatedSymbols:

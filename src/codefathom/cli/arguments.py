@@ -79,7 +79,8 @@ def _parse_top(words: Sequence[str]) -> ParsedCommand:
         return ParsedCommand("", None, wants_help=True)
     unknown = next((word for word in words if word.partition("=")[0] not in _LEADING), "")
     if unknown.startswith("-"):
-        raise UsageError(f"fathom has no option {unknown.partition('=')[0]}", hint="fathom --help lists all options")
+        remedy = f"write fathom search {unknown} WORDS" if _is_condition(unknown) else "fathom --help lists all options"
+        raise UsageError(f"fathom has no option {unknown.partition('=')[0]}", hint=remedy)
     raise UsageError(f"there is no command in {' '.join(words)!r}", hint="fathom --help lists the commands")
 
 
@@ -152,8 +153,9 @@ def _unquoted(value: str) -> object:
 def _read(program: str, operands: Sequence[Option], options: Sequence[Option], words: Sequence[str]) -> dict[str, Any]:
     """Return the values by destination. argparse finds the options; operands may stand between them."""
     cut = words.index("--") if "--" in words else len(words)
+    conditions = [word for word in words[:cut] if _is_condition(word)]
     parser = _parser(program, options)
-    namespace, operand_words = parser.parse_known_args(words[:cut])
+    namespace, operand_words = parser.parse_known_args([word for word in words[:cut] if word not in conditions])
     for word in operand_words:
         if word.startswith("-") and word != "-":
             names = [name for option in options for name in option.names]
@@ -164,7 +166,17 @@ def _read(program: str, operands: Sequence[Option], options: Sequence[Option], w
     words_of = vars(namespace)
     present = [option for option in options if option.destination in words_of]
     values = {option.destination: _value(option, words_of[option.destination]) for option in present}
-    return values | _assign(program, operands, [*operand_words, *words[cut + 1 :]])
+    return values | _assign(program, operands, [*operand_words, *conditions, *words[cut + 1 :]])
+
+
+def _is_condition(word: str) -> bool:
+    """Return True for a condition of a question that begins like an option, such as -repo:shop or -path:vendor/."""
+    if not word.startswith("-") or ":" not in word:
+        return False
+    from codefathom.search.question.query import INLINE_FIELDS  # only for such a word
+
+    name, _, value = word[1:].partition(":")
+    return name.lower() in INLINE_FIELDS and value != ""
 
 
 def _of_scripts(name: str, options: Sequence[Option]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -35,6 +36,7 @@ class _Listed(NamedTuple):
     is_archived: bool
     is_empty: bool
     is_open: bool
+    active_s: int  # 0: not told
 
 
 class ListKind(NamedTuple):
@@ -61,7 +63,12 @@ def list_repositories(
     return HostListing(
         tuple(
             RemoteRepository(
-                f"{api} {item.number}", f"{source.host}/{item.path}.git", item.path, login, is_open=item.is_open
+                f"{api} {item.number}",
+                f"{source.host}/{item.path}.git",
+                item.path,
+                login,
+                is_open=item.is_open,
+                active_s=item.active_s,
             )
             for item in listed.values()
             if not _why_not(item, source)
@@ -177,7 +184,19 @@ def _listed(fields: Mapping[str, Any], source: HostSource, kind: ListKind) -> _L
     is_fork = bool(fields.get("forked_from_project")) if is_gitlab else bool(fields.get("fork"))
     is_empty = bool(fields.get("empty_repo" if is_gitlab else "empty"))
     is_open = level in KINDS[source.kind].open_levels and _is_open(fields, level)
-    return _Listed(number, path, level, is_fork, bool(fields.get("archived")), is_empty, is_open)
+    active_s = _seconds(fields.get(KINDS[source.kind].active))
+    return _Listed(number, path, level, is_fork, bool(fields.get("archived")), is_empty, is_open, active_s)
+
+
+def _seconds(value: object) -> int:
+    """Return a time such as 2026-11-01T12:00:00Z in seconds, 0 for anything else."""
+    if not isinstance(value, str):
+        return 0
+    try:
+        time = datetime.fromisoformat(value)
+    except ValueError:
+        return 0
+    return max(0, int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()))
 
 
 def _is_open(fields: Mapping[str, Any], level: str) -> bool:

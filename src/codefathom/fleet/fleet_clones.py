@@ -31,6 +31,7 @@ class RemoteRepository(NamedTuple):
     authorization: str = ""  # header for its server
     place: str = ""  # of a clone that is there; "" for that of its key
     is_open: bool = False  # its host says that everybody who is there may read it
+    active_s: int = 0  # when its host says that it was last active; 0: it says nothing
 
 
 class HostListing(NamedTuple):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.errors import DamagedError, FathomError, IndexingError, SourceError, UsageError
 from codefathom.fleet.fleet_clones import CloneOutcome
 from codefathom.fleet.manifest import OF_DEFAULT, Manifest, Repository, Shard, locked
 from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
+from codefathom.fleet.repository_filter import no_repository
 from codefathom.fleet.shard_catalogs import KEPT, SIGHT
 from codefathom.fleet.shard_parts import ShardPart, wrong_content, wrong_size
 from codefathom.fleet.shard_store import ShardStore
@@ -36,6 +37,7 @@ from codefathom.fleet.sources import (
     is_name_for,
     listed_files,
     name_of,
+    newest_commit_s,
     places_of,
     sources_elsewhere,
     tree_of,
@@ -44,7 +46,7 @@ from codefathom.fleet.sources import (
 from codefathom.project.kept_rules import scan_rules
 from codefathom.project.location import Location
 from codefathom.project.repository_sight import base_of
-from codefathom.source.scan import ScanRules
+from codefathom.source.scan import FileTree, ScanRules
 from codefathom.stores.catalog.schema import FORMAT
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
@@ -106,6 +108,7 @@ class FleetRun:
         self._patterns = place.settings.source.fleet_branches
         self._rules: ScanRules = scan_rules(place.settings, place.variables)._replace(follow_symlinks=False)
         self._changes = _Changes()
+        self._active: Mapping[int, int] = {}  # when repositories were last active, as the run before has read it
 
     def run(self, *, full: bool = False, only: Sequence[str] = ()) -> FleetReport:
         """Bring the fleet up to date; with `full`, list also repositories that seem to be as before.
@@ -124,6 +127,7 @@ class FleetRun:
                 clones = [item.place for item in chosen if self._remote.has(item.place)]
                 brought = self._remote.bring_again(clones, sources, self._on_progress)
                 with self._manifest.transaction():
+                    self._active = self._manifest.latest_activity()
                     self._list_again(chosen, brought, full=full)
                     report = self._switched(full=full)
             else:
@@ -131,6 +135,7 @@ class FleetRun:
                 self._changes.notes += elsewhere.notes
                 self._changes.failures += elsewhere.failures
                 with self._manifest.transaction():
+                    self._active = self._manifest.latest_activity()
                     self._list(elsewhere, full=full)
                     report = self._switched(full=full)
             self._remove_unused()
@@ -161,6 +166,7 @@ class FleetRun:
             manifest.put_meta(
                 {"generation": str(generation), _BEFORE: " ".join(shard.folder for shard in before.values())}
             )
+            manifest.use_activity()
             self._join_words(generation)
         n_repositories = manifest.n_default
         failures, damaged = tuple(changes.failures), tuple(changes.damaged.values())
@@ -175,13 +181,9 @@ class FleetRun:
         by_name = {item.name: item for item in listed}
         for name in names:
             if name not in by_name:
-                similar = ", ".join(get_close_matches(name, by_name, n=3))
-                raise UsageError(
-                    f"the fleet has no repository {name[:200]!r}",
-                    hint=f"write {similar}, as `fathom fleet status -v` lists it"
-                    if similar
-                    else "`fathom fleet status -v` lists them; new ones come with `fathom fleet index` without a name",
-                )
+                error = no_repository(name, by_name)
+                new = "new ones come with `fathom fleet index` without a name"
+                raise UsageError(error.told, hint=f"{error.hint}; {new}")
         return [item for item in listed if item.name in names or base_of(item.name) in names]
 
     def _list_again(self, chosen: Sequence[Repository], brought: Mapping[str, CloneOutcome], *, full: bool) -> None:
@@ -281,6 +283,7 @@ class FleetRun:
             if version.state == repository.state and not full and not repository.problem:
                 if branch != version.branch:
                     manifest.put_repository(repository)
+                self._note_activity(repository, version.tree, place, is_new=repository.id not in self._active)
                 return version.branch
             before = manifest.contents(repository.id) if repository.id else {}
             files = listed_files(version.tree, self._rules, before)
@@ -293,17 +296,31 @@ class FleetRun:
         manifest.put_repository(
             repository._replace(state=version.state, n_files=len(files), n_bytes=size, problem="", remedy="")
         )
+        number = repository.id or manifest.read("SELECT id FROM repositories WHERE name = ?", (repository.name,))[0][0]
+        self._note_activity(repository._replace(id=number), version.tree, place, is_new=True)
         now = {file.path: content for file, content in files}
         was = {path: content for path, (_, content) in before.items()}
         if now == was and not full and repository.id:
             return version.branch
-        number = repository.id or manifest.read("SELECT id FROM repositories WHERE name = ?", (repository.name,))[0][0]
         manifest.put_files(number, files)
         changes.names.append(repository.name)
         changes.contents |= {content for path, content in now.items() if was.get(path) != content}
         changes.contents |= {content for path, content in was.items() if now.get(path) != content}
         changes.slots |= {repository.slot} - {0}
         return version.branch
+
+    def _note_activity(self, repository: Repository, tree: FileTree, place: RepositoryPlace, *, is_new: bool) -> None:
+        """Keep when a repository was last active: its newest commit is looked up where the files are of a new one.
+
+        It never becomes less: a run for some repositories asks no host. What lies in the future counts as now.
+        """
+        before = self._active.get(repository.id, 0)
+        latest = max(before, 0 if repository.is_branch else place.active_s)
+        with suppress(SourceError):  # the files can be read all the same
+            latest = max(latest, newest_commit_s(tree) if is_new else 0)
+        latest = min(latest, int(time.time()))
+        if latest != before:
+            self._manifest.put_activity({repository.id: latest})
 
     def _drop(self, repository: Repository) -> None:
         files = self._manifest.contents(repository.id).values()

@@ -27,6 +27,7 @@ class HostKind(NamedTuple):
     variable: str  # of the token
     user: str  # name that git gives beside the token
     people: str  # who has access to a repository; {path} stands for its name
+    active: str  # the field of a repository with the time at which it was last active
     open_levels: frozenset[str] = frozenset({"public"})  # that let everybody read who is there
 
 
@@ -37,6 +38,7 @@ _GITEA = HostKind(
     "GITEA_TOKEN",
     "oauth2",
     "/repos/{path}/collaborators?limit=50",
+    "updated_at",
 )
 # By id or by time, so that a repository that comes while pages are read comes last.
 KINDS: Mapping[str, HostKind] = {
@@ -50,6 +52,7 @@ KINDS: Mapping[str, HostKind] = {
         "GITHUB_TOKEN",
         "x-access-token",
         "/repos/{path}/collaborators?affiliation=all&per_page=100",
+        "pushed_at",
     ),
     "gitlab": HostKind(
         "https://gitlab.com",
@@ -61,6 +64,7 @@ KINDS: Mapping[str, HostKind] = {
         "GITLAB_TOKEN",
         "oauth2",
         "/projects/{path}/members/all?per_page=100",
+        "last_activity_at",
         frozenset({"public", "internal"}),
     ),
     "gitea": _GITEA,

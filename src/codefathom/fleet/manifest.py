@@ -65,6 +65,13 @@ CREATE TABLE IF NOT EXISTS parts(
 """
 # The class of readers of each repository in the last run; none for those that everybody may read.
 _CLASSES = "CREATE TABLE IF NOT EXISTS classes(repository INTEGER PRIMARY KEY, readers TEXT NOT NULL)"
+# When each repository was last active, in seconds: `time` is what questions go by, and stays as it is until the next
+# switch, so that all processes give the same order; `latest` is what the last run has read. An earlier version of
+# fathom kept none, and only a run makes the table.
+_ACTIVITY = """
+CREATE TABLE IF NOT EXISTS activity(
+    repository INTEGER PRIMARY KEY, time INTEGER NOT NULL DEFAULT 0, latest INTEGER NOT NULL)
+"""
 # Equal files are one only among repositories with the same readers.
 _SAME_READERS = (
     "(SELECT readers FROM classes WHERE repository = {0}.repository) IS "
@@ -360,6 +367,8 @@ class Manifest:
         self.write("DELETE FROM files WHERE repository = ?", [(repository.id,)])
         self.write("DELETE FROM repositories WHERE id = ?", [(repository.id,)])
         self.write("DELETE FROM classes WHERE repository = ?", [(repository.id,)])
+        if self._has_activity:
+            self.write("DELETE FROM activity WHERE repository = ?", [(repository.id,)])
 
     def classes(self) -> dict[int, str]:
         """Return the classes of readers in the last run, by repository; none for those that everybody may read."""
@@ -369,6 +378,35 @@ class Manifest:
         """Store the classes of readers, inside a transaction."""
         self._db.execute("DELETE FROM classes")
         self.write("INSERT INTO classes VALUES (?, ?)", ((key, value) for key, value in classes.items() if value))
+
+    @property
+    def _has_activity(self) -> bool:
+        return self._has_table("activity")
+
+    def activity(self) -> dict[str, int]:
+        """Return when repositories were last active, in seconds, by name; none of those without a known time."""
+        if not self._has_activity:
+            return {}
+        joined = "repositories r JOIN activity a ON a.repository = r.id"
+        return dict(self.read(f"SELECT r.name, a.time FROM {joined} WHERE a.time > 0"))
+
+    def latest_activity(self) -> dict[int, int]:
+        """Return the same as the last run has read it, by repository."""
+        return dict(self.read("SELECT repository, latest FROM activity")) if self._has_activity else {}
+
+    def put_activity(self, times: Mapping[int, int]) -> None:
+        """Store when repositories were last active, inside a transaction."""
+        self._db.execute(_ACTIVITY)
+        self.write(
+            "INSERT INTO activity(repository, latest) VALUES (?, ?) "
+            "ON CONFLICT(repository) DO UPDATE SET latest = excluded.latest",
+            times.items(),
+        )
+
+    def use_activity(self) -> None:
+        """Let questions go by the latest times, inside the transaction of a switch."""
+        if self._has_activity:
+            self._db.execute("UPDATE activity SET time = latest")
 
     # ---- files
 
@@ -400,7 +438,7 @@ class Manifest:
     def others(self, path: str, most: int) -> tuple[list[str], int]:
         """Return the first places, in other repositories, of the content of a file, and the number of all.
 
-        The same path in another branch is no other place.
+        Those in the repositories that were last active come first. The same path in another branch is no other place.
         """
         name, _, own = path.partition("/")
         same = (
@@ -409,7 +447,9 @@ class Manifest:
             "AND NOT (f.path = h.path AND r.place = q.place)"
         )
         values = {"name": name, "own": own, "most": most}
-        rows = self.read(f"SELECT r.name || '/' || f.path {same} ORDER BY r.id, f.path LIMIT :most", values)
+        # NULL, for a time that is not known, comes last.
+        by_time = "(SELECT time FROM activity WHERE repository = r.id) DESC, " if self._has_activity else ""
+        rows = self.read(f"SELECT r.name || '/' || f.path {same} ORDER BY {by_time}r.id, f.path LIMIT :most", values)
         if len(rows) < most:
             return [row[0] for row in rows], len(rows)
         return [row[0] for row in rows], self.read(f"SELECT count(*) {same}", values)[0][0]

@@ -84,6 +84,8 @@ class OpenedFleet(OpenedProject):
         self._trees = trees
         place = replace(place, revision=FleetFiles(name, ShardTree(trees)))
         super().__init__(place, on_wait, wrap_model)
+        active = manifest.activity()
+        self._sources = replace(self._sources, activity_of=lambda path: active.get(path.partition("/")[0], 0))
 
     def _opened_catalog(self, folder: Folder) -> tuple[Catalog, UnwritableError | None]:
         return cast(Catalog, self.shards), None

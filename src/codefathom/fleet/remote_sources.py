@@ -51,7 +51,7 @@ class RemoteSources:
         by_key = {item.key: outcome for item, outcome in zip(repositories, outcomes, strict=True)}
         for source, items in listed.items():
             by_source[source] += [
-                RepositoryPlace(outcome.place, source, item.path, outcome.problem, outcome.remedy)
+                RepositoryPlace(outcome.place, source, item.path, outcome.problem, outcome.remedy, item.active_s)
                 for item in items
                 if not (outcome := by_key[item.key]).is_empty
             ]

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 from codefathom.errors import UsageError
 from codefathom.project.repository_sight import BRANCH_MARK, base_of
 from codefathom.stores.conditions import BRANCH, FORK, mentions
+from codefathom.text.near_names import near_names
 from codefathom.types import Filter, FilterGroup, Where
 
 REPOSITORY = "module"  # the first part of a path, which is the repository
 _IN, _NOT_IN = "in_cased", "not_in_cased"  # of names as they are written, see `with_names`
-_MOST_NAMED = 10  # branches in an error
+_MOST_NAMED = 10  # branches or repositories in an error
+_MOST_SHOWN = 200  # characters of a name in an error
 _MEANT = {"eq": _IN, "in": _IN, "ne": _NOT_IN, "not_in": _NOT_IN}
 
 
@@ -40,13 +43,27 @@ class FleetCondition(NamedTuple):
     slots: frozenset[int] | None
 
 
-def with_forks(where: Where, forks: Callable[[], Sequence[str]]) -> Where:
-    """Return a condition that names the repositories where it asks for forks."""
+def no_repository(name: str, names: Collection[str]) -> UsageError:
+    """Return the error for a name that no repository of a fleet has, with the names that are like it, or some."""
+    near = near_names(name, names)
+    hint = f"did you mean {', '.join(near)}?" if near else f"it has {_some(sorted(names)) or 'none'}"
+    return UsageError(f"the fleet has no repository {name[:_MOST_SHOWN]!r}", hint=hint)
+
+
+def with_forks(where: Where, forks: Callable[[], Sequence[str]], *, wants: bool = True) -> Where:
+    """Return a condition that names the repositories where it asks for forks.
+
+    Raises UsageError where only forks are wanted and there is none; `wants` is False inside of a negation.
+    """
     if isinstance(where, FilterGroup):
-        return FilterGroup(where.operator, tuple(with_forks(item, forks) for item in where.filters))
+        inside = wants if where.operator != "NOT" else not wants
+        return FilterGroup(where.operator, tuple(with_forks(item, forks, wants=inside) for item in where.filters))
     if where.field != FORK:
         return where
-    return Filter(REPOSITORY, "in" if where.value else "not_in", tuple(forks()))
+    names = tuple(forks())
+    if not names and wants == bool(where.value):
+        raise UsageError("no repository of the fleet is a fork", hint="leave the condition on forks out")
+    return Filter(REPOSITORY, "in" if where.value else "not_in", names)
 
 
 def with_branches(where: Where, branches: Callable[[], Mapping[str, Sequence[str]]]) -> Where:
@@ -63,14 +80,17 @@ def with_branches(where: Where, branches: Callable[[], Mapping[str, Sequence[str
     chosen = [(value, [name for name in named if fnmatchcase(name, value)]) for value in map(str, _values(where))]
     for value, fitting in chosen:
         if not fitting:
-            some = ", ".join([*list(named)[:_MOST_NAMED], *(["…"] if len(named) > _MOST_NAMED else [])])
-            read = f"it has {some}" if some else "the next `fathom fleet index` learns their names"
+            read = f"it has {_some(named)}" if named else "the next `fathom fleet index` learns their names"
             raise UsageError(
-                f"the fleet has no branch {value[:200]!r}",
+                f"the fleet has no branch {value[:_MOST_SHOWN]!r}",
                 hint=f"{read}; source.fleet_branches in its fathom.toml says which are read",
             )
     names = {name for _, fitting in chosen for branch in fitting for name in named[branch]}
     return Filter(REPOSITORY, _IN, tuple(sorted(names)))
+
+
+def _some(names: Collection[str]) -> str:
+    return ", ".join([*islice(names, _MOST_NAMED), *(["…"] if len(names) > _MOST_NAMED else [])])
 
 
 def asks_for_branches(where: Where | None) -> bool:
@@ -89,7 +109,8 @@ def _values(where: Filter) -> tuple[object, ...]:
 def with_names(where: Where, slots: Mapping[str, int]) -> Where:
     """Return a normalised condition with the repositories as they are called: as it is written, else in other case.
 
-    The name of a repository means all its branches that are in `slots`, too.
+    The name of a repository means all its branches that are in `slots`, too. Raises UsageError for a name that no
+    repository has.
     """
     if not mentions(where, REPOSITORY):
         return where
@@ -104,8 +125,10 @@ def with_names(where: Where, slots: Mapping[str, int]) -> Where:
         for value in map(str, _values(item)):
             if item.operator.endswith("_cased"):
                 yield value
+            elif own := by_name.get(value) or by_lower.get(value.lower()):
+                yield from own
             else:
-                yield from by_name.get(value, by_lower.get(value.lower(), []))
+                raise no_repository(value, slots)
 
     def renamed(where: Where) -> Where:
         if isinstance(where, FilterGroup):

@@ -49,6 +49,7 @@ class RepositoryPlace(NamedTuple):
     name: str = ""  # of a clone: that of its repository elsewhere, such as group/name; "": that of the folder
     problem: str = ""  # why a clone could not be brought up to date
     remedy: str = ""
+    active_s: int = 0  # when its host says that it was last active; 0: it says nothing
 
 
 class UnreadSource(NamedTuple):
@@ -256,6 +257,15 @@ def _head_of(place: str, ref: str) -> _Head:
             return _Head(commit, target)
     named = revision(place, ref)  # says what is wrong
     return _Head(named.tree().commit, named.target)
+
+
+def newest_commit_s(tree: FileTree) -> int:
+    """Return when the commit of a tree was made, in seconds; 0 for other files, and for a time before 1970."""
+    if not isinstance(tree, GitTree):
+        return 0
+    words = ("rev-list", "--max-count=1", "--no-commit-header", "--format=%ct", "--end-of-options", tree.commit)
+    seconds = output_of_git(tree.folder, *words).strip()
+    return int(seconds) if seconds.isdecimal() else 0
 
 
 def tree_of(place: str, state: str) -> FileTree:

@@ -117,6 +117,10 @@ def _search_now(index: CurrentIndex, question: Question, on_file: OnFile) -> Sea
             from codefathom.project.commit_hits import with_commits
 
             hits = with_commits(hits, opened)
+        if question.group == "repository":
+            from codefathom.search.grouping import by_repository
+
+            hits = by_repository(hits, lambda hit: ("", hit.chunk.path))
         _tell(hits, on_file)
         hits, has_marks = _shown_to_agents(hits, opened) if question.for_agent else (hits, False)
         settings, partial = index.settings, index.partial()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from codefathom.facts.quick_pickle import QuickPickle
-from codefathom.types import Direction, EdgeKind, LevelName, Mode, Where
+from codefathom.types import Direction, EdgeKind, Grouping, LevelName, Mode, Where
 
 if TYPE_CHECKING:
     from codefathom.providers.base import Message
@@ -48,6 +48,7 @@ class Question(QuickPickle):
     level: LevelName | None = None
     mode: Mode | None = None
     min_score: float = 0.0
+    group: Grouping = "none"  # of a search: the hits of a page by rank, or gathered by repository and file
     facets: bool = False  # of a search: count what its places have in common
     depth: int | None = None  # of related and impact
     direction: Direction = "both"  # of related

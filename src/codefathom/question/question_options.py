@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from codefathom.question.extents import MOST_PASSED_BY
 from codefathom.question.question import Kind, Question
-from codefathom.types import DIRECTIONS, EDGE_KINDS, LEVELS, MODES, Direction, EdgeKind, Mode, Where
+from codefathom.types import DIRECTIONS, EDGE_KINDS, GROUPINGS, LEVELS, MODES, Direction, EdgeKind, Mode, Where
 
 # texts, paths: any number of values; filter: expressions that must all hold, one over HTTP; share: a number, also a
 # fraction; word: one of the choices.
@@ -228,6 +228,19 @@ OPTIONS: tuple[QuestionOption, ...] = (
         line=OnLine(("--mode",), "MODE", setting="search.mode"),
         body=InBody("auto"),
         tool=OfTool("mode", usual="auto", words=_AGENT_MODES, is_listed=True),
+    ),
+    QuestionOption(
+        "group",
+        ("search",),
+        "word",
+        "none: results by rank; repository: those of a repository together, and in it those of a file, each in the "
+        "order of its best result",
+        fills="group",
+        usual="none",
+        choices=GROUPINGS,
+        line=OnLine(("--group",), "HOW"),
+        body=InBody("none"),
+        tool=OfTool("group", usual="none", words={name: name for name in GROUPINGS}),
     ),
     QuestionOption(
         "facets",

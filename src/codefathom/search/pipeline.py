@@ -17,7 +17,7 @@ from codefathom.search.question.ranking_query import RankingQuery, understand
 from codefathom.search.question.scope import scope
 from codefathom.search.ranking.commit_messages import by_message
 from codefathom.search.ranking.confidence import AS_WRITTEN, NOT_CONNECTED, ONE_SIGN, confidence, is_one_sign
-from codefathom.search.ranking.rank import Pool, RankedCandidate, followed_by, rank
+from codefathom.search.ranking.rank import Pool, RankedCandidate, by_activity, followed_by, rank
 from codefathom.search.request import SearchRequest
 from codefathom.search.retrieve import Lookup, Sources, gather
 from codefathom.search.verdict import Verdict, verdict
@@ -196,6 +196,8 @@ def _answer(lookup: Lookup, sources: Sources) -> _Answer:
             ranked = rank(lookup.query, pool)
             ranking.note(n_candidates=len(ranked))
         ordered, not_reranked = _reranked(lookup.query, lookup.planned, ranked, sources)
+        if sources.activity_of is not None and pool.is_ranking:
+            ordered = by_activity(ordered, sources.activity_of)
         check_stopped()
         with span("hits"):
             page = _page(lookup, followed_by(ordered, pool.further), pool, sources)

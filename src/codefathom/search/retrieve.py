@@ -61,6 +61,7 @@ class Sources:
     note: str = ""  # for the result: the reason why vectors are missing
     project: str = ""  # its name, which says little in a question about it
     are_short_whole: bool = False  # documents that are too short to be embedded are shown whole
+    activity_of: Callable[[str], int] | None = None  # of a fleet: path → when its repository was last active, in s
     message_of: Callable[[str], str] | None = None  # of an index of commits: path → message, subject first
 
 
@@ -298,7 +299,8 @@ def _whole_scope(lookup: Lookup, sources: Sources) -> Pool:
     """Return the lines of the scope in order: the question has no other words."""
     keys = sorted(lookup.keys or ())
     first = [(key, 1.0) for key in keys[: lookup.n_listed]]
-    return _by_one(("scope", "scope"), first, sources.catalog)._replace(behind=Rest(len(keys) - len(first)))
+    pool = _by_one(("scope", "scope"), first, sources.catalog)
+    return pool._replace(behind=Rest(len(keys) - len(first)), is_ranking=False)
 
 
 def _by_one(signals: tuple[str, str], ranking: Sequence[tuple[int, float]], catalog: SearchCatalog) -> Pool:

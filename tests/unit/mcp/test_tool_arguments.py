@@ -56,6 +56,7 @@ def test_an_argument_that_a_tool_does_not_take_is_named_beside_those_that_it_tak
         "languages",
         "changed_after",
         "changed_before",
+        "group",
         "level",
         "min_score",
         "limit",

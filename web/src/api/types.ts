@@ -6743,6 +6743,14 @@ export interface components {
              */
             mode?: ("auto" | "hybrid" | "vector" | "lexical" | "symbol" | "regex" | "graph") | null;
             /**
+             * Group
+             * @description none: results by rank; repository: those of a repository together, and in it those of a file, each in the order of its best result
+             * @default none
+             * @example none
+             * @enum {string}
+             */
+            group: "none" | "repository";
+            /**
              * Facets
              * @description count all places of the list by language, kind, folder, test and project
              * @default false

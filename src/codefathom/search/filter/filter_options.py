@@ -9,6 +9,7 @@ from codefathom.errors import UsageError
 from codefathom.facts.languages import LANGUAGES, language_named
 from codefathom.question.question_options import OPTIONS, QuestionOption, Values
 from codefathom.stores.conditions import combine, normalise
+from codefathom.text.near_names import near_names
 from codefathom.text.path_spelling import spellings
 from codefathom.types import KIND_ALIASES, SYMBOL_KINDS, Filter, FilterGroup, Where
 
@@ -88,7 +89,6 @@ def as_spelled(item: Filter) -> Where:
     return FilterGroup("AND" if is_negative else "OR", tuple(Filter(item.field, item.operator, form) for form in forms))
 
 
-_MOST_COMPARED = 100  # characters of a wrong name
 _OF_PATHS = frozenset({"path", "dir", "name", "module", "sub_module"})
 
 
@@ -139,7 +139,9 @@ def _bracket(piece: str) -> str:
 def _language(value: str) -> Where:
     name = language_named(value)
     if not name:
-        hint = f"{_near(value, LANGUAGES)}`fathom status` lists the languages of this project"
+        near = near_names(value, LANGUAGES)
+        meant = f"did you mean {', '.join(near)}? " if near else ""
+        hint = f"{meant}`fathom status` lists the languages of this project"
         raise UsageError(f"no language is called {value!r}", hint=hint)
     return Filter("language", "eq", name)
 
@@ -159,13 +161,6 @@ def _one_kind(value: str, kinds: Collection[str]) -> str:
     if name not in kinds:
         raise UsageError(f"no kind of symbol is called {value!r}", hint=f"choose one of {', '.join(kinds)}")
     return name
-
-
-def _near(value: str, names: Collection[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  only for a wrong name
-
-    near = get_close_matches(value[:_MOST_COMPARED].lower(), sorted(names), cutoff=0.7)
-    return f"did you mean {', '.join(near)}? " if near else ""
 
 
 def _ext(value: str) -> Where:

@@ -7,8 +7,9 @@ weights are learned: `training/ranking.py` makes `weights.py`, and docs/ranking.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from math import exp
 from operator import attrgetter, mul
 from typing import NamedTuple
@@ -49,6 +50,7 @@ class Pool(NamedTuple):
     way: Note | None = None  # how they were looked for, where there is more than one way
     behind: Rest = NO_REST  # candidates that were found, or may be found, and are not among these
     notes: tuple[Note, ...] = ()  # what could not be seen
+    is_ranking: bool = True  # False: all lines of a scope, of which none is better than another one
 
 
 def rank(query: RankingQuery, pool: Pool) -> list[RankedCandidate]:
@@ -75,6 +77,17 @@ def followed_by(ranked: Sequence[RankedCandidate], further: Sequence[Candidate])
             for place, one in enumerate(further, start=1)
         ),
     ]
+
+
+def by_activity(ranked: Sequence[RankedCandidate], activity_of: Callable[[str], int]) -> list[RankedCandidate]:
+    """Return a ranking in which of equal scores the place in the more active repository comes first; see `Sources`.
+
+    Of equally active ones the order stays.
+    """
+    ordered: list[RankedCandidate] = []
+    for _, equal in groupby(ranked, attrgetter("score")):
+        ordered += sorted(equal, key=lambda item: -activity_of(item.candidate.chunk.path))
+    return ordered
 
 
 def by_signals(

@@ -12,6 +12,7 @@ from codefathom.search.ranking.rank import (
     REPEAT,
     Pool,
     RankedCandidate,
+    by_activity,
     by_signals,
     followed_by,
     rank,
@@ -92,6 +93,18 @@ def test_ties_go_by_path_and_line() -> None:
     fused = dict.fromkeys((1, 2, 3, 4), 0.0)
     assert keys(ranked(("q",), candidates, fused)) == [3, 1, 4, 2]
     assert keys(ranked(("q",), candidates[::-1], fused)) == [3, 1, 4, 2]
+
+
+def test_ties_go_by_activity_where_it_is_known() -> None:
+    scores = {1: 0.5, 2: 0.9, 3: 0.5, 4: 0.5, 5: 0.5, 6: 0.1, 7: 0.5}
+    repositories = ("a", "a", "b", "c", "d", "b", "c")
+    pool = [candidate(key, f"{name}/x{key}.py") for key, name in zip(scores, repositories, strict=True)]
+    result = rank(RankingQuery(()), Pool(pool, scores, {key: {} for key in scores}))
+    active = {"b": 20, "c": 30}
+    assert keys(result) == [2, 1, 3, 4, 7, 5, 6]
+    assert keys(by_activity(result, lambda path: active.get(path[0], 0))) == [2, 4, 7, 3, 1, 5, 6]
+    apart = [item for item in result if item.candidate.key in (1, 2, 6)]
+    assert by_activity(apart, lambda path: active.get(path[0], 0)) == apart
 
 
 def test_names_files_and_folders_with_words_of_the_question_count() -> None:
