@@ -64,10 +64,10 @@ def copy_of_room(name: str, folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("question", "rounds"),
     [
-        ("where is the confidence of a search calculated", "nearest placed keys_of placed kinds_in"),
-        ("which words of a question are rare", "nearest placed keys_of placed kinds_in"),
-        ("budget of tokens", "nearest placed keys_of placed kinds_in"),
-        ("LexicalView", "definitions nearest chunks_defining placed placed kinds_in"),
+        ("where is the confidence of a search calculated", "nearest placed kinds_in"),
+        ("which words of a question are rare", "nearest placed kinds_in"),
+        ("budget of tokens", "nearest placed kinds_in"),
+        ("LexicalView", "symbols_named definitions nearest chunks_defining placed placed kinds_in"),
     ],
 )
 def test_rounds_of_a_question(engines: tuple[Engine, Engine, NearCluster], question: str, rounds: str) -> None:
