@@ -2,12 +2,14 @@
 
     BENCH_DIR=... BENCH_CORPORA=... python -m evals.fleet_answers [--corpus NAME]... [--whole] [--keep FOLDER]
     ... python -m evals.fleet_answers --cluster [--most-questions N]
+    ... python -m evals.fleet_answers --whole --equal-files
 
 Each repository is a shard of its own. The one index holds the same text: files that are equal to one of a repository
 before them are left out of it, as a fleet indexes them once. The first ten of each question are compared: places,
 scores and reasons. With `--cluster` the fleet is asked once more, on three nodes of Ray that are processes of this
 machine, with what a question costs there beside the looks into the shards, and how much memory is held. `--whole` takes
-the whole trees, in place of the parts that the benchmark indexes. `--keep` keeps copies and indexes for the next run.
+the whole trees, in place of the parts that the benchmark indexes. `--equal-files` says how many answers differ from
+those of one index that has the equal files, too. `--keep` keeps copies and indexes for the next run.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.cluster.shard_calls import ShardList
 from codefathom.fleet.fleet import Fleet
 from codefathom.fleet.manifest import Manifest
+from codefathom.project.location import locate
 from codefathom.types import SearchResult
 from evals.benchmark import CHINESE, Corpus, bench_folder, development, lay
 from evals.fleet_nodes import three_nodes
@@ -49,6 +52,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--corpus", action="append", default=[], help="only these repositories")
     parser.add_argument("--whole", action="store_true", help="whole trees")
     parser.add_argument("--cluster", action="store_true", help="ask three nodes of Ray, too")
+    parser.add_argument("--equal-files", action="store_true", help="compare with an index of the equal files, too")
     parser.add_argument("--most-questions", type=int, default=sys.maxsize)
     parser.add_argument("--keep", type=Path, help="the folder for copies and indexes, which stays")
     options = parser.parse_args(words)
@@ -64,7 +68,9 @@ def main(words: Sequence[str] | None = None) -> int:
         os.environ.setdefault("FATHOM_CACHE_DIR", str(folder / "cache"))
         root = _made(corpora, folder, is_whole=options.whole)
         n_different = 0
-        for said, value in _compared(root, folder, questions[::step], is_clustered=options.cluster):
+        trial = _Trial(root, folder, questions[::step])
+        n_different = 0
+        for said, value in trial.rows(is_clustered=options.cluster, has_equal=options.equal_files):
             n_different += value if isinstance(value, int) else 0
             print(f"| {said} | {value} |", flush=True)
     return 1 if n_different else 0
@@ -90,28 +96,57 @@ def _made(corpora: Sequence[Corpus], folder: Path, *, is_whole: bool) -> str:
     return root
 
 
-def _compared(
-    root: str, folder: Path, questions: Sequence[str], *, is_clustered: bool
-) -> Iterator[tuple[str, int | str]]:
-    """Yield what was compared, with the number of differences."""
-    with Engine.open(root) as fleet, Engine.open(str(folder / _DISTINCT), is_root=True) as one:
-        one.index()
-        shards: Any = fleet.opened.catalog
-        n_lines = sum(shard.n_lines for shard in shards.shards.values())
-        yield "shards, lines, chunks", f"{len(shards.shards)}, {n_lines:,}, {shards.n_chunks():,}"
-        yield "chunks of one index", f"{one.opened.catalog.n_chunks():,}"
-        yield "questions", f"{len(questions)}"
-        here = [fleet.search(question, limit=_N_HITS) for question in questions]
-        expected = [one.search(question, limit=_N_HITS) for question in questions]
-        yield "first ten that differ: one machine and one index", _n_different(questions, here, expected)
-        settings = fleet.settings
-    if is_clustered:
+class _Trial(NamedTuple):
+    """A fleet, the folder with the text for one index, and questions."""
+
+    root: str
+    folder: Path
+    questions: Sequence[str]
+
+    def rows(self, *, is_clustered: bool, has_equal: bool) -> Iterator[tuple[str, int | str]]:
+        """Yield what was compared, with the number of differences, and what it costs on a cluster."""
+        yield "questions", f"{len(self.questions)}"
+        there: list[SearchResult] = []
+        if is_clustered:  # first, as then the process holds nothing else
+            yield from self._on_nodes(there)
+        with Engine.open(self.root) as fleet, Engine.open(str(self.folder / _DISTINCT), is_root=True) as one:
+            one.index()
+            yield "shards, lines, chunks", _extent(fleet)
+            yield "chunks of one index", f"{one.opened.catalog.n_chunks():,}"
+            here, expected = self._answers(fleet), self._answers(one)
+        yield "first ten that differ: one machine and one index", _n_different(self.questions, here, expected)
+        if is_clustered:
+            yield "first ten that differ: three nodes and one index", _n_different(self.questions, there, expected)
+        if has_equal:
+            with Engine.open(str(self.folder / _ALL), is_root=True) as several:
+                several.index()
+                yield "chunks of one index with equal files", f"{several.opened.catalog.n_chunks():,}"
+                n = _n_different(self.questions, here, self._answers(several))
+                yield "first ten that differ from it", f"{n} of {len(self.questions)}"
+
+    def _on_nodes(self, answers: list[SearchResult]) -> Iterator[tuple[str, str]]:
+        """Ask three nodes, and yield what a question costs there."""
+        settings = locate(self.root, is_root=True).settings
         with three_nodes() as nodes:
             search = settings.search._replace(fleet_cluster=nodes.address, fleet_timeout_s=_LIMIT_S)
-            with Engine.open(root, settings=settings._replace(search=search)) as there:
-                gateway = [there.search(question, limit=_N_HITS) for question in questions]
-                yield "first ten that differ: three nodes and one index", _n_different(questions, gateway, expected)
-                yield from _costs(there, questions, n_lines)
+            with Engine.open(self.root, settings=settings._replace(search=search)) as engine:
+                before = bytes_held(os.getpid(), alone=True)
+                answers += self._answers(engine)
+                yield from _costs(engine, self.questions)
+                yield "memory of the gateway before the first question", f"{before / 1e6:.0f} MB"
+
+    def _answers(self, engine: Engine) -> list[SearchResult]:
+        return [engine.search(question, limit=_N_HITS) for question in self.questions]
+
+
+def _extent(engine: Engine) -> str:
+    shards: Any = engine.opened.catalog
+    return f"{len(shards.shards)}, {_n_lines(engine):,}, {shards.n_chunks():,}"
+
+
+def _n_lines(engine: Engine) -> int:
+    shards: Any = engine.opened.catalog
+    return sum(shard.n_lines for shard in shards.shards.values())
 
 
 def _n_different(questions: Sequence[str], results: Sequence[SearchResult], expected: Sequence[SearchResult]) -> int:
@@ -183,7 +218,7 @@ class _Rounds:
         return {slot: state.seconds for slot, state in self._cluster.look(self._shards, _LIMIT_S).items()}
 
 
-def _costs(engine: Engine, questions: Sequence[str], n_lines: int) -> Iterator[tuple[str, str]]:
+def _costs(engine: Engine, questions: Sequence[str]) -> Iterator[tuple[str, str]]:
     shards: Any = engine.opened.catalog
     cluster = RayCluster.connect(engine.settings.search.fleet_cluster)
     times = [_seconds_of(engine, question) for question in questions]
@@ -198,7 +233,7 @@ def _costs(engine: Engine, questions: Sequence[str], n_lines: int) -> Iterator[t
     yield "gateway above the slowest shard, p50", f"{median(above):.1f} ms"
     above = [cost.whole - cost.slowest_node for cost in costs]
     yield "gateway above the slowest node, p50", f"{median(above):.1f} ms"
-    yield from _memory(cluster, n_lines)
+    yield from _memory(cluster, _n_lines(engine))
 
 
 def _cost(engine: Engine, rounds: _Rounds, question: str) -> _Cost:

@@ -7,29 +7,44 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
+OTHERS = (3, 4)  # last numbers of the addresses of the nodes beside the head
+_NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
 # Nothing is reported, and actors get their share of the processors.
-QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_enable_metrics_collection": "0", "RAY_worker_niceness": "0"}
-OTHERS = (3, 4)  # numbers of the addresses of the nodes beside the head
+_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_enable_metrics_collection": "0", "RAY_worker_niceness": "0"}
 
 
 @contextmanager
 def three_nodes() -> Iterator[Any]:
-    """Give a cluster of three nodes, 127.0.0.2 to 127.0.0.4, during the block; QUIET goes into the environment."""
-    from ray.cluster_utils import Cluster
-
-    os.environ |= QUIET
-    os.makedirs("/tmp/ray", exist_ok=True)  # else Ray fails where it has never run
-    nodes = Cluster(
-        initialize_head=True, head_node_args={**NODE, "include_dashboard": False, "node_ip_address": "127.0.0.2"}
-    )
+    """Give a cluster of three nodes, 127.0.0.2 to 127.0.0.4, during the block; the environment is set for Ray."""
+    nodes = start_head()
     try:
         for number in OTHERS:
-            nodes.add_node(wait=False, **NODE, node_ip_address=f"127.0.0.{number}")
+            add_node(nodes, number)
         nodes.wait_for_nodes()
         yield nodes
     finally:
-        import ray
+        end(nodes)
 
-        ray.shutdown()
-        nodes.shutdown()
+
+def start_head() -> Any:
+    """Start a cluster with its head alone."""
+    from ray.cluster_utils import Cluster
+
+    os.environ |= _QUIET
+    os.makedirs("/tmp/ray", exist_ok=True)  # else Ray fails where it has never run
+    # Not 127.0.0.1, for which Ray takes the address by which others reach this machine.
+    head = {**_NODE, "include_dashboard": False, "node_ip_address": "127.0.0.2"}
+    return Cluster(initialize_head=True, head_node_args=head)
+
+
+def add_node(nodes: Any, number: int) -> Any:
+    """Start one more node at 127.0.0.NUMBER."""
+    return nodes.add_node(wait=False, **_NODE, node_ip_address=f"127.0.0.{number}")
+
+
+def end(nodes: Any) -> None:
+    """Leave a cluster, and end it."""
+    import ray
+
+    ray.shutdown()
+    nodes.shutdown()
