@@ -121,8 +121,10 @@ class _Trial(NamedTuple):
             with Engine.open(str(self.folder / _ALL), is_root=True) as several:
                 several.index()
                 yield "chunks of one index with equal files", f"{several.opened.catalog.n_chunks():,}"
-                n = _n_different(self.questions, here, self._answers(several))
-                yield "first ten that differ from it", f"{n} of {len(self.questions)}"
+                pairs = list(zip(here, self._answers(several), strict=True))
+            n_scores = sum(_seen(fleet_result) != _seen(other) for fleet_result, other in pairs)
+            n_places = sum(_places(fleet_result) != _places(other) for fleet_result, other in pairs)
+            yield "first ten that differ from it: scores, places", f"{n_scores}, {n_places}"
 
     def _on_nodes(self, answers: list[SearchResult]) -> Iterator[tuple[str, str]]:
         """Ask three nodes, and yield what a question costs there."""
@@ -170,6 +172,10 @@ def _seen(result: SearchResult) -> list[tuple[Any, ...]]:
         (hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line, hit.score, hit.reason, result.confidence)
         for hit in result.hits
     ]
+
+
+def _places(result: SearchResult) -> list[tuple[str, int, int]]:
+    return [(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in result.hits]
 
 
 class _Cost(NamedTuple):
