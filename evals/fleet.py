@@ -2,11 +2,13 @@
 
     python -m evals.fleet FOLDER... [--most-bytes N] [--shard-bytes N] [--versions N] [--changes N] [--simulate]
     python -m evals.fleet FOLDER... --most-bytes N --copies 3 --commands 5
+    python -m evals.fleet FOLDER... --projects 20,100,400
 
 Each folder in a FOLDER is a repository; they are copied. Forks are copies of some of them with a line added to every
 tenth file. The 64 versions of a package are made in the same way, one from the other. `--commands` changes one
 repository of a fleet with the usual size of shards, which may have several copies of each, and measures the processor
-time of the commands of a user, each in a new process.
+time of the commands of a user, each in a new process. `--projects` asks so many of the repositories as a fleet with
+the usual size of shards and as a project each, without forks. `python -m evals.fleet_answers` compares answers.
 """
 
 from __future__ import annotations
@@ -47,6 +49,8 @@ _QUESTIONS = (
     "upload a file",
 )
 _FORK_EVERY, _CHANGED_EVERY = 4, 10
+_USUAL_SHARD = fleet_run.MOST_BYTES
+_LEAST_BYTES = 2_000  # of a repository that is a project
 
 
 def main() -> None:
@@ -59,6 +63,7 @@ def main() -> None:
     parser.add_argument("--changes", type=int, default=0, help="measure only so many changes, each of one repository")
     parser.add_argument("--commands", type=int, default=0, help="measure only commands after so many changes")
     parser.add_argument("--copies", type=int, default=0, help="of each repository, besides itself, for --commands")
+    parser.add_argument("--projects", default="", help="measure only so many projects, several numbers with commas")
     fleet_simulation.add_option(parser)
     options = parser.parse_args()
     fleet_run.MOST_BYTES = options.shard_bytes
@@ -71,6 +76,11 @@ def main() -> None:
             return
         if options.commands:
             for name, value in _commands(options, work):
+                print(f"| {name} | {value} |", flush=True)
+            return
+        if options.projects:
+            fleet_run.MOST_BYTES = _USUAL_SHARD
+            for name, value in _projects(options.folders, [int(word) for word in options.projects.split(",")], work):
                 print(f"| {name} | {value} |", flush=True)
             return
         if options.changes:
@@ -101,6 +111,27 @@ def _changes(options: argparse.Namespace, work: Path) -> Iterator[tuple[str, str
             yield from _changed(fleet, place)
             (place / "newly_written.py").unlink()
             fleet.index()
+
+
+def _projects(folders: Sequence[Path], sizes: Sequence[int], work: Path) -> Iterator[tuple[str, str]]:
+    """Compare a fleet of so many repositories with a project for each of them, the fewest first."""
+    packages = (place for place in _repositories(folders) if not place.name.endswith(".dist-info"))
+    smallest = sorted((size, place) for place in packages if (size := _size(place)) >= _LEAST_BYTES)
+    places: list[Path] = []
+    for size in sorted(sizes):
+        for _, place in smallest[len(places) : size]:
+            places.append(work / "all" / f"{len(places)}-{place.name}")
+            shutil.copytree(place, places[-1], symlinks=True, ignore=shutil.ignore_patterns(".git", ".fathom"))
+            (places[-1] / "fathom.toml").touch()  # each is a project of its own, too
+        with Fleet.make("bench") as fleet:
+            fleet.add([str(place) for place in places])
+            fleet.index()
+            status = fleet.status()
+            yield "repositories, lines, shards", f"{len(places)}, {status.n_lines:,}, {len(status.shards)}"
+            with Engine.open(fleet.root) as shards:
+                of_fleet = _times(shards.search)
+        yield "a question, p50: fleet", f"{of_fleet:.1f} ms"
+        yield from _one_each(places, of_fleet)
 
 
 def _commands(options: argparse.Namespace, work: Path) -> Iterator[tuple[str, str]]:

@@ -36,6 +36,7 @@ from codefathom import Engine
 from codefathom.fleet import fleet_run
 from codefathom.fleet.cluster.ray_cluster import RayCluster
 from codefathom.fleet.fleet import Fleet
+from evals.fleet_nodes import OTHERS, add_node, end, start_head
 
 _PACKAGE = Path(fleet_run.__file__).parents[1]
 _ROOMS = ("search", "stores", "question", "text", "mcp", "answer")
@@ -49,8 +50,6 @@ _QUESTIONS = (
 )
 _LIMIT_S = 300.0  # for what takes seconds on an idle machine
 _KINDS = ("actor", "node", "gateway")
-_NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
-_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_enable_metrics_collection": "0", "RAY_worker_niceness": "0"}
 _UNCACHED = {"FATHOM_SERVER__CACHE_ENTRIES": "1"}  # so each answer comes from the shards
 
 
@@ -131,11 +130,8 @@ class _Trial:
     """The cluster, the fleet, and who asks it."""
 
     def __init__(self, work: Path) -> None:
-        from ray.cluster_utils import Cluster
-
-        head = {**_NODE, "include_dashboard": False, "node_ip_address": "127.0.0.2"}
-        self.nodes = Cluster(initialize_head=True, head_node_args=head)
-        self.others = {number: self._add(number) for number in (3, 4)}
+        self.nodes = start_head()
+        self.others = {number: add_node(self.nodes, number) for number in OTHERS}
         self.nodes.wait_for_nodes()
         fleet_run.MOST_BYTES = 1  # a shard for each repository
         for name in _ROOMS:
@@ -154,9 +150,6 @@ class _Trial:
         self.gateway = _Gateway(self.root, self.nodes.address)
         self.inside, self.outside = _Reader(), _Reader()
         self.is_over, self.is_down = Event(), Event()
-
-    def _add(self, number: int) -> Any:
-        return self.nodes.add_node(wait=False, **_NODE, node_ip_address=f"127.0.0.{number}")
 
     @contextmanager
     def questions_running(self) -> Iterator[None]:
@@ -201,13 +194,13 @@ class _Trial:
             self.gateway.start()
             self.is_down.clear()
             return
-        place = 3 + number % 2
+        place = OTHERS[number % len(OTHERS)]
         node = self.others[place]
         os.kill(self._process_of(node.node_id), signal.SIGKILL)
         if kind == "node":
             self.nodes.remove_node(node, allow_graceful=False)
             _until(lambda: node.node_id not in self.machines.usable())
-            self.others[place] = self._add(place)
+            self.others[place] = add_node(self.nodes, place)
             _until(lambda: self.others[place].node_id in self.machines.usable())
         _until(lambda: self._process_of(self.others[place].node_id) > 0)
         n_right = self.inside.n_right
@@ -228,12 +221,9 @@ class _Trial:
 
     def close(self) -> None:
         """End all of it."""
-        import ray
-
         self.gateway.kill()
         self.there.close()
-        ray.shutdown()
-        self.nodes.shutdown()
+        end(self.nodes)
 
 
 def main() -> int:
@@ -242,10 +232,9 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=51)
     parser.add_argument("--minutes", type=float, default=60.0, help="no kill begins after so long")
     options = parser.parse_args()
-    os.makedirs("/tmp/ray", exist_ok=True)  # else Ray fails where it has never run
     with tempfile.TemporaryDirectory(prefix="fathom-kills-") as scratch:
         places = {"FATHOM_STATE_DIR": f"{scratch}/state", "XDG_DATA_HOME": f"{scratch}/data"}
-        os.environ |= {**places, **_QUIET, **_UNCACHED}
+        os.environ |= {**places, **_UNCACHED}
         trial = _Trial(Path(scratch))
         try:
             return _run(trial, options.kills, options.minutes * 60)

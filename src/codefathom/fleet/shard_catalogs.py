@@ -458,13 +458,15 @@ class ShardCatalogs:
         place = self._of(path)
         return [] if place is None else place[0].symbols_of(place[1])
 
-    def kinds_in(self, places: Sequence[LineRange]) -> list[list[tuple[str, str]]]:
-        """See `Symbols`."""
-        shards = [(self._of(place.path), place) for place in places]
-        return [
-            [] if shard is None else shard[0].kinds_at(shard[1], place.start_line, place.end_line)
-            for shard, place in shards
-        ]
+    def kinds_in(self, places: Sequence[LineRange]) -> dict[LineRange, list[tuple[str, str]]]:
+        """See `Symbols`; the places are those of hits, each in the shard that gave it."""
+        by_path = defaultdict[str, list[LineRange]](list)
+        for place in places:
+            by_path[place.path].append(place)
+        own = {
+            slot: [place for path in paths for place in by_path[path]] for slot, paths in self._by_slot(by_path).items()
+        }
+        return {place: kinds for part in self._own(own, Catalog.kinds_in) for place, kinds in part.items()}
 
     def similar_names(self, word: str, *, limit: int) -> list[str]:
         """See `Symbols`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from operator import itemgetter
 from typing import TypeAlias
 
 from codefathom.errors import IndexingError
@@ -42,7 +43,8 @@ class ShardVectors:
         slots = self._slots if by_slot is None else [slot for slot in self._slots if slot in by_slot]
         arguments = {slot: (vector, k, None if by_slot is None else by_slot[slot]) for slot in slots}
         nearest = [item for items in self._each_nearest(arguments) for item in items]
-        return sorted(nearest, key=lambda item: (-item[1], item[0]))[:k]
+        # The lists come by slot, each best first with equal ones by key: a sort that keeps their order does the same.
+        return sorted(nearest, key=itemgetter(1), reverse=True)[:k]
 
     def _each_nearest(self, arguments: Mapping[int, _Arguments]) -> Iterator[list[tuple[int, float]]]:
         """Yield the nearest of each shard that may be asked."""

@@ -160,8 +160,9 @@ def _explained(query: RankingQuery, places: _Places, catalog: SearchCatalog, *, 
         for number, (chunk, is_joined) in enumerate(zip(best, are_joined, strict=True))
         if _has_several(chunk, is_joined=is_joined)
     }
-    rows = dict(zip(several, catalog.kinds_in([*several.values()]), strict=True))
-    kinds = [_by_name(rows.get(number, ()), chunk.kind if is_of_kind else "") for number, chunk in enumerate(best)]
+    rows = catalog.kinds_in([*several.values()])
+    own_rows = [rows.get(several[number], ()) if number in several else () for number in range(len(best))]
+    kinds = [_by_name(own, chunk.kind if is_of_kind else "") for own, chunk in zip(own_rows, best, strict=True)]
     return [
         _hit(query, place, chunk, own, is_of_kind=is_of_kind)
         for place, chunk, own in zip(places, best, kinds, strict=True)

@@ -24,11 +24,15 @@ class Shelf:
     def symbols_of(self, path: str) -> list[Symbol]:
         return self._symbols.get(path, [])
 
-    def kinds_in(self, places: Sequence[LineRange]) -> list[list[tuple[str, str]]]:
-        return [
-            [(s.qualified_name, s.kind) for s in self.symbols_of(path) if start_line <= s.start_line <= end_line]
-            for path, start_line, end_line in places
-        ]
+    def kinds_in(self, places: Sequence[LineRange]) -> dict[LineRange, list[tuple[str, str]]]:
+        return {
+            place: [
+                (s.qualified_name, s.kind)
+                for s in self.symbols_of(place.path)
+                if place.start_line <= s.start_line <= place.end_line
+            ]
+            for place in places
+        }
 
     def lines(self, path: str, start_line: int, end_line: int) -> str:
         text = "".join(chunk.text for _, chunk in self.chunks_of(path))

@@ -42,17 +42,32 @@ HEDGE_S = 0.1
 _PAUSE_S = 0.05  # between two questions to a machine whose actor is being started
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Bundle:
-    """Calls to shards that the same machines hold, in order of preference."""
+    """Calls to shards that travel in one message, to one machine after the other.
+
+    At first these are all calls of a question to a machine. Where it does not answer they become parts, as the second
+    machines of its shards differ.
+    """
 
     nodes: tuple[str, ...]
     calls: tuple[ShardCall, ...]
-    sent_at: float = 0.0
     next_node: int = 0  # to be asked, in `nodes`
     not_before: float = 0.0  # of the next message
     with_list: set[str] = field(default_factory=set)  # machines that were sent the list of shards
     is_alone: bool = False  # no other machine is asked, and this one once
+    is_lost: bool = False  # its machine will not answer
+    whole: _Bundle | None = None  # that this is a part of
+
+    @property
+    def due(self) -> float:
+        """When something is to be done for it, if no answer comes."""
+        return self.not_before if self.is_to_part or self.next_node < len(self.nodes) else float("inf")
+
+    @property
+    def is_to_part(self) -> bool:
+        """Return True if it becomes parts once it is due."""
+        return self.whole is None and not self.is_alone and self.next_node > 0
 
 
 class RayCluster:
@@ -105,29 +120,26 @@ class RayCluster:
     def _exchange(
         self, shards: ShardList, bundles: list[_Bundle], limit_s: float
     ) -> Iterator[tuple[_Bundle, list[ShardReply]]]:
-        """Yield the bundles that are answered within the time, each once."""
+        """Yield the bundles that are answered within the time, or their parts, each call once."""
         until = time.monotonic() + limit_s
         open_bundles = bundles
         sent: dict[Any, tuple[_Bundle, str]] = {}  # by the reference of its answer
-        while open_bundles and (now := time.monotonic()) < until:
-            for bundle in open_bundles:
-                if bundle.next_node < len(bundle.nodes) and now >= bundle.not_before:
-                    self._send(shards, bundle, bundle.nodes[bundle.next_node], sent)
-                    bundle.next_node += 1
-                    bundle.not_before = now + HEDGE_S
+        while open_bundles and time.monotonic() < until:
+            open_bundles = self._sent_on(shards, open_bundles, sent)
             for reference in self._arrived(list(sent), open_bundles, until):
                 bundle, node = sent.pop(reference)
-                if any(bundle is other for other in open_bundles):
-                    answer = self._answer(reference, node)
-                    if isinstance(answer, list):
-                        yield bundle, answer
-                    if isinstance(answer, list) or (answer is None and bundle.is_alone):
-                        open_bundles = [other for other in open_bundles if other is not bundle]
-                    elif isinstance(answer, ListNeeded):
-                        bundle.with_list.add(node)
-                        self._send(shards, bundle, node, sent)
-                    else:
-                        self._ask_others(shards, bundle)
+                waiting = [other for other in open_bundles if bundle in (other, other.whole)]
+                answer = self._answer(reference, node) if waiting else None
+                if isinstance(answer, list):
+                    yield from ((part, _own_replies(part, bundle, answer)) for part in waiting)
+                if isinstance(answer, list) or (answer is None and bundle.is_alone):
+                    open_bundles = [other for other in open_bundles if other not in waiting]
+                elif isinstance(answer, ListNeeded):
+                    bundle.with_list.add(node)
+                    self._send(shards, bundle, node, sent)
+                else:
+                    for part in waiting:
+                        self._ask_others(shards, part)
 
     def is_away(self, shards: ShardList, slot: int) -> bool:
         """See `ShardCluster`."""
@@ -138,8 +150,37 @@ class RayCluster:
     def _bundled(self, shards: ShardList, calls: Sequence[ShardCall]) -> list[_Bundle]:
         bundles = defaultdict[tuple[str, ...], list[ShardCall]](list)
         for call in calls:
-            bundles[self.machines.in_order(shards.folder_of(call.slot))].append(call)
+            bundles[self.machines.in_order(shards.folder_of(call.slot))[:1]].append(call)
         return [_Bundle(nodes, tuple(own)) for nodes, own in bundles.items()]
+
+    def _sent_on(
+        self, shards: ShardList, bundles: Sequence[_Bundle], sent: dict[Any, tuple[_Bundle, str]]
+    ) -> list[_Bundle]:
+        """Send what is due, and return what waits for an answer then."""
+        now = time.monotonic()
+        waiting: list[_Bundle] = []
+        for bundle in bundles:
+            waiting += self._parts(shards, bundle) if bundle.is_to_part and now >= bundle.not_before else [bundle]
+        for bundle in waiting:
+            if now >= bundle.due and not bundle.is_to_part:
+                self._send(shards, bundle, bundle.nodes[bundle.next_node], sent)
+                bundle.next_node += 1
+                bundle.not_before = now + HEDGE_S
+        return waiting
+
+    def _parts(self, shards: ShardList, bundle: _Bundle) -> list[_Bundle]:
+        """Return the calls of a message that is late or lost, for the other machines of their shards."""
+        parts = defaultdict[tuple[str, ...], list[ShardCall]](list)
+        for call in bundle.calls:
+            nodes = self.machines.in_order(shards.folder_of(call.slot))
+            others = tuple(node for node in nodes if node not in bundle.nodes)
+            parts[others or (nodes if bundle.is_lost else ())].append(call)
+        # Ray may be starting the actor of a machine that is the only one.
+        pause_until = time.monotonic() + _PAUSE_S
+        return [
+            _Bundle(nodes, tuple(own), not_before=pause_until if set(nodes) & set(bundle.nodes) else 0.0, whole=bundle)
+            for nodes, own in parts.items()
+        ]
 
     def _send(self, shards: ShardList, bundle: _Bundle, node: str, sent: dict[Any, tuple[_Bundle, str]]) -> None:
         message = ShardMessage(shards.key, bundle.calls, shards if node in bundle.with_list else None)
@@ -147,8 +188,7 @@ class RayCluster:
 
     def _arrived(self, references: list[Any], bundles: Sequence[_Bundle], until: float) -> list[Any]:
         """Return references whose answers are there, after waiting for one until something is to be sent."""
-        due = [bundle.not_before for bundle in bundles if bundle.next_node < len(bundle.nodes)]
-        wait_s = max(min([until, *due]) - time.monotonic(), 0.001)
+        wait_s = max(min([until, *(bundle.due for bundle in bundles)]) - time.monotonic(), 0.001)
         if not references:
             time.sleep(min(wait_s, _PAUSE_S))
             return []
@@ -173,11 +213,17 @@ class RayCluster:
 
     def _ask_others(self, shards: ShardList, bundle: _Bundle) -> None:
         """Have calls that an actor does not answer sent to the other machine, or to whoever holds the shards by now."""
-        if bundle.next_node < len(bundle.nodes):
-            bundle.not_before = 0.0
+        if bundle.is_to_part or bundle.next_node < len(bundle.nodes):
+            bundle.is_lost, bundle.not_before = True, 0.0
             return
         bundle.nodes += self.machines.in_order(shards.folder_of(bundle.calls[0].slot))
         bundle.not_before = time.monotonic() + _PAUSE_S
+
+
+def _own_replies(part: _Bundle, bundle: _Bundle, answer: Sequence[ShardReply]) -> list[ShardReply]:
+    """Return the replies to the calls of a part, or of the whole, of a message."""
+    replies = {call.slot: reply for call, reply in zip(bundle.calls, answer, strict=True)}
+    return [replies[call.slot] for call in part.calls]
 
 
 def _on_its_machine(run: Run, word: str, message: bytes) -> tuple[str, bytes]:

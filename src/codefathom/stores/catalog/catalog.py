@@ -755,15 +755,12 @@ class Catalog:
         """Return the symbols of a document, outer before inner."""
         return self.soundness.symbols_of(path)
 
-    def kinds_at(self, path: str, start_line: int, end_line: int) -> list[tuple[str, str]]:
-        """Return the qualified names of the symbols that begin in these lines, each with its kind, in order."""
-        return self.kinds_in([LineRange(path, start_line, end_line)])[0]
-
-    def kinds_in(self, places: Sequence[LineRange]) -> list[list[tuple[str, str]]]:
-        """Return for each place the qualified names of the symbols that begin there, each with its kind, in order."""
-        kinds: list[list[tuple[str, str]]] = [[] for _ in places]
-        for number, name, kind in self._read(_KINDS_IN, (json.dumps(places),)) if places else ():
-            kinds[number].append((name, kind))
+    def kinds_in(self, places: Sequence[LineRange]) -> dict[LineRange, list[tuple[str, str]]]:
+        """Return by place the qualified names of the symbols that begin there, each with its kind, in order."""
+        kinds: dict[LineRange, list[tuple[str, str]]] = {place: [] for place in places}
+        different = list(kinds)
+        for number, name, kind in self._read(_KINDS_IN, (json.dumps(different),)) if places else ():
+            kinds[different[number]].append((name, kind))
         return kinds
 
     def similar_names(self, word: str, *, limit: int) -> list[str]:

@@ -157,8 +157,8 @@ class Symbols(Protocol):
         """Return the symbols of a document, outer before inner."""
         ...
 
-    def kinds_in(self, places: Sequence[LineRange]) -> list[list[tuple[str, str]]]:
-        """Return for each place the qualified names of the symbols that begin there, each with its kind, in order."""
+    def kinds_in(self, places: Sequence[LineRange]) -> dict[LineRange, list[tuple[str, str]]]:
+        """Return by place the qualified names of the symbols that begin there, each with its kind, in order."""
         ...
 
     def similar_names(self, word: str, *, limit: int) -> list[str]:

@@ -119,12 +119,15 @@ READS: list[tuple[Callable[[Catalog], Any], Any]] = [
     ),
     (lambda it: len(it.definitions("total", limit=2)), 2),
     (lambda it: [symbol.name for symbol in it.symbols_of("shop/cart.py")], ["Cart", "total", "kind"]),
-    (lambda it: it.kinds_in([LineRange("shop/pay.py", 3, 5)]), [[("Total", "function"), ("total", "class")]]),
     (
-        lambda it: it.kinds_in([LineRange("shop/pay.py", *lines) for lines in ((2, 2), (5, 9))]),
-        [[], [("total", "class")]],
+        lambda it: it.kinds_in([LineRange("shop/pay.py", *lines) for lines in ((3, 5), (2, 2), (5, 9), (3, 5))]),
+        {
+            ("shop/pay.py", 3, 5): [("Total", "function"), ("total", "class")],
+            ("shop/pay.py", 2, 2): [],
+            ("shop/pay.py", 5, 9): [("total", "class")],
+        },
     ),
-    (lambda it: it.kinds_in([]), []),
+    (lambda it: it.kinds_in([]), {}),
     (lambda it: [name.lower() for name in it.similar_names("t", limit=2)], ["cart", "total"]),
     (lambda it: it.similar_names("_", limit=9), []),
     # references
