@@ -10,14 +10,26 @@ from pathlib import Path
 import pytest
 from tests.packed_texts import with_text_functions
 
-from codefathom import Engine, SearchResult
+from codefathom import Engine
 from codefathom.search import expression_search
+from codefathom.search.filter.filter_parser import parse_filter
 from codefathom.stores import kept_file
+from codefathom.types import SearchResult
 
 N_FILES = 70
 EXPRESSIONS = [
     *(r"=>\s*\{", r"\)\s*->", r"\[\]\{", "<<<<", "::<", r"\d+\s*[-+]\s*\d+", r"^\s*\}\s*\)\s*;$", "[!?]{2,}"),
-    *(r"(?i)k\s*=>", r"\}\s+\}", r"(?s)!!.*\?\?", r"(?<=\))\s*;", r"\+\+(?!;)", r"é=>", r"\w->", r"\A;;", r"(!!|\?\?)\Z"),
+    *(
+        r"(?i)k\s*=>",
+        r"\}\s+\}",
+        r"(?s)!!.*\?\?",
+        r"(?<=\))\s*;",
+        r"\+\+(?!;)",
+        r"é=>",
+        r"\w->",
+        r"\A;;",
+        r"(!!|\?\?)\Z",
+    ),
 ]
 RARE = r"=>\s*\{"  # in two files of the project
 
@@ -37,7 +49,7 @@ def some_text(chance: random.Random) -> str:
 def project(tmp_path: Path) -> Path:
     root = tmp_path / "project"
     root.mkdir()
-    (root / "fathom.toml").touch()
+    (root / ".fathom").mkdir()
     for number in range(N_FILES):
         (root / f"part{number:02}.py").write_text(f"value = ({number}, [{number}])\n")
     for number in (3, 40):
@@ -132,5 +144,5 @@ def test_nothing_is_kept_of_a_catalogue_with_damaged_rows(project: Path) -> None
 
 def test_only_some_files_make_no_table(project: Path) -> None:
     with Engine.open(str(project)) as engine:
-        engine.search(RARE, mode="regex", paths=["part0*.py"])
+        engine.search(RARE, mode="regex", where=parse_filter('text ~ "first"'))
         assert read(engine) == f"all {N_FILES}"

@@ -124,7 +124,7 @@ def _signs(catalog: SearchCatalog, before: Signs | None) -> Signs:
     if len(later) > max(_FEW_LATER, _MOST_LATER * table.n_files):
         return Signs(file, generation, None, frozenset())
     if not is_present:  # else it is forgotten after many more writes
-        file.save([table.content])
+        file.save([bytes(table.content)])
     return Signs(file, generation, table, later)
 
 

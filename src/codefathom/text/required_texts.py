@@ -85,7 +85,7 @@ def _longest(texts: Texts) -> int:
     return max(map(len, texts))
 
 
-def _anything(_: object, __: _Walk) -> Texts:
+def _anything(_: Any, __: _Walk) -> Texts:
     return ANYTHING
 
 
