@@ -11,6 +11,8 @@ import pytest
 from tests.packed_texts import with_text_functions
 
 from codefathom import Engine
+from codefathom.fleet import fleet_run
+from codefathom.fleet.fleet import Fleet
 from codefathom.search import expression_search
 from codefathom.search.filter.filter_parser import parse_filter
 from codefathom.stores import kept_file
@@ -146,3 +148,22 @@ def test_only_some_files_make_no_table(project: Path) -> None:
     with Engine.open(str(project)) as engine:
         engine.search(RARE, mode="regex", where=parse_filter('text ~ "first"'))
         assert read(engine) == f"all {N_FILES}"
+
+
+def test_a_fleet_keeps_one_table_for_all_its_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fleet_run, "MOST_BYTES", 1)
+    for name in ("alpha", "beta"):
+        (tmp_path / name).mkdir()
+        for number in range(4):
+            (tmp_path / name / f"part{number}.py").write_text(f"{name} {'=> {' if number == 2 else '='} {number}\n")
+    with Fleet.make("team") as fleet:
+        fleet.add([str(tmp_path / name) for name in ("alpha", "beta")])
+        fleet.index()
+        for n_read in ("all 8", "2 of 8"):
+            with Engine.open(fleet.root) as engine:
+                assert read(engine) == n_read
+                assert [place[0] for place in places(engine, RARE)] == ["alpha/part2.py", "beta/part2.py"]
+        (tmp_path / "beta" / "part1.py").write_text("beta => {\n")
+        fleet.index()
+        with Engine.open(fleet.root) as engine:
+            assert len(places(engine, RARE)) == 3

@@ -29,6 +29,7 @@ _NAME_BYTES = 3
 _COMMON = 0.4  # of all files: a group that more have tells little, and has no bits
 _MOST_LATER = 1 / 8  # of all files
 _FEW_LATER = 1_000  # files
+_LEVEL, _WINDOW = 9, -15  # raw deflate: the file has a checksum
 _WORD = "I"  # of an array: the bits of a part
 
 PartSigns = Mapping[bytes, int]  # of each group, the bits of the files of a part that have it
@@ -60,7 +61,7 @@ class SignTable(NamedTuple):
             if place < 0:
                 return 0
             packed = self.content[ends_end + ends[place] : ends_end + ends[place + 1]]
-            return int.from_bytes(zlib.decompress(packed), "little") if packed else everything
+            return int.from_bytes(zlib.decompress(packed, _WINDOW), "little") if packed else everything
 
         every = (reduce(or_, (reduce(and_, map(bits, groups)) for groups in need)) for need in needs)
         files = reduce(and_, every, everything)
@@ -173,4 +174,5 @@ def _bits_packed(words: array[int], n_files: int) -> bytes:
     bits = bytearray(4 * -(-n_files // FILES_OF_PART))
     for number, word in zip(words[::2], words[1::2], strict=True):
         bits[4 * number : 4 * number + 4] = word.to_bytes(4, "little")
-    return zlib.compress(bits, 6)
+    press = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW)
+    return press.compress(bits) + press.flush()
