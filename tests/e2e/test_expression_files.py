@@ -123,14 +123,14 @@ def steps_of_search(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Steps:
 def test_files_without_a_word_of_such_letters_are_not_read(projects: TwoProjects) -> None:
     with Engine.open(projects[0]) as engine:
         assert engine.search(r"[a-z]{5}_[a-z]{8}", mode="regex").plan.why == (
-            "2 of 60 files were read, because the others lack words that each match has"
+            "2 of 60 files were read, because the others lack words or signs that each match has"
         )
 
 
 def test_the_answer_says_how_many_files_were_read(projects: TwoProjects) -> None:
     with Engine.open(projects[0]) as engine:
         assert engine.search(r"zebra_\w+ = \d", mode="regex").plan.why == (
-            "2 of 60 files were read, because the others lack words that each match has"
+            "2 of 60 files were read, because the others lack words or signs that each match has"
         )
         assert engine.search(r"\w+ \+ \d", mode="regex").plan.why == (
             "all 60 files were read, because each of them may hold a match"

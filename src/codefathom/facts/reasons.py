@@ -219,7 +219,7 @@ KEYWORDS = _kind("keywords", "words and meaning decide")
 EXPRESSION = _kind("expression", "it reads as a regular expression")
 AS_WRITTEN = _kind("as_written", "it is found as it is written")
 SOME_READ = _kind(
-    "some_read", "{count:,} of {total:,} files were read, because the others lack words that each match has"
+    "some_read", "{count:,} of {total:,} files were read, because the others lack words or signs that each match has"
 )
 ALL_READ = _kind("all_read", "all {total:,} files were read, because each of them may hold a match")
 ABOUT_ALL = _kind("about_all", "it asks for the project as a whole: README, package, entry points, largest modules")

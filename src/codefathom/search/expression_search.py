@@ -14,13 +14,20 @@ from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.search.expression_files import files_to_read
 from codefathom.search.expression_trial import Match, Trial, try_on
+from codefathom.search.sign_table import (
+    FILES_OF_PART,
+    LEAST_FILES,
+    MOST_FILES,
+    SignsOfPart,
+    signs_of,
+)
 from codefathom.stores.base import LexicalStore
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.expressions import SETTING, USUAL_LIMIT_S, Deadline, Expression, check, compiled, deadline, shown
+from codefathom.text.sign_groups import required_groups
 
 MIN_BYTES_FOR_WORKERS = 12_000_000  # of files: to read and search so many takes as long as to start a process
 _MOST_WORKERS = 7  # beside this process
-_FILES_OF_PART = 32
 _FEW_CHUNKS = 1_000  # whose documents are looked up one by one
 
 
@@ -39,39 +46,49 @@ def matches_of(pattern: str, catalog: SearchCatalog, lexical: LexicalStore, allo
     """
     check(pattern)
     expression = compiled(f"(?m){pattern}")
-    matches: list[Match] = []
-    n_cut = 0
     with deadline(USUAL_LIMIT_S) as running:
         every = _paths_of(catalog, allowed)
         paths = files_to_read(expression, every, lexical, catalog)
-        for trial in _trials(paths, expression, catalog, allowed, running):
-            matches += trial.matches
-            n_cut += trial.n_cut
+        signs, needs = None, required_groups(expression.written)
+        if needs and LEAST_FILES <= len(every) <= MOST_FILES:
+            signs = signs_of(catalog)
+            paths = signs.narrowed(paths, needs)
+        makes_signs = signs is not None and not signs.is_made and allowed is None and paths is every
+        trials = list(_Reading(expression, catalog, allowed, running, makes_signs).trials(paths))
+        if signs is not None and makes_signs:
+            signs.keep(paths, [trial.signs for trial in trials])
+    matches = [match for trial in trials for match in trial.matches]
+    n_cut = sum(trial.n_cut for trial in trials)
     return Matches(matches, _cut_short(pattern, n_cut) if n_cut else "", _way(len(paths), len(every)))
 
 
-def _trials(
-    paths: Sequence[str],
-    expression: Expression,
-    catalog: SearchCatalog,
-    allowed: Collection[int] | None,
-    running: Deadline,
-) -> Iterator[Trial]:
-    """Yield what is found in all files, in the order of paths."""
+class _Reading(NamedTuple):
+    """How the files are read."""
 
-    def tried(part: Sequence[str]) -> Trial:
-        return try_on(part, expression, catalog, allowed, running)
+    expression: Expression
+    catalog: SearchCatalog
+    allowed: Collection[int] | None
+    running: Deadline
+    with_signs: bool  # also what groups of signs they have
 
-    parts = [paths[start : start + _FILES_OF_PART] for start in range(0, len(paths), _FILES_OF_PART)]
-    n_workers = min((os.cpu_count() or 1) - 1, _MOST_WORKERS, len(parts) - 1) if sys.executable else 0
-    source = catalog.source() if n_workers > 0 else None
-    if source is None or source.n_bytes * len(paths) < MIN_BYTES_FOR_WORKERS * source.n_documents:
-        yield from map(tried, parts)
-        return
-    from codefathom.search.expression_workers import ExpressionTask, tried_together  # noqa: PLC0415 -- few searches
+    def trials(self, paths: Sequence[str]) -> Iterator[Trial]:
+        """Yield what is found in all files, in the order of paths."""
+        parts = [paths[start : start + FILES_OF_PART] for start in range(0, len(paths), FILES_OF_PART)]
+        n_workers = min((os.cpu_count() or 1) - 1, _MOST_WORKERS, len(parts) - 1) if sys.executable else 0
+        source = self.catalog.source() if n_workers > 0 else None
+        if source is None or source.n_bytes * len(paths) < MIN_BYTES_FOR_WORKERS * source.n_documents:
+            yield from map(self._tried, parts)
+            return
+        from codefathom.search.expression_workers import ExpressionTask, tried_together  # noqa: PLC0415 -- few searches
 
-    task = ExpressionTask(source.file, expression.written, allowed, running.limit_s)
-    yield from tried_together(parts, tried, task, n_workers, running)
+        task = ExpressionTask(
+            source.file, self.expression.written, self.allowed, self.running.limit_s, with_signs=self.with_signs
+        )
+        yield from tried_together(parts, self._tried, task, n_workers, self.running)
+
+    def _tried(self, part: Sequence[str]) -> Trial:
+        signs = SignsOfPart() if self.with_signs else None
+        return try_on(part, self.expression, self.catalog, self.allowed, self.running, signs=signs)
 
 
 def _way(n_read: int, n_files: int) -> Note:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from codefathom.errors import SlowExpressionError
+from codefathom.search.sign_table import PartSigns, SignsOfPart
 from codefathom.stores.catalog.readers import Chunks
 from codefathom.stores.catalog.records import CheckedText
 from codefathom.system.stopping import check_stopped
@@ -29,6 +30,7 @@ class Trial(NamedTuple):
 
     matches: Sequence[Match]
     n_cut: int  # files that were not searched to the end
+    signs: PartSigns | None = None  # of all these files, where somebody asked for them and no file was left out
 
 
 _Places: TypeAlias = list[tuple[int, int]]  # line and column in which each match begins, from 1, in order
@@ -44,19 +46,28 @@ class _Place(NamedTuple):
 
 
 def try_on(
-    paths: Sequence[str], expression: Expression, catalog: Chunks, allowed: Collection[int] | None, running: Deadline
+    paths: Sequence[str],
+    expression: Expression,
+    catalog: Chunks,
+    allowed: Collection[int] | None,
+    running: Deadline,
+    *,
+    signs: SignsOfPart | None = None,
 ) -> Trial:
     """Try an expression on the files of sorted paths, as many as there is time for. A match may span chunks of a file.
 
-    Only chunks with an allowed key count; None allows all.
+    Only chunks with an allowed key count; None allows all. The groups of signs of all texts are added to `signs`.
     """
     matching: list[_Place] = []
     n_cut = 0
     for n_before, document in enumerate(catalog.texts(paths)):
         if running.is_over:
             n_cut += len(paths) - n_before
+            signs = None
             break
         check_stopped()
+        if signs is not None:
+            signs.add(n_before, document.text)
         if allowed is not None and not any(key in allowed for key in document.keys):
             continue
         places, is_cut = _places(expression, document.text)
@@ -65,7 +76,7 @@ def try_on(
             matching += (item for item in _inside(places, document) if allowed is None or item.key in allowed)
     chunks = catalog.chunks([item.key for item in matching])
     matches = [Match(item.key, chunks[item.key], *item[1:]) for item in matching if item.key in chunks]
-    return Trial(matches, n_cut)
+    return Trial(matches, n_cut, signs.all() if signs is not None else None)
 
 
 def _places(expression: Expression, text: str) -> tuple[_Places, bool]:

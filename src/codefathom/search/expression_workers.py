@@ -19,6 +19,7 @@ from typing import BinaryIO, NamedTuple, cast
 
 from codefathom.errors import FathomError, IndexingError
 from codefathom.search.expression_trial import Trial, try_on
+from codefathom.search.sign_table import SignsOfPart
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.folder import File
 from codefathom.system.children import end_at_once, received, start_python
@@ -36,6 +37,7 @@ class ExpressionTask(NamedTuple):
     written: str
     allowed: Collection[int] | None
     limit_s: float
+    with_signs: bool = False  # also the groups of signs of all files
 
 
 class _Part(NamedTuple):
@@ -196,10 +198,11 @@ def _answer(task: ExpressionTask, part: _Part, catalog: Catalog | None) -> _Answ
     if catalog is None:
         return _Answer(part.number, None)
     catalog.soundness.damaged_paths.clear()
+    signs = SignsOfPart() if task.with_signs else None
     with deadline(task.limit_s) as running:
         running.left_s = part.left_s
         try:
-            trial = try_on(part.paths, compiled(task.written), catalog, task.allowed, running)
+            trial = try_on(part.paths, compiled(task.written), catalog, task.allowed, running, signs=signs)
         except FathomError:
             return _Answer(part.number, None)
     return _Answer(part.number, trial, part.left_s - running.left_s, sorted(catalog.soundness.damaged_paths))

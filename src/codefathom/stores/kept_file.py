@@ -43,7 +43,7 @@ class KeptFile:
 
         What was made of rows that were not all sound is not saved.
         """
-        self._is_sound = is_sound
+        self.is_sound = is_sound
         self._file = file
         self._words = tuple(filter(None, words))
         self._kind = f"{CONNECTIONS_VERSION}\n{kind}\n{identity}"
@@ -63,7 +63,7 @@ class KeptFile:
 
     def save(self, parts: Iterable[bytes]) -> None:
         """Save content that was made of this state; where nothing can be written, nothing is."""
-        if not self._words or not self._is_sound():
+        if not self._words or not self.is_sound():
             return
         key, body = self._key(self._words[-1]), b"".join(parts)
         if len(body) < _LEAST:

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from codefathom.text.expression_syntax import parse, parts_of
+from codefathom.text.required_texts import ANYTHING, GAP, NOTHING, Alphabet, Texts, ignores_case, required_texts
 
 if TYPE_CHECKING:
     import sre_constants as codes
@@ -23,11 +24,7 @@ else:
     import re._constants as codes
     import re._parser as parser
 
-_GAP = "\0"  # any text, or none
 _EDGE = "\n"  # no letter of ASCII, digit or underscore, or the end of the text
-_MOST_TEXTS = 64  # alternatives of one stretch of an expression
-_LONGEST = 1_000  # characters of such a text
-_LONGEST_REPEATED = 40
 _LARGEST_SET = 6  # characters of a set that count as alternatives
 _LEAST = 6  # weight of a part that is worth looking for
 _SHORTEST_SEED = 3  # characters; with a shorter one very many words are looked at
@@ -36,7 +33,7 @@ _SETS = {"\ue000": "[0-9]", "\ue001": r"\d", "\ue002": "[0-9a-f]", "\ue003": "[a
 # Of any script, as this Python knows them: `regex` knows 110 digits of later scripts, which stand in no term. No case
 # folds a digit.
 _ANY_DIGIT = "\ue001"
-_FOLDED = str.maketrans(dict.fromkeys(("\ue002", "\ue003", "\ue004"), _GAP))
+_FOLDED = str.maketrans(dict.fromkeys(("\ue002", "\ue003", "\ue004"), GAP))
 _SIGNS = "".join(_SETS)
 _RUN = re.compile(f"[a-z0-9_{_SIGNS}]+")
 _PIECE = re.compile(f"[^{_SIGNS}]+")
@@ -97,9 +94,8 @@ def required_words(written: str) -> tuple[Alternatives, ...]:
     Nothing for an expression that may match without any word. Raises ValueError for one that cannot be read.
     """
     parsed = parse(written)
-    needs: list[frozenset[str]] = []
-    needs.append(_texts(parsed, needs))
-    any_case = bool(parsed.state.flags & re.IGNORECASE) or _folds(parsed)
+    needs = required_texts(parsed, _ALPHABET)
+    any_case = ignores_case(parsed)
     alternatives = (tuple(_word_parts(text, any_case=any_case) for text in sorted(need)) for need in needs)
     useful = dict.fromkeys(item for item in alternatives if all(item))
     return tuple(sorted(useful, key=lambda item: -min(parts[0].weight for parts in item)))
@@ -162,62 +158,26 @@ def _word_parts(text: str, *, any_case: bool) -> tuple[WordPart, ...]:
     return tuple(sorted(dict.fromkeys(parts), key=lambda part: -part.weight))
 
 
-def _folds(parsed: parser.SubPattern) -> bool:
-    """Return True if case does not count in some group of an expression; then it counts nowhere here."""
-    return any(_folds_inside(operator, value) for operator, value in parsed.data)
+# ---- what one character, set or place becomes
 
 
-def _folds_inside(operator: Any, value: Any) -> bool:
-    return bool(operator is codes.SUBPATTERN and value[1] & re.IGNORECASE) or any(
-        map(_folds, parts_of(operator, value))
-    )
-
-
-# ---- the texts of a part of the tree: each match of it has the pieces of one of them, in one stretch between gaps
-
-_Texts: TypeAlias = frozenset[str]
-_Needs: TypeAlias = list[_Texts]
-_ANYTHING: _Texts = frozenset({_GAP})
-_NOTHING: _Texts = frozenset({""})
-
-
-def _texts(parsed: parser.SubPattern, needs: _Needs) -> _Texts:
-    """Return the texts of a sequence. What grows too large is added to `needs`, which is of each match, too."""
-    texts = _NOTHING
-    for operator, value in parsed.data:
-        following = _READ.get(operator, _anything)(value, needs)
-        if len(texts) * len(following) > _MOST_TEXTS or _longest(texts) + _longest(following) > _LONGEST:
-            needs.append(texts)
-            texts = _ANYTHING
-        texts = frozenset(before + text for before in texts for text in following)
-    return texts
-
-
-def _longest(texts: _Texts) -> int:
-    return max(map(len, texts))
-
-
-def _anything(_: object, __: _Needs) -> _Texts:
-    return _ANYTHING
-
-
-def _character(code: int, _: _Needs) -> _Texts:
+def _character(code: int) -> Texts:
     char = chr(code)
     if not char.isascii():
-        return _ANYTHING
+        return ANYTHING
     return frozenset({char.lower() if char.isalnum() or char == "_" else _EDGE})
 
 
-def _place(kind: Any, _: _Needs) -> _Texts:
-    return _NOTHING if kind is codes.AT_NON_BOUNDARY else frozenset({_EDGE})
+def _place(kind: Any) -> Texts:
+    return NOTHING if kind is codes.AT_NON_BOUNDARY else frozenset({_EDGE})
 
 
-def _set(members: list[tuple[Any, Any]], needs: _Needs) -> _Texts:
+def _set(members: list[tuple[Any, Any]]) -> Texts:
     if all(_is_edge(*member) for member in members):
         return frozenset({_EDGE})
     if len(members) > _LARGEST_SET or any(operator is not codes.LITERAL for operator, _ in members):
         return frozenset({_sign_of(members)})
-    return frozenset().union(*(_character(value, needs) for _, value in members))
+    return frozenset().union(*(_character(value) for _, value in members))
 
 
 def _sign_of(members: list[tuple[Any, Any]]) -> str:
@@ -225,11 +185,11 @@ def _sign_of(members: list[tuple[Any, Any]]) -> str:
     if all(member == (codes.CATEGORY, codes.CATEGORY_DIGIT) for member in members):
         return _ANY_DIGIT
     if any(operator not in (codes.LITERAL, codes.RANGE) for operator, _ in members):
-        return _GAP
+        return GAP
     bounds = [value if operator is codes.RANGE else (value, value) for operator, value in members]
     every = [code for pair in bounds for code in range(*_bounds(pair))]
     chars = "".join(map(chr, every)).lower()
-    return next((sign for sign, pattern in _SETS.items() if re.fullmatch(f"{pattern}+", chars, re.ASCII)), _GAP)
+    return next((sign for sign, pattern in _SETS.items() if re.fullmatch(f"{pattern}+", chars, re.ASCII)), GAP)
 
 
 def _is_edge(operator: Any, value: Any) -> bool:
@@ -237,7 +197,7 @@ def _is_edge(operator: Any, value: Any) -> bool:
     if operator is codes.CATEGORY:
         return value in (codes.CATEGORY_SPACE, codes.CATEGORY_NOT_WORD)
     if operator is codes.LITERAL:
-        return value < 0x80 and _character(value, []) == {_EDGE}
+        return value < 0x80 and _character(value) == {_EDGE}
     return operator is codes.RANGE and all(_is_edge(codes.LITERAL, code) for code in range(*_bounds(value)))
 
 
@@ -246,47 +206,4 @@ def _bounds(value: tuple[int, int]) -> tuple[int, int]:
     return value[0], min(value[1], 0x80) + 1
 
 
-def _branch(value: tuple[Any, list[parser.SubPattern]], _: _Needs) -> _Texts:
-    texts = frozenset().union(*(_texts(part, []) for part in value[1]))
-    return texts if len(texts) <= _MOST_TEXTS else _ANYTHING
-
-
-def _group(value: tuple[Any, int, int, parser.SubPattern], needs: _Needs) -> _Texts:
-    return _texts(value[3], needs)
-
-
-def _repeat(value: tuple[int, int, parser.SubPattern], needs: _Needs) -> _Texts:
-    low, high, inner = value
-    if not low:
-        return _NOTHING | _texts(inner, []) if high == 1 else _ANYTHING
-    texts = _texts(inner, needs)
-    if high == 1 or texts == {_EDGE}:
-        return texts
-    # The first copies follow what stands before them, the last ones are followed by what stands behind them.
-    if len(texts) > 1 or _longest(texts) > _LONGEST_REPEATED:
-        return frozenset(text + _GAP for text in texts)
-    (text,) = texts
-    n_copies = min(low, max(_LONGEST_REPEATED // max(len(text), 1), 1))
-    copies = text * n_copies
-    return frozenset({copies if n_copies == high else copies + _GAP + copies})
-
-
-def _assertion(value: tuple[int, parser.SubPattern], needs: _Needs) -> _Texts:
-    """Return nothing: what must stand before or behind a place is part of the text, but not of the match."""
-    needs.append(_texts(value[1], needs))
-    return _NOTHING
-
-
-_READ: Mapping[Any, Callable[[Any, _Needs], _Texts]] = {
-    codes.LITERAL: _character,
-    codes.AT: _place,
-    codes.IN: _set,
-    codes.BRANCH: _branch,
-    codes.SUBPATTERN: _group,
-    codes.ATOMIC_GROUP: _texts,
-    codes.ASSERT: _assertion,
-    codes.ASSERT_NOT: lambda *_: _NOTHING,
-    codes.MAX_REPEAT: _repeat,
-    codes.MIN_REPEAT: _repeat,
-    codes.POSSESSIVE_REPEAT: _repeat,
-}
+_ALPHABET = Alphabet(_character, _set, _place, once=frozenset({_EDGE}))

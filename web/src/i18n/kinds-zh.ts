@@ -35,7 +35,7 @@ export const CHINESE: Readonly<Record<Kind, string>> = {
   keywords: "按词语和含义排名",
   expression: "这看起来是正则表达式",
   as_written: "按原样查找",
-  some_read: "读取了 {total:,} 个文件中的 {count:,} 个，其他文件缺少每处匹配都有的词语",
+  some_read: "读取了 {total:,} 个文件中的 {count:,} 个，其他文件缺少每处匹配都有的词语或符号",
   all_read: "读取了全部 {total:,} 个文件，因为每个文件都可能有匹配",
   about_history: "问的是历史；这些是 git 的提交",
   moved_to_commits: "问的是历史，因此由 git 的提交回答；在问题中加上 path:* 则由文件回答",

@@ -41,7 +41,7 @@ export const ENGLISH = {
   keywords: "words and meaning decide",
   expression: "it reads as a regular expression",
   as_written: "it is found as it is written",
-  some_read: "{count:,} of {total:,} files were read, because the others lack words that each match has",
+  some_read: "{count:,} of {total:,} files were read, because the others lack words or signs that each match has",
   all_read: "all {total:,} files were read, because each of them may hold a match",
   about_all: "it asks for the project as a whole: README, package, entry points, largest modules",
   what_uses: "it asks what uses {name}",
