@@ -473,7 +473,14 @@ class ShardCatalogs:
 
     def references(self, name: str) -> list[tuple[str, Reference]]:
         """See `References`."""
-        rows = self._each(self._with(name), Catalog.references, name)
+        return self.references_to([name])
+
+    def references_to(
+        self, names: Collection[str], languages: Collection[str] | None = None
+    ) -> list[tuple[str, Reference]]:
+        """See `References`."""
+        slots = [slot for slot in self.shards if any(self._may_have(slot, name) for name in names)]
+        rows = self._each(slots, Catalog.references_to, names, languages)
         return sorted(chain.from_iterable(rows), key=lambda row: (row[0], row[1].line))
 
     def references_of(self, path: str) -> list[Reference]:

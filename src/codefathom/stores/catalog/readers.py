@@ -173,6 +173,15 @@ class References(Protocol):
         """Return the calls and type uses of a name, each with the path of its document."""
         ...
 
+    def references_to(
+        self, names: Collection[str], languages: Collection[str] | None = None
+    ) -> list[tuple[str, Reference]]:
+        """Return the calls and type uses of some names, in the order of paths and lines; each document is read once.
+
+        With languages, only documents in these are read.
+        """
+        ...
+
     def references_of(self, path: str) -> list[Reference]:
         """Return the references in a document, in line order."""
         ...
