@@ -432,10 +432,10 @@ class ShardCatalogs:
         slot = self._slots.get(path.partition("/")[0])
         return self.shards if not path else [slot] if slot in self.shards else []
 
-    def symbols_named(self, name: str) -> list[FoundSymbol]:
+    def symbols_named(self, name: str, languages: Collection[str] | None = None) -> list[FoundSymbol]:
         """See `Symbols`."""
         slots = self._with(name.rpartition(".")[2])
-        items = self._each(slots, Catalog.symbols_named, name)
+        items = self._each(slots, Catalog.symbols_named, name, languages)
         return sorted(
             chain.from_iterable(items), key=lambda item: (item.path, item.symbol.start_line, -item.symbol.end_line)
         )

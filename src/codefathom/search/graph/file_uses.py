@@ -51,7 +51,7 @@ class _Candidate(NamedTuple):
 
 def _candidates(graph: CompilerGraph, path: str, names: Sequence[str]) -> list[_Candidate]:
     language = graph.family_of(path)
-    locals_of = {name: graph.local_names(name) for name in names}
+    locals_of = {name: graph.local_names(name, language) for name in names}
     graph.read_uses({local for some in locals_of.values() for local in some}, language)
     candidates = []
     for name in names:

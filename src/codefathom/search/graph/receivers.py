@@ -55,6 +55,7 @@ class Receivers:
         self._above = cache(self._read_above)
         self._fitting = cache(self._fit)
         self._is_foreign = cache(self._find_foreign)
+        self._is_near = cache(self._find_near)
         self._imports_as = cache(self._read_imports)
 
     def read_ahead(self, uses: Iterable[NameUse]) -> None:
@@ -96,9 +97,12 @@ class Receivers:
 
     def _are_near(self, names: Iterable[str], owners: AbstractSet[str]) -> bool:
         """Return True if one of some types is one of others, stands above one of these, or below one."""
+        return any(self._is_near(name, frozenset(owners)) for name in names)
+
+    def _find_near(self, name: str, owners: frozenset[str]) -> bool:
         above = self._graph.type_words.above
-        upper = frozenset(owners).union(*map(above, owners))
-        return any(name in upper or not above(name).isdisjoint(owners) for name in names)
+        is_upper = name in owners or any(name in above(owner) for owner in owners)
+        return is_upper or not above(name).isdisjoint(owners)
 
     def _types_of(self, use: NameUse) -> frozenset[str]:
         """Return the types that a file declares anywhere for a value of the name that stands before a use."""
@@ -216,10 +220,9 @@ def _value(use: NameUse) -> str:
 
 def _names_around(use: NameUse) -> Iterator[str]:
     """Yield all that can be the name of a symbol around a use: it may have dots itself."""
-    for name in outward(use.reference.container):
-        while name:
-            yield name
-            name = name.partition(".")[2]
+    for qualified in outward(use.reference.container):
+        parts = qualified.split(".")
+        yield from (".".join(parts[start:]) for start in range(len(parts)))
 
 
 def _around(types: Sequence[Symbol]) -> str:

@@ -192,7 +192,8 @@ class ReferenceGraph:
     def n_rows(self) -> int:
         """The number of references and symbols that are kept, which tells how much memory all that is kept takes."""
         kept = (self._references, self._imports, self._uses, self._symbols, self._defined)
-        return len(self._is_mentioned) + sum(sum(map(len, rows.values())) for rows in kept)
+        n_apart = sum(len(items) for (name, _), items in self._definitions.items() if name not in self._defined)
+        return len(self._is_mentioned) + n_apart + sum(sum(map(len, rows.values())) for rows in kept)
 
     def resolve(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents that an import means."""
@@ -360,8 +361,11 @@ class ReferenceGraph:
         """Return the definitions of exactly this name in languages of one family."""
         key = name, language
         if key not in self._definitions:
-            languages = self.resolver.language_of
-            items = (item for item in self.defined(name) if family(languages.get(item.path, "")) == language)
+            if name in self._defined:
+                items = [item for item in self._defined[name] if self.family_of(item.path) == language]
+            else:  # of a usual name most are of other languages
+                symbols = self.catalog.symbols_named(name, languages_of(language))
+                items = [item for item in symbols if item.symbol.name == name]
             self._definitions[key] = Definitions(items)
         return self._definitions[key]
 

@@ -142,7 +142,7 @@ class ResolvedGraph(ReferenceGraph):
         """
         key = name, language
         if key not in self._resolved:
-            uses = [use for local in self.local_names(name) for use in self.uses(local, language)]
+            uses = [use for local in self.local_names(name, language) for use in self.uses(local, language)]
             broad = [ResolvedUse(use, self.broad_targets(use, name)) for use in uses]
             broad = [item for item in broad if item.targets.definitions]
             self.receivers.read_ahead(item.use for item in broad if item.depends_on_value)
@@ -177,9 +177,9 @@ class ResolvedGraph(ReferenceGraph):
             return UseTargets()  # a value behind something imported: so usual a name tells nothing
         return targets._replace(definitions=definitions)
 
-    def local_names(self, name: str) -> Sequence[str]:
-        """Return a name, and those that files of the project give to it."""
-        return (name, *self._other_names(name))
+    def local_names(self, name: str, language: str = "") -> Sequence[str]:
+        """Return a name, and those that files of the project, or of a family of languages, give to it."""
+        return (name, *self._other_names(name, language))
 
     def imports_named(self, name: str) -> Iterator[ResolvedUse]:
         """Yield the imports that give a file a name of this project, or of which nobody knows what they mean.
@@ -329,7 +329,7 @@ class ResolvedGraph(ReferenceGraph):
         parts = qualifier.split(".")
         if parts[0] == "?" or qualifier in _SELF:
             return scope.members(is_type)
-        sources = self._sources_of(scope.path)
+        sources = self._sources_of(scope.path) if self._may_bind(scope.path, parts[0]) else {}
         for end in range(len(parts), 0, -1):
             bound = sources.get(".".join(parts[:end]))
             if bound:
@@ -436,6 +436,10 @@ class ResolvedGraph(ReferenceGraph):
             return {}
         return exported_names(self.catalog.text(path))
 
+    def _may_bind(self, path: str, local: str) -> bool:
+        """Return False if no import of a file can give it a name: the name would be a part of what is written there."""
+        return any(local in item.name or local in item.qualifier for item in self.imports_of(path))
+
     def _sources_of(self, path: str) -> dict[str, list[_Source]]:
         if path not in self._sources:
             language = self.resolver.language_of.get(path, "")
@@ -461,10 +465,11 @@ class ResolvedGraph(ReferenceGraph):
             is_open = not documents and not self.is_foreign(name, path)
             sources[name].append(_Source(EVERY, documents, use, is_open))
 
-    def _other_names(self, name: str) -> Sequence[str]:
+    def _other_names(self, name: str, language: str = "") -> Sequence[str]:
         """Return the names that files of the project give to a name when they import it or pass it on."""
         aliases = self.catalog.kept(_renamed_imports)
-        names = {name, *self._exported_as(name)}
+        # The name under which a script passes something on is none for a file in another language.
+        names = {name, *(self._exported_as(name) if language in ("", "javascript") else ())}
         front = set(names)
         for _ in range(_MOST_HOPS):
             front = {alias for one in front for alias in aliases.names_of(one)} - names

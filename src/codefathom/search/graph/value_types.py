@@ -1,4 +1,4 @@
-"""What the texts of files tell of the values in them: the types that a file declares, and calls on what is above a type.
+"""What the texts of files tell of values: the types that a file declares for them, and calls on what is above a type.
 
 Texts are read for many uses at a time. What was read is kept, also beside the catalogue: it depends on the text of one
 file alone, so that a change makes only the changed files be read again.
@@ -27,7 +27,7 @@ _VERSION = 1  # of the packed form
 
 
 class Ask(NamedTuple):
-    """A question to the text of a file: the types of a value, or whether a line calls a name on what is above a type."""
+    """A question to a text: the types of a value, or whether a line calls a name on what is above a type."""
 
     path: str
     name: str

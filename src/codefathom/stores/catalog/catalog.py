@@ -726,12 +726,17 @@ class Catalog:
         condition, values = _of_symbols(query, path, kind)
         return int(self._read(f"SELECT count(*) {FROM_SYMBOLS} WHERE {condition}", values)[0][0])
 
-    def symbols_named(self, name: str) -> list[FoundSymbol]:
-        """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one."""
+    def symbols_named(self, name: str, languages: Collection[str] | None = None) -> list[FoundSymbol]:
+        """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one.
+
+        With languages, only those of documents in these.
+        """
+        spoken = list(languages or ())
+        choice = "" if languages is None else f"AND d.language IN ({_marks(spoken)}) "
         rows = self._read(
-            f"SELECT s.id {FROM_SYMBOLS} WHERE s.name = ? "
-            "AND '.' || s.qualified_name LIKE ? ESCAPE '\\' ORDER BY d.path, s.start_line, s.end_line DESC, s.id",
-            (name.rpartition(".")[2], f"%.{_like(name)}" if "." in name else "%"),
+            f"SELECT s.id {FROM_SYMBOLS} WHERE s.name = ? AND '.' || s.qualified_name LIKE ? ESCAPE '\\' "
+            f"{choice}ORDER BY d.path, s.start_line, s.end_line DESC, s.id",
+            (name.rpartition(".")[2], f"%.{_like(name)}" if "." in name else "%", *spoken),
         )
         return self.soundness.symbols([row[0] for row in rows])
 

@@ -140,8 +140,11 @@ class Symbols(Protocol):
         """Return symbols whose name is, begins with or contains `query`, in that order; then by path and line."""
         ...
 
-    def symbols_named(self, name: str) -> list[FoundSymbol]:
-        """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one."""
+    def symbols_named(self, name: str, languages: Collection[str] | None = None) -> list[FoundSymbol]:
+        """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one.
+
+        With languages, only those of documents in these.
+        """
         ...
 
     def types_named(self, names: Collection[str]) -> list[FoundSymbol]:
