@@ -25,7 +25,7 @@ from codefathom.search.graph.reference_graph import (
     outward,
     owner_name,
 )
-from codefathom.search.graph.value_types import Ask
+from codefathom.search.graph.value_types import TextQuestion
 from codefathom.types import TYPE_KINDS, Symbol
 
 _SELF = frozenset({"self", "this", "cls", "Self", "static", "$this"})
@@ -60,15 +60,15 @@ class Receivers:
 
     def read_ahead(self, uses: Iterable[NameUse]) -> None:
         """Read what `possible` asks the texts of many files for, together."""
-        self._graph.value_types.read(ask for use in uses if (ask := self._ask(use)) is not None)
+        self._graph.value_types.read(item for use in uses if (item := self._question(use)) is not None)
 
-    def _ask(self, use: NameUse) -> Ask | None:
+    def _question(self, use: NameUse) -> TextQuestion | None:
         """Return the question about a use that only the text of its file answers."""
         if use.reference.qualifier == "?":
             is_asked = self._language(use) == "python"
-            return Ask(use.path, use.reference.name, use.reference.line) if is_asked else None
+            return TextQuestion(use.path, use.reference.name, use.reference.line) if is_asked else None
         value = "" if self._is_super(use) else _value(use)
-        return Ask(use.path, value) if value else None
+        return TextQuestion(use.path, value) if value else None
 
     def read_types_around(self, uses: Iterable[NameUse]) -> None:
         """Read the types above those that may stand around many uses, together."""

@@ -23,10 +23,11 @@ _ENOUGH = 2_000  # answers that were read since the file was written; fewer are 
 _MOST = 300_000  # answers that are kept, some 50 MB
 _MOST_WRITTEN = 1_000  # documents; after more changes nothing that was known before is looked through
 _MOST_TEXTS, _MOST_CHARS = 300, 100_000  # texts that are kept for further names, and of each
-_VERSION = 1  # of the packed form
+_MOST_BYTES = 32_000_000  # of the file; a larger one is made anew
+_VERSION = 1  # of the packed form, and of the patterns of `receiver_types`
 
 
-class Ask(NamedTuple):
+class TextQuestion(NamedTuple):
     """A question to a text: the types of a value, or whether a line calls a name on what is above a type."""
 
     path: str
@@ -34,8 +35,8 @@ class Ask(NamedTuple):
     line: int = 0  # 0: the types of the value that has this name
 
 
-class _Known(NamedTuple):
-    """What is known of one file."""
+class _FileValues(NamedTuple):
+    """What the text of one file has told so far."""
 
     types: dict[str, Sequence[DeclaredType]]  # by the name of a value
     is_super: dict[str, bool]  # by line and name
@@ -51,65 +52,68 @@ class ValueTypes:
         self._catalog, self._language_of = catalog, language_of
         self._file = catalog.beside("values", _VERSION)
         self._generation = catalog.generation  # before all that is read: a later write is seen as one
-        self._known: dict[str, _Known] = {}
+        self._values_of: dict[str, _FileValues] = {}
         self._packed: dict[bytes, bytes] = {}  # of files of which nobody has asked yet, by their path
         self._texts: dict[str, str] = {}
-        self._n_known = self._n_saved = 0
+        self._n_read = self._n_saved = 0
 
     @classmethod
     def of(cls, catalog: SearchCatalog, before: ValueTypes | None, language_of: Mapping[str, str]) -> ValueTypes:
         """Return what is known of a catalogue as it is now: all but what was read of changed documents."""
         values = cls(catalog, language_of)
         if before is not None:
-            generation, known, packed = before._generation, dict(before._known), dict(before._packed)
+            generation, own_values, packed = before._generation, dict(before._values_of), dict(before._packed)
         else:
-            generation, known, packed = -1, {}, {}
-            if (stored := values._file.load()) is not None:
+            generation, own_values, packed = -1, {}, {}
+            if (stored := values._file.load()) is not None and len(stored.content) <= _MOST_BYTES:
                 generation, packed = _unpacked(stored)
-        written = catalog.paths_since(generation) if known or packed else []
+        written = catalog.paths_since(generation) if own_values or packed else []
         if len(written) > _MOST_WRITTEN:
             return values
         changed = set(written)
         lost = {_key(path) for path in changed}
-        values._known = {path: own for path, own in known.items() if path in language_of and path not in changed}
-        # What is known of a file that is gone is left out when it is asked for: nobody asks.
+        values._values_of = {
+            path: own for path, own in own_values.items() if path in language_of and path not in changed
+        }
         values._packed = {key: line for key, line in packed.items() if key not in lost}
-        values._n_known = before._n_known if before is not None else 0
+        values._n_read = before._n_read if before is not None else 0
         values._n_saved = before._n_saved if before is not None else 0
         return values
 
     def save(self) -> None:
         """Write what is known to the file, where that is much more than what lies there."""
-        if self._n_known - self._n_saved < _ENOUGH:
+        if self._n_read - self._n_saved < _ENOUGH:
             return
-        self._n_saved = self._n_known
-        lines = {**self._packed, **{_key(path): _line(own) for path, own in list(self._known.items())}}
+        self._n_saved = self._n_read
+        present = set(map(_key, self._language_of))  # nobody asks of files that are gone
+        lines = {key: line for key, line in list(self._packed.items()) if key in present}
+        lines |= {_key(path): _line(own) for path, own in list(self._values_of.items())}
         content = b"\n".join(key + b"\t" + line for key, line in sorted(lines.items()))
         self._file.save([str(self._generation).encode(), b"\n", content])
 
     def declared(self, path: str, name: str) -> Sequence[DeclaredType]:
         """Return the types that a file declares for a value of a name, by line."""
-        self.read([Ask(path, name)])
+        self.read([TextQuestion(path, name)])
         return self._of(path).types.get(name, ())
 
     def is_super(self, path: str, line: int, name: str) -> bool:
         """Return True if a line of Python calls a name on what is above the type around it."""
-        self.read([Ask(path, name, line)])
+        self.read([TextQuestion(path, name, line)])
         return self._of(path).is_super.get(_place(line, name), False)
 
-    def read(self, asks: Iterable[Ask]) -> None:
+    def read(self, questions: Iterable[TextQuestion]) -> None:
         """Answer many questions: each text is read once, and many in one statement."""
-        missing: dict[str, set[Ask]] = defaultdict(set)
-        for ask in asks:
-            if not self._has(ask):
-                missing[ask.path].add(ask)
+        missing: dict[str, set[TextQuestion]] = defaultdict(set)
+        for question in questions:
+            if not self._has(question):
+                missing[question.path].add(question)
         texts = self._texts  # another thread may replace it
         for path in [path for path in missing if path in texts]:
             self._answer(missing.pop(path), path, texts[path])
         if not missing:
             return
-        if self._n_known > _MOST:
-            self._known, self._packed, self._n_known, self._n_saved = {}, {}, 0, 0
+        if self._n_read > _MOST:
+            self._values_of, self._packed, self._n_read, self._n_saved = {}, {}, 0, 0
         if len(texts) > _MOST_TEXTS:
             texts = self._texts = {}
         for document in self._catalog.texts(sorted(missing)):
@@ -119,29 +123,31 @@ class ValueTypes:
 
     # ---- inside
 
-    def _of(self, path: str) -> _Known:
-        own = self._known.get(path)
+    def _of(self, path: str) -> _FileValues:
+        own = self._values_of.get(path)
         if own is None:
             packed = self._packed.pop(_key(path), None) if self._packed else None
-            own = self._known.setdefault(path, _Known({}, {}) if packed is None else _from_line(packed))
+            own = self._values_of.setdefault(path, _FileValues({}, {}) if packed is None else _from_line(packed))
         return own
 
-    def _has(self, ask: Ask) -> bool:
-        own = self._of(ask.path)
-        return _place(ask.line, ask.name) in own.is_super if ask.line else ask.name in own.types
+    def _has(self, question: TextQuestion) -> bool:
+        own = self._of(question.path)
+        return _place(question.line, question.name) in own.is_super if question.line else question.name in own.types
 
-    def _answer(self, asks: AbstractSet[Ask], path: str, text: str) -> None:
+    def _answer(self, questions: AbstractSet[TextQuestion], path: str, text: str) -> None:
         own, language = self._of(path), self._language_of.get(path, "")
         lines: Sequence[str] = ()
-        for ask in asks:
-            if ask.line:
+        for question in questions:
+            if question.line:
                 lines = lines or text.split("\n")
-                line = lines[ask.line - 1] if ask.line <= len(lines) else ""
-                called = re.search(rf"\bsuper\([^()]*\)\.{re.escape(ask.name)}\b", line) if "super(" in line else None
-                own.is_super[_place(ask.line, ask.name)] = called is not None
+                line = lines[question.line - 1] if question.line <= len(lines) else ""
+                called = (
+                    re.search(rf"\bsuper\([^()]*\)\.{re.escape(question.name)}\b", line) if "super(" in line else None
+                )
+                own.is_super[_place(question.line, question.name)] = called is not None
             else:
-                own.types[ask.name] = tuple(declared_types(text, language, ask.name).get(ask.name, ()))
-        self._n_known += len(asks)
+                own.types[question.name] = tuple(declared_types(text, language, question.name).get(question.name, ()))
+        self._n_read += len(questions)
 
 
 def _place(line: int, name: str) -> str:
@@ -152,17 +158,17 @@ def _key(path: str) -> bytes:
     return json.dumps(path).encode()
 
 
-def _line(own: _Known) -> bytes:
+def _line(own: _FileValues) -> bytes:
     empty = [name for name, types in list(own.types.items()) if not types]
     typed = {name: types for name, types in list(own.types.items()) if types}
     return json.dumps([empty, typed, own.is_super], separators=(",", ":")).encode()
 
 
-def _from_line(line: bytes) -> _Known:
+def _from_line(line: bytes) -> _FileValues:
     empty, typed, is_super = json.loads(line)
     types: dict[str, Sequence[DeclaredType]] = dict.fromkeys(empty, ())
     types |= {name: tuple(DeclaredType(*item) for item in items) for name, items in typed.items()}
-    return _Known(types, is_super)
+    return _FileValues(types, is_super)
 
 
 def _unpacked(stored: Kept) -> tuple[int, dict[bytes, bytes]]:
