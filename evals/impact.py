@@ -217,7 +217,7 @@ def _write_rows(file: Path, name: str, commit: Commit, engine: Engine, diff: str
     changes = of_diff(opened, diff)
     graph = ResolvedGraph(opened.catalog)
     matches = reach(graph, [item for change in changes.changes for item in symbols_of(opened, change)], USUAL_DEPTH)
-    evidence = evidence_of(matches.touches, changed_text(changes), graph.resolver.language_of, opened.catalog.text)
+    evidence = evidence_of(matches.touches, changed_text(changes), graph.resolver.language_of, opened.catalog.texts)
     row = {"repository": name, "commit": commit.name, "tests": commit.tests, "evidence": evidence}
     with file.open("a") as rows:
         rows.write(json.dumps(row) + "\n")

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from tests.counted import grow_older, two_projects
 
 from codefathom import Engine
-from codefathom.search.graph import type_words
+from codefathom.search.graph import type_words, value_types
+from codefathom.search.graph.compiler_graph import CompilerGraph
 from codefathom.stores import kept_file
 from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.records import CheckedText
 from codefathom.types import FoundSymbol
 
 FEW, MANY = 6, 60  # types
-FILE = "graph.types"
+FILES = ("graph.types", "graph.values")
 
 
 @pytest.fixture(autouse=True)
@@ -25,6 +27,7 @@ def keep_small_things(monkeypatch: pytest.MonkeyPatch, own_folders: None) -> Non
     """The file is written also where little was read."""
     monkeypatch.setattr(kept_file, "_LEAST", 1)
     monkeypatch.setattr(type_words, "_ENOUGH", 1)
+    monkeypatch.setattr(value_types, "_ENOUGH", 1)
 
 
 def write(folder: Path, path: str, text: str) -> None:
@@ -102,7 +105,7 @@ def test_any_changes_give_the_answers_of_a_new_index(root: Path, seed: int) -> N
             living.index()
             assert now == answers_anew(root)
             assert living.related("@@run").edges == now[0]
-    assert (root / ".fathom" / FILE).exists()
+    assert all((root / ".fathom" / file).exists() for file in FILES)
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
@@ -113,19 +116,21 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_file_is_made_again(root: Path, damage: str) -> None:
+def test_a_damaged_file_is_made_again(root: Path, damage: str, name: str) -> None:
     before = answers(root)
-    file = root / ".fathom" / FILE
+    file = root / ".fathom" / name
     whole = file.read_bytes()
     file.write_bytes(DAMAGES[damage](whole))
     assert answers(root) == before
     assert file.read_bytes()[:48] == whole[:48]
 
 
-def test_a_file_of_an_earlier_state_gives_the_types_of_now(root: Path) -> None:
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_of_an_earlier_state_gives_the_types_of_now(root: Path, name: str) -> None:
     answers(root)
-    file = root / ".fathom" / FILE
+    file = root / ".fathom" / name
     earlier = file.read_bytes()
     write(root, "shop/part3.py", part(3, [0, 1]))
     write(root, "shop/part4.py", part(4, []))
@@ -146,6 +151,34 @@ def test_many_types_are_read_together(
 def test_the_next_process_reads_no_type(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers(root)
     assert n_statements(root, monkeypatch) == 0
+
+
+def test_the_next_process_reads_no_text(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = answers(root)
+    monkeypatch.setattr(Catalog, "text", lambda *_: pytest.fail("a text is read again"))
+    monkeypatch.setattr(Catalog, "lines", lambda *_: pytest.fail("a line is read again"))
+    with monkeypatch.context() as patch, Engine.open(root) as engine:
+        patch.setattr(Catalog, "texts", lambda *_: pytest.fail("texts are read again"))
+        graph = CompilerGraph(engine.opened.catalog)
+        assert graph.resolved_uses("run", "python")
+    assert answers(root) == before
+
+
+def test_after_a_change_only_the_text_of_the_changed_file_is_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers(root)
+    write(root, "shop/part3.py", part(3, [0, 1]))
+    read: list[str] = []
+    texts = Catalog.texts
+
+    def noted(catalog: Catalog, paths: Sequence[str]) -> Iterator[CheckedText]:
+        read.extend(paths)
+        return texts(catalog, paths)
+
+    with Engine.open(root) as engine:
+        engine.index()
+        monkeypatch.setattr(Catalog, "texts", noted)
+        assert CompilerGraph(engine.opened.catalog).resolved_uses("run", "python")
+    assert read == ["shop/part3.py"]
 
 
 def n_statements(folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:

@@ -432,10 +432,10 @@ class ShardCatalogs:
         slot = self._slots.get(path.partition("/")[0])
         return self.shards if not path else [slot] if slot in self.shards else []
 
-    def symbols_named(self, name: str) -> list[FoundSymbol]:
+    def symbols_named(self, name: str, languages: Collection[str] | None = None) -> list[FoundSymbol]:
         """See `Symbols`."""
         slots = self._with(name.rpartition(".")[2])
-        items = self._each(slots, Catalog.symbols_named, name)
+        items = self._each(slots, Catalog.symbols_named, name, languages)
         return sorted(
             chain.from_iterable(items), key=lambda item: (item.path, item.symbol.start_line, -item.symbol.end_line)
         )
@@ -475,7 +475,14 @@ class ShardCatalogs:
 
     def references(self, name: str) -> list[tuple[str, Reference]]:
         """See `References`."""
-        rows = self._each(self._with(name), Catalog.references, name)
+        return self.references_to([name])
+
+    def references_to(
+        self, names: Collection[str], languages: Collection[str] | None = None
+    ) -> list[tuple[str, Reference]]:
+        """See `References`."""
+        slots = [slot for slot in self.shards if any(self._may_have(slot, name) for name in names)]
+        rows = self._each(slots, Catalog.references_to, names, languages)
         return sorted(chain.from_iterable(rows), key=lambda row: (row[0], row[1].line))
 
     def references_of(self, path: str) -> list[Reference]:

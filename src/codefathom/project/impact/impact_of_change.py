@@ -31,7 +31,7 @@ def _whole(
 ) -> Impact:
     matches = reach(graph, changes, depth)
     edges = in_order(matches.touches)
-    tests = touching_tests(matches.touches, changed_text(files), graph.resolver.language_of, opened.catalog.text)
+    tests = touching_tests(matches.touches, changed_text(files), graph.resolver.language_of, opened.catalog.texts)
     unseen = (*files.unseen, *_unparsed(files))
     is_same = not files.changes and not files.unseen
     said = (Note(NOTHING_CHANGED),) if is_same else limitations_of(graph, changes, matches, opened.files_with)

@@ -38,20 +38,28 @@ class CompilerGraph(ResolvedGraph):
         self._compiled = _Compiled(self)
         self.has_links = not self._compiled.paths
 
-    def resolved_uses(self, name: str) -> Sequence[ResolvedUse]:
-        """Return the uses of a name that mean something of this project, also those that only a compiler sees."""
+    @property
+    def has_compiled(self) -> bool:
+        """True if a compiler has written the uses of some file, which may lie in any language."""
+        return bool(self._compiled.paths)
+
+    def resolved_uses(self, name: str, language: str = "") -> Sequence[ResolvedUse]:
+        """Return the uses of a name that mean something of this project, also those that only a compiler sees.
+
+        Those of all languages where compilers have written some.
+        """
         compiled = self._compiled
         if not compiled.paths:
-            return super().resolved_uses(name)
+            return super().resolved_uses(name, language)
         if name not in compiled.whole:
             uses = super().resolved_uses(name)
             compiled.whole[name] = [*uses, *compiled.unseen(name, uses)]
         return compiled.whole[name]
 
-    def targets(self, use: NameUse, name: str = "") -> UseTargets:
+    def broad_targets(self, use: NameUse, name: str = "") -> UseTargets:
         """Return all that a use can mean: what the compiler says of its line, else what the parser sees."""
         written = self._compiled.targets(use) if use.path in self._compiled.paths else None
-        return super().targets(use, name) if written is None else written
+        return super().broad_targets(use, name) if written is None else written
 
     def imports_named(self, name: str) -> Iterator[ResolvedUse]:
         """Yield the imports of a name, those that a compiler has written with what they mean there."""

@@ -151,7 +151,7 @@ class _Walk:
             yield edge_of(use, "called by", targets, step)
         if len(name) < _MIN_NAME_CHARS:
             return
-        for item in self.graph.resolved_uses(name):
+        for item in self.graph.resolved_uses(name, self.graph.family_of(node.path)):
             itself = item.use.path == node.path and item.use.reference.container == node.qualified_name
             if not itself and item.targets.means(*node) and self._is_followed(item, node, name):
                 kind: Literal["called by", "references"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 # A name begins where a word begins, so that a long word is read once, and not from each of its letters on.
@@ -59,7 +58,6 @@ _OPEN = frozenset(
 )
 _MOST_CHARS = 500_000  # of a file, and of a line; a longer one was made by a program
 _MOST_LINE_CHARS = 300
-_MOST_NAMES = 1_000  # whose expressions are kept
 
 
 class DeclaredType(NamedTuple):
@@ -89,24 +87,32 @@ def _lines_with(name: str, text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines that contain a name, and not only as a part of a longer one, each with its number."""
     if len(name) > _MOST_LINE_CHARS:
         return
-    number, counted, place, stands = 1, 0, text.find(name), _standing(name)
+    number, counted, place = 1, 0, text.find(name)
     while place >= 0:
         start = text.rfind("\n", 0, place) + 1
         end = text.find("\n", place)
         end = len(text) if end < 0 else end
         number, counted = number + text.count("\n", counted, start), start
         # A long line is not read: only there could a name that repeats itself be compared for long.
-        if end - start <= _MOST_LINE_CHARS and stands.search(text, start, end):
-            yield number, text[start:end]
+        if end - start <= _MOST_LINE_CHARS and _stands(name, line := text[start:end]):
+            yield number, line
         place = text.find(name, end)
 
 
-@lru_cache(_MOST_NAMES)
-def _standing(name: str) -> re.Pattern[str]:
-    # It begins with the name, so that the library looks for that first. Behind a sign, any end may be one.
-    written = re.escape(name)
-    end = r"(?!\w)" if name[-1].isalnum() or name[-1] == "_" else ""
-    return re.compile(rf"{written}{end}(?<!\w{written})")
+def _stands(name: str, line: str) -> bool:
+    """Return True if a name stands in a line alone; behind a sign, any end may be one."""
+    has_end, place = _is_letter(name[-1]), line.find(name)
+    while place >= 0:
+        after = line[place + len(name) : place + len(name) + 1]
+        if not (place and _is_letter(line[place - 1])) and not (has_end and after and _is_letter(after)):
+            return True
+        place = line.find(name, place + 1)
+    return False
+
+
+def _is_letter(sign: str) -> bool:
+    """Return True for a sign that an expression calls a letter, a digit or a line below."""
+    return sign.isalnum() or sign == "_"
 
 
 def _in_line(line: str, number: int, expressions: Sequence[re.Pattern[str]]) -> Iterator[tuple[str, DeclaredType]]:

@@ -9,20 +9,23 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cache
 from typing import NamedTuple
 
 from codefathom.search.graph.name_bindings import bindings_of
-from codefathom.search.graph.receiver_types import DeclaredType, declared_types
+from codefathom.search.graph.receiver_types import DeclaredType
 from codefathom.search.graph.reference_graph import (
     NO_DEFINITIONS,
     Definitions,
     NameUse,
     ReferenceGraph,
     joined,
+    outward,
     owner_name,
 )
+from codefathom.search.graph.value_types import TextQuestion
 from codefathom.types import TYPE_KINDS, Symbol
 
 _SELF = frozenset({"self", "this", "cls", "Self", "static", "$this"})
@@ -34,8 +37,6 @@ _CLOSED_TYPES = frozenset({"python", "java", "go", "typescript", "tsx", "javascr
 # A value fits an interface without naming it.
 _FITS_BY_FORM = frozenset({"go", "typescript", "tsx", "vue", "svelte", "rust", "swift", "python"})
 _PARAMETER = re.compile(r"T[A-Z]\w*|\w*[a-z]T|[A-Z]\d?")  # as parameters of types are called
-_MOST_KEPT_FILES = 300
-_MOST_KEPT_NAMES = 3_000  # of values in files
 
 
 class _Receiver(NamedTuple):
@@ -51,13 +52,63 @@ class Receivers:
     def __init__(self, graph: ReferenceGraph) -> None:
         self._graph = graph
         # Of many uses each asks the same about the same.
-        self._text = lru_cache(_MOST_KEPT_FILES)(graph.catalog.text)
-        self._declared = lru_cache(_MOST_KEPT_NAMES)(self._read)
         self._above = cache(self._read_above)
         self._fitting = cache(self._fit)
         self._is_foreign = cache(self._find_foreign)
+        self._is_near = cache(self._find_near)
         self._imports_as = cache(self._read_imports)
-        self._is_super_at = cache(self._read_super)
+
+    def read_ahead(self, uses: Iterable[NameUse]) -> None:
+        """Read what `possible` asks the texts of many files for, together."""
+        self._graph.value_types.read(item for use in uses if (item := self._question(use)) is not None)
+
+    def _question(self, use: NameUse) -> TextQuestion | None:
+        """Return the question about a use that only the text of its file answers."""
+        if use.reference.qualifier == "?":
+            is_asked = self._language(use) == "python"
+            return TextQuestion(use.path, use.reference.name, use.reference.line) if is_asked else None
+        value = "" if self._is_super(use) else _value(use)
+        return TextQuestion(use.path, value) if value else None
+
+    def read_types_around(self, uses: Iterable[NameUse]) -> None:
+        """Read the types above those that may stand around many uses, together."""
+        self._graph.type_words.read_above({name for use in uses if not _value(use) for name in _names_around(use)})
+
+    def read_types_of(self, uses: Iterable[NameUse]) -> None:
+        """Read the types above those of the values of many uses, together."""
+        self._graph.type_words.read_above({name for use in uses for name in self._types_of(use)})
+
+    def may_choose(self, use: NameUse, owners: AbstractSet[str]) -> bool:
+        """Return False if it is seen, without the text of its file, that `possible` chooses no member of some types.
+
+        It leaves all members then, or those of other types.
+        """
+        qualifier = use.reference.qualifier
+        if qualifier == _SUPER.get(self._language(use), "?" if self._language(use) == "python" else ""):
+            above = self._graph.type_words.above
+            return any(not above(name).isdisjoint(owners) for name in _names_around(use))
+        if _is_of_own(qualifier):
+            return self._are_near(_names_around(use), owners)
+        return _value(use) != ""
+
+    def may_choose_by_value(self, use: NameUse, owners: AbstractSet[str]) -> bool:
+        """Return False if the types of a value, which its file declares, have nothing to do with some types."""
+        return not _value(use) or self._are_near(self._types_of(use), owners)
+
+    def _are_near(self, names: Iterable[str], owners: AbstractSet[str]) -> bool:
+        """Return True if one of some types is one of others, stands above one of these, or below one."""
+        return any(self._is_near(name, frozenset(owners)) for name in names)
+
+    def _find_near(self, name: str, owners: frozenset[str]) -> bool:
+        above = self._graph.type_words.above
+        is_upper = name in owners or any(name in above(owner) for owner in owners)
+        return is_upper or not above(name).isdisjoint(owners)
+
+    def _types_of(self, use: NameUse) -> frozenset[str]:
+        """Return the types that a file declares anywhere for a value of the name that stands before a use."""
+        value = _value(use)
+        declared = self._graph.value_types.declared(use.path, value) if value else ()
+        return frozenset(item.name for item in declared)
 
     def possible(self, definitions: Definitions, use: NameUse) -> Definitions:
         """Return those definitions of a member that can be meant."""
@@ -103,35 +154,23 @@ class Receivers:
 
     def _receiver(self, use: NameUse) -> _Receiver | None:
         """Return the types of the value that stands before a name, where the file tells."""
-        parts = use.reference.qualifier.split(".")
-        if parts[0] == "?":
-            parts = parts[1:]
-        if len(parts) == 1 and parts[0] in _SELF:
+        if _is_of_own(use.reference.qualifier):
             name = _around(self._types_around(use))
             return _Receiver(frozenset({name}), False) if name else None
-        is_field = len(parts) == 2 and parts[0] in _SELF
-        if len(parts) != 1 and not is_field:
-            return None
         # Most values have no type anywhere in their file: then nobody has to know what stands around the use.
-        types = self._declared(use.path, parts[-1])
+        value = _value(use)
+        types = self._graph.value_types.declared(use.path, value) if value else ()
         if not types:
             return None
         around = self._types_around(use)
+        is_field = use.reference.qualifier.removeprefix("?.") != value
         return _declared_in(around if is_field else [*self._functions_around(use), *around], types)
-
-    def _read(self, path: str, name: str) -> Sequence[DeclaredType]:
-        language = self._graph.resolver.language_of.get(path, "")
-        return declared_types(self._text(path), language, name).get(name, ())
 
     def _is_super(self, use: NameUse) -> bool:
         qualifier = use.reference.qualifier
         if qualifier != "?" or self._language(use) != "python":
             return qualifier != "" and qualifier == _SUPER.get(self._language(use))
-        return self._is_super_at(use.path, use.reference.line, use.reference.name)
-
-    def _read_super(self, path: str, line: int, name: str) -> bool:
-        text = self._graph.catalog.lines(path, line, line)
-        return re.search(rf"\bsuper\([^()]*\)\.{re.escape(name)}\b", text) is not None
+        return self._graph.value_types.is_super(use.path, use.reference.line, use.reference.name)
 
     def _is_by_form(self, receiver: _Receiver, use: NameUse) -> bool:
         if receiver.is_made or self._language(use) not in _FITS_BY_FORM:
@@ -163,6 +202,27 @@ class Receivers:
 
     def _functions_around(self, use: NameUse) -> list[Symbol]:
         return [item for item in self._graph.symbols_around(use) if item.kind not in TYPE_KINDS]
+
+
+def _is_of_own(qualifier: str) -> bool:
+    """Return True for the word of a value for itself."""
+    return qualifier.removeprefix("?.") in _SELF
+
+
+def _value(use: NameUse) -> str:
+    """Return the name of the value or field before a name; "" where something else stands there."""
+    parts = use.reference.qualifier.split(".")
+    if parts[0] == "?":
+        parts = parts[1:]
+    is_field = len(parts) == 2 and parts[0] in _SELF
+    return parts[-1] if is_field or (len(parts) == 1 and parts[0] not in _SELF) else ""
+
+
+def _names_around(use: NameUse) -> Iterator[str]:
+    """Yield all that can be the name of a symbol around a use: it may have dots itself."""
+    for qualified in outward(use.reference.container):
+        parts = qualified.split(".")
+        yield from (".".join(parts[start:]) for start in range(len(parts)))
 
 
 def _around(types: Sequence[Symbol]) -> str:

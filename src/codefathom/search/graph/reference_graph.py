@@ -23,8 +23,9 @@ from codefathom.search.graph.import_links import (
 from codefathom.search.graph.import_texts import ImportTexts, can_tell, last_parts
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.manifests import MAX_MANIFEST_CHARS, go_replacements, path_in
-from codefathom.search.graph.resolve import Resolver, family
+from codefathom.search.graph.resolve import Resolver, family, languages_of
 from codefathom.search.graph.type_words import TypeWords
+from codefathom.search.graph.value_types import ValueTypes
 from codefathom.search.graph.workspaces import GO_MANIFESTS, Workspaces
 from codefathom.search.graph.written_targets import dotted_name
 from codefathom.stores.catalog.import_forms import ImportForm
@@ -172,7 +173,7 @@ class ReferenceGraph:
         self.catalog = catalog
         self._references: dict[str, Sequence[Reference]] = {}  # of the documents with uses
         self._imports: dict[str, Sequence[Reference]] = {}
-        self._uses: dict[str, Sequence[NameUse]] = {}  # by name
+        self._uses: dict[tuple[str, str], Sequence[NameUse]] = {}  # by name and family of languages, "" for all
         self._symbols: dict[str, Sequence[Symbol]] = {}
         self._by_qualified_name: dict[str, Mapping[str, Sequence[Symbol]]] = {}
         self._mentions: dict[str, frozenset[tuple[str | None, str]]] = {}
@@ -191,7 +192,8 @@ class ReferenceGraph:
     def n_rows(self) -> int:
         """The number of references and symbols that are kept, which tells how much memory all that is kept takes."""
         kept = (self._references, self._imports, self._uses, self._symbols, self._defined)
-        return len(self._is_mentioned) + sum(sum(map(len, rows.values())) for rows in kept)
+        n_apart = sum(len(items) for (name, _), items in self._definitions.items() if name not in self._defined)
+        return len(self._is_mentioned) + n_apart + sum(sum(map(len, rows.values())) for rows in kept)
 
     def resolve(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents that an import means."""
@@ -219,6 +221,10 @@ class ReferenceGraph:
                 return NO_LINKS
             self._means[path] = NO_LINKS if kept.links is None else kept.links.of(path)
         return self._means[path]
+
+    def family_of(self, path: str) -> str:
+        """Return the family of the language of a document."""
+        return family(self.resolver.language_of.get(path, ""))
 
     def imports_of(self, path: str) -> Sequence[Reference]:
         """Return the imports of one document, which are read once; its uses are not read for them."""
@@ -306,10 +312,17 @@ class ReferenceGraph:
         """
         return _type_words(self.catalog, None) if self.catalog.may_leave_out else self.catalog.kept(_type_words)
 
+    @cached_property
+    def value_types(self) -> ValueTypes:
+        """What texts tell of values; of a fleet as far as this graph has read it, or all questions before."""
+        return _value_types(self.catalog, None) if self.catalog.may_leave_out else self.catalog.kept(_value_types)
+
     def save(self) -> None:
-        """Write beside the catalogue what was read of many types, where that is new."""
+        """Write beside the catalogue what was read of many types and values, where that is new."""
         if "type_words" in vars(self):
             self.type_words.save()
+        if "value_types" in vars(self):
+            self.value_types.save()
 
     def _importers_in(self, own: str) -> Mapping[str, Sequence[NameUse]]:
         """Return the imports of a family of languages by each document that they mean."""
@@ -323,11 +336,20 @@ class ReferenceGraph:
     def _import_texts(self) -> ImportTexts:
         return self.catalog.kept(import_texts)
 
-    def uses(self, name: str) -> Sequence[NameUse]:
-        """Return the calls and type uses of a name; they are read once."""
-        if name not in self._uses:
-            self._uses[name] = [NameUse(*item) for item in self.catalog.references(name)]
-        return self._uses[name]
+    def uses(self, name: str, language: str = "") -> Sequence[NameUse]:
+        """Return the calls and type uses of a name, with `language` those in a family; they are read once."""
+        self.read_uses([name], language)
+        return self._uses[name, language]
+
+    def read_uses(self, names: Iterable[str], language: str = "") -> None:
+        """Read the uses of many names together: a document that has several of them is read once."""
+        missing = {name for name in names if (name, language) not in self._uses}
+        if not missing:
+            return
+        by_name: dict[str, list[NameUse]] = {name: [] for name in missing}
+        for path, item in self.catalog.references_to(missing, languages_of(language) if language else None):
+            by_name[item.name].append(NameUse(path, item))
+        self._uses.update({(name, language): uses for name, uses in by_name.items()})
 
     def defined(self, name: str) -> Sequence[FoundSymbol]:
         """Return the definitions of exactly this name."""
@@ -339,8 +361,11 @@ class ReferenceGraph:
         """Return the definitions of exactly this name in languages of one family."""
         key = name, language
         if key not in self._definitions:
-            languages = self.resolver.language_of
-            items = (item for item in self.defined(name) if family(languages.get(item.path, "")) == language)
+            if name in self._defined:
+                items = [item for item in self._defined[name] if self.family_of(item.path) == language]
+            else:  # of a usual name most are of other languages
+                symbols = self.catalog.symbols_named(name, languages_of(language))
+                items = [item for item in symbols if item.symbol.name == name]
             self._definitions[key] = Definitions(items)
         return self._definitions[key]
 
@@ -481,6 +506,10 @@ def _kept_links(catalog: SearchCatalog, before: KeptLinks | None) -> KeptLinks:
 
 def _type_words(catalog: SearchCatalog, before: TypeWords | None) -> TypeWords:
     return TypeWords.of(catalog, before, catalog.kept(_resolver).language_of.keys())
+
+
+def _value_types(catalog: SearchCatalog, before: ValueTypes | None) -> ValueTypes:
+    return ValueTypes.of(catalog, before, catalog.kept(_resolver).language_of)
 
 
 def _unseen_languages(catalog: SearchCatalog, _: list[str] | None) -> list[str]:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import compress
+from itertools import chain, compress
 from typing import Literal, NamedTuple, get_args
 
 from codefathom.errors import UsageError
@@ -22,12 +22,8 @@ from codefathom.question.extents import USUAL_DEPTH, limit_of
 from codefathom.question.question import Question
 from codefathom.search.graph.compiler_graph import CompilerGraph, lent_graph
 from codefathom.search.graph.edge_list import EdgeChoice, checked, order
-from codefathom.search.graph.reference_graph import (
-    MAX_DEFINING_FILES,
-    Definitions,
-    NameUse,
-    outward,
-)
+from codefathom.search.graph.file_uses import uses_from
+from codefathom.search.graph.reference_graph import Definitions, NameUse, outward
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
 from codefathom.search.graph.unnamed_uses import Method, common_constructors, constructions, operator_notes
@@ -224,7 +220,8 @@ def _around_document(graph: CompilerGraph, path: str, reach: _Reach) -> RelatedR
         # Where only imports are asked for, the uses of all names of the file would be resolved, and shown nowhere.
         if step == 1 and (reach.choice.has_references or reach.depth > 1):
             linked = {edge.path for edge in new_edges if edge.kind == "imported by"}
-            new_edges += _references(graph, path, linked)
+            names = [symbol.name for symbol in graph.symbols_of(path) if len(symbol.name) >= _MIN_NAME_CHARS]
+            new_edges += [edge_of(use, "references", targets) for use, targets in uses_from(graph, path, names, linked)]
         edges += [edge for edge in new_edges if step == 1 or edge.path not in seen]
         front = sorted({edge.path for edge in new_edges} - seen)
         seen.update(front)
@@ -265,21 +262,6 @@ def _imported_by(graph: CompilerGraph, front: Sequence[str], step: int) -> Itera
         place = (use.reference.line, use.reference.name, use.reference.container)
         certainty = graph.certainty_of_import(use.reference.name, use.path)
         yield Related(use.path, "imported by", *place, step, certainty=certainty)
-
-
-def _references(graph: ResolvedGraph, path: str, importers: set[str]) -> list[Related]:
-    """Return the uses of a file's symbols: those that are certain, in files that import it, and of rare names."""
-    edges: list[Related] = []
-    for name in sorted({symbol.name for symbol in graph.symbols_of(path)}):
-        if len(name) < _MIN_NAME_CHARS:
-            continue
-        for use, targets in graph.resolved_uses(name):
-            files = targets.definitions.paths
-            if use.path == path or path not in files:
-                continue
-            if targets.certainty != "by-name" or use.path in importers or len(files) <= MAX_DEFINING_FILES:
-                edges.append(edge_of(use, "references", targets))
-    return edges
 
 
 def edge_of(use: NameUse, kind: Kind, targets: UseTargets, step: int = 1, likely: bool = True) -> Related:
@@ -377,7 +359,8 @@ def _used_by(graph: ResolvedGraph, front: AbstractSet[Method], step: int) -> Ite
         by_name[place.qualified_name.rpartition(".")[2]].add(place)
     for name, places in sorted(by_name.items()):
         first_two: dict[Definitions, Sequence[Method]] = {}
-        for use, targets in graph.resolved_uses(name):
+        languages = sorted({graph.family_of(place.path) for place in places})
+        for use, targets in chain.from_iterable(graph.resolved_uses(name, language) for language in languages):
             if targets.definitions not in first_two:
                 meant = places & targets.definitions.names
                 first_two[targets.definitions] = sorted(Method(*place) for place in meant)[:2]

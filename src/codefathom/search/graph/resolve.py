@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property
+from functools import cache, cached_property
 
 from codefathom.facts.languages import LANGUAGES
 from codefathom.facts.paths import folders_of, may_go_unnamed
@@ -17,6 +17,12 @@ from codefathom.text.file_stems import flattened
 def family(language: str) -> str:
     """Return the common name of languages whose files import and call one another."""
     return (LANGUAGES[language].family or language) if language in LANGUAGES else language
+
+
+@cache
+def languages_of(own: str) -> frozenset[str]:
+    """Return the languages of a family, by its name."""
+    return frozenset({own, *(name for name in LANGUAGES if family(name) == own)})
 
 
 _MANY_OF_A_NAME = 50  # documents; fewer are all looked at

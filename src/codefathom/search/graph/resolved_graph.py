@@ -79,6 +79,11 @@ class ResolvedUse(NamedTuple):
     use: NameUse
     targets: UseTargets
 
+    @property
+    def depends_on_value(self) -> bool:
+        """True if the type of the value before the name tells more."""
+        return self.targets.certainty == "by-name" and self.use.reference.qualifier != ""
+
 
 class _Source(NamedTuple):
     """The origin of a name in a file."""
@@ -108,9 +113,9 @@ class ResolvedGraph(ReferenceGraph):
     def __init__(self, catalog: SearchCatalog) -> None:
         super().__init__(catalog)
         self._sources: dict[str, dict[str, list[_Source]]] = {}
-        self._resolved: dict[str, Sequence[ResolvedUse]] = {}
+        self._resolved: dict[tuple[str, str], Sequence[ResolvedUse]] = {}  # by name and family of languages
         self._of_all: dict[str, Sequence[_OfAll]] = {}  # by family
-        self._receivers = Receivers(self)
+        self.receivers = Receivers(self)
         # Of many uses each asks the same about the same.
         self._name_at_source = cache(self._find_name_at_source)
         self._elsewhere = cache(self._find_elsewhere)
@@ -130,23 +135,51 @@ class ResolvedGraph(ReferenceGraph):
         light._resolved = self._resolved
         return light
 
-    def resolved_uses(self, name: str) -> Sequence[ResolvedUse]:
-        """Return the uses of a name that mean something of this project, also those under another name."""
-        if name not in self._resolved:
-            uses = [use for local in (name, *self._other_names(name)) for use in self.uses(local)]
-            matches = ((use, self.targets(use, name)) for use in uses)
-            self._resolved[name] = [ResolvedUse(use, targets) for use, targets in matches if targets.definitions]
-        return self._resolved[name]
+    def resolved_uses(self, name: str, language: str = "") -> Sequence[ResolvedUse]:
+        """Return the uses of a name that mean something of this project, also those under another name.
+
+        With `language`, only uses in a family of languages: others mean no definition in it.
+        """
+        key = name, language
+        if key not in self._resolved:
+            uses = [use for local in self.local_names(name, language) for use in self.uses(local, language)]
+            broad = [ResolvedUse(use, self.broad_targets(use, name)) for use in uses]
+            broad = [item for item in broad if item.targets.definitions]
+            self.receivers.read_ahead(item.use for item in broad if item.depends_on_value)
+            each = (ResolvedUse(use, self.narrowed(targets, use)) for use, targets in broad)
+            self._resolved[key] = [item for item in each if item.targets.definitions]
+        return self._resolved[key]
 
     def targets(self, use: NameUse, name: str = "") -> UseTargets:
         """Return all that a use can mean; `name` is that of the definitions, where the file has another one for it."""
+        return self.narrowed(self.broad_targets(use, name), use)
+
+    def broad_targets(self, use: NameUse, name: str = "") -> UseTargets:
+        """Return the same without a look at the types of values, as far as names and imports tell."""
         name = name or self._original(use)
         language = family(self.resolver.language_of.get(use.path, ""))
         symbols = self.definitions(name, language)
         if not symbols:
             return UseTargets()
         scope = _Scope(use.path, name, language, symbols)
-        return self._qualified(scope, use) if use.reference.qualifier else self._plain(scope, use)
+        return self._named(scope, use) if use.reference.qualifier else self._plain(scope, use)
+
+    def narrowed(self, targets: UseTargets, use: NameUse) -> UseTargets:
+        """Return what the type of the value before a name leaves of all that a use can mean."""
+        if not ResolvedUse(use, targets).depends_on_value:
+            return targets
+        definitions = self.receivers.possible(targets.definitions, use)
+        if (
+            use.reference.kind == "type"
+            and use.reference.name.islower()
+            and len(definitions.paths) > MAX_DEFINING_FILES
+        ):
+            return UseTargets()  # a value behind something imported: so usual a name tells nothing
+        return targets._replace(definitions=definitions)
+
+    def local_names(self, name: str, language: str = "") -> Sequence[str]:
+        """Return a name, and those that files of the project, or of a family of languages, give to it."""
+        return (name, *self._other_names(name, language))
 
     def imports_named(self, name: str) -> Iterator[ResolvedUse]:
         """Yield the imports that give a file a name of this project, or of which nobody knows what they mean.
@@ -285,19 +318,6 @@ class ResolvedGraph(ReferenceGraph):
 
     # ---- a name behind others
 
-    def _qualified(self, scope: _Scope, use: NameUse) -> UseTargets:
-        targets = self._named(scope, use)
-        if targets.certainty == "exact":
-            return targets
-        definitions = self._receivers.possible(targets.definitions, use)
-        if (
-            use.reference.kind == "type"
-            and use.reference.name.islower()
-            and len(definitions.paths) > MAX_DEFINING_FILES
-        ):
-            return UseTargets()  # a value behind something imported: so usual a name tells nothing
-        return targets._replace(definitions=definitions)
-
     def _named(self, scope: _Scope, use: NameUse) -> UseTargets:
         """Return the definitions that the names before a name lead to; else those of any value."""
         qualifier, is_type = use.reference.qualifier, use.reference.kind == "type"
@@ -309,7 +329,7 @@ class ResolvedGraph(ReferenceGraph):
         parts = qualifier.split(".")
         if parts[0] == "?" or qualifier in _SELF:
             return scope.members(is_type)
-        sources = self._sources_of(scope.path)
+        sources = self._sources_of(scope.path) if self._may_bind(scope.path, parts[0]) else {}
         for end in range(len(parts), 0, -1):
             bound = sources.get(".".join(parts[:end]))
             if bound:
@@ -416,6 +436,10 @@ class ResolvedGraph(ReferenceGraph):
             return {}
         return exported_names(self.catalog.text(path))
 
+    def _may_bind(self, path: str, local: str) -> bool:
+        """Return False if no import of a file can give it a name: the name would be a part of what is written there."""
+        return any(local in item.name or local in item.qualifier for item in self.imports_of(path))
+
     def _sources_of(self, path: str) -> dict[str, list[_Source]]:
         if path not in self._sources:
             language = self.resolver.language_of.get(path, "")
@@ -441,10 +465,11 @@ class ResolvedGraph(ReferenceGraph):
             is_open = not documents and not self.is_foreign(name, path)
             sources[name].append(_Source(EVERY, documents, use, is_open))
 
-    def _other_names(self, name: str) -> Sequence[str]:
+    def _other_names(self, name: str, language: str = "") -> Sequence[str]:
         """Return the names that files of the project give to a name when they import it or pass it on."""
         aliases = self.catalog.kept(_renamed_imports)
-        names = {name, *self._exported_as(name)}
+        # The name under which a script passes something on is none for a file in another language.
+        names = {name, *(self._exported_as(name) if language in ("", "javascript") else ())}
         front = set(names)
         for _ in range(_MOST_HOPS):
             front = {alias for one in front for alias in aliases.names_of(one)} - names

@@ -6,13 +6,16 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from codefathom.facts.paths import has_tests
 from codefathom.search.graph.change_history import changed_together
 from codefathom.search.graph.impact import ChangedSymbol, Touch, TouchingTest
 from codefathom.search.ranking.places import place_of
+from codefathom.stores.catalog.records import CheckedText
 from codefathom.types import Related
+
+TextsOf: TypeAlias = Callable[[Sequence[str]], Iterable[CheckedText]]  # sorted paths → their documents with texts
 
 _WORD = re.compile(r"[^\W\d]\w{2,}")
 _PLAIN_FOLDERS = frozenset({"src", "lib", "test", "tests", "spec", "specs", "main", "java", "python", "unit"})
@@ -50,10 +53,10 @@ class ChangedText(NamedTuple):
 
 
 def touching_tests(
-    touches: Sequence[Touch], change: ChangedText, paths: Iterable[str], text_of: Callable[[str], str]
+    touches: Sequence[Touch], change: ChangedText, paths: Iterable[str], texts_of: TextsOf
 ) -> list[TouchingTest]:
     """Return the test files among `paths` that a change most likely touches, likeliest first."""
-    evidence = evidence_of(touches, change, paths, text_of)
+    evidence = evidence_of(touches, change, paths, texts_of)
     nearest = _nearest(touches)
     scores = named(evidence) | {path: 1.0 for path in evidence if path in change.paths}
     tests = [
@@ -71,12 +74,12 @@ def named(evidence: Mapping[str, Evidence]) -> dict[str, float]:
 
 
 def evidence_of(
-    touches: Sequence[Touch], change: ChangedText, paths: Iterable[str], text_of: Callable[[str], str]
+    touches: Sequence[Touch], change: ChangedText, paths: Iterable[str], texts_of: TextsOf
 ) -> Mapping[str, Evidence]:
     """Return the evidence for each test file."""
     tests = [path for path in paths if has_tests(path)]
     shares = _shares(touches)
-    words = _word_shares(change, tests, text_of)
+    words = _word_shares(change, tests, texts_of)
     together = changed_together(change.commits, change.paths)
     targets = [_Name(path) for path in change.paths if not has_tests(path)]
     return {
@@ -176,17 +179,23 @@ def _words(stem: Iterable[str]) -> tuple[str, ...]:
     return tuple(word.lower() for word in stem if word.lower() not in _PLAIN_WORDS)
 
 
-def _word_shares(change: ChangedText, tests: Sequence[str], text_of: Callable[[str], str]) -> Mapping[str, float]:
+def _word_shares(change: ChangedText, tests: Sequence[str], texts_of: TextsOf) -> Mapping[str, float]:
     """Return the share of rare words of the changed lines that each test mentions; 1 for the one with most."""
     changed_words = {word for line in change.lines for word in _WORD.findall(line)}
     if not changed_words:
         return {}
-    mentioned = {path: changed_words.intersection(_WORD.findall(text_of(path))) for path in tests}
+    texts = texts_of(sorted(tests))
+    mentioned = {item.path: _mentioned(changed_words, item.text) for item in texts}
     n_tests = Counter(word for words in mentioned.values() for word in words)
     weight = {word: math.log((1 + len(tests)) / n) ** 2 for word, n in n_tests.items()}
     totals = {path: sum(weight[word] for word in words) for path, words in mentioned.items()}
     most = max(totals.values(), default=0.0)
     return {path: total / most for path, total in totals.items()} if most else {}
+
+
+def _mentioned(words: set[str], text: str) -> set[str]:
+    """Return those of some words that stand in a text; most texts have none of them, and are not taken apart."""
+    return words.intersection(_WORD.findall(text)) if any(word in text for word in words) else set()
 
 
 # ---- the reason

@@ -96,7 +96,7 @@ class TypeWords:
         front = set(names) - {""}
         for _ in range(_MOST_STEPS):
             names_read |= front
-            if len(names_read) > _MOST_TOGETHER:
+            if not front or len(names_read) > _MOST_TOGETHER:
                 break
             self._read(front)
             front = self._mentioned(front) - names_read
@@ -107,7 +107,7 @@ class TypeWords:
         for _ in range(_MOST_STEPS):
             self._read(front)
             front = self._mentioned(front) - names - {name}
-            if len(names) + len(front) > _MOST_ABOVE:
+            if not front or len(names) + len(front) > _MOST_ABOVE:
                 break
             names |= front
         return frozenset(names)

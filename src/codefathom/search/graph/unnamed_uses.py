@@ -35,10 +35,11 @@ def constructions(graph: ResolvedGraph, method: Method) -> Iterator[ResolvedUse]
     if not is_constructor_of(graph, method):
         return
     owner = method.qualified_name.rpartition(".")[0]
-    for use, targets in graph.resolved_uses(owner.rpartition(".")[2]):
+    language = graph.family_of(method.path)
+    for use, targets in graph.resolved_uses(owner.rpartition(".")[2], language):
         if targets.means(method.path, owner) and _is_made(graph, use):
             yield ResolvedUse(NameUse(use.path, replace(use.reference, kind="call")), targets)
-    own = graph.definitions(owner.rpartition(".")[2], family(graph.resolver.language_of.get(method.path, "")))
+    own = graph.definitions(owner.rpartition(".")[2], language)
     for reference in graph.references_of(method.path):
         is_own = reference.name in OWN_TYPE and f"{reference.container}.".startswith(f"{owner}.")
         if is_own and reference.kind == "call" and not reference.qualifier:
@@ -106,7 +107,7 @@ def _files_with(graph: ResolvedGraph, method: Method, sign: str) -> list[str]:
     owner = method.qualified_name.rpartition(".")[0].rpartition(".")[2]
     language_of = graph.resolver.language_of
     own = family(language_of.get(method.path, ""))
-    using = {use.path for use in graph.uses(owner)} if owner else set(language_of)
+    using = {use.path for use in graph.uses(owner, own)} if owner else set(language_of)
     near = sorted(path for path in using if family(language_of.get(path, "")) == own and path != method.path)
     around = r"\w" if sign[0].isalpha() else "" if sign[0] in '[({."' else r"[-+*/%<>=!&|^~@.:?$]"
     stands = re.compile(rf"(?<!{around}){re.escape(sign)}(?!{around})" if around else re.escape(sign))

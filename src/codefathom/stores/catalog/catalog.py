@@ -726,12 +726,17 @@ class Catalog:
         condition, values = _of_symbols(query, path, kind)
         return int(self._read(f"SELECT count(*) {FROM_SYMBOLS} WHERE {condition}", values)[0][0])
 
-    def symbols_named(self, name: str) -> list[FoundSymbol]:
-        """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one."""
+    def symbols_named(self, name: str, languages: Collection[str] | None = None) -> list[FoundSymbol]:
+        """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one.
+
+        With languages, only those of documents in these.
+        """
+        spoken = list(languages or ())
+        choice = "" if languages is None else f"AND d.language IN ({_marks(spoken)}) "
         rows = self._read(
-            f"SELECT s.id {FROM_SYMBOLS} WHERE s.name = ? "
-            "AND '.' || s.qualified_name LIKE ? ESCAPE '\\' ORDER BY d.path, s.start_line, s.end_line DESC, s.id",
-            (name.rpartition(".")[2], f"%.{_like(name)}" if "." in name else "%"),
+            f"SELECT s.id {FROM_SYMBOLS} WHERE s.name = ? AND '.' || s.qualified_name LIKE ? ESCAPE '\\' "
+            f"{choice}ORDER BY d.path, s.start_line, s.end_line DESC, s.id",
+            (name.rpartition(".")[2], f"%.{_like(name)}" if "." in name else "%", *spoken),
         )
         return self.soundness.symbols([row[0] for row in rows])
 
@@ -775,8 +780,18 @@ class Catalog:
 
     def references(self, name: str) -> list[tuple[str, Reference]]:
         """Return the calls and type uses of a name, each with the path of its document."""
-        rows = self._packed(self._using(name))
-        return list(self.soundness.references(rows, lambda content: uses_in(content, name)))
+        return self.references_to([name])
+
+    def references_to(
+        self, names: Collection[str], languages: Collection[str] | None = None
+    ) -> list[tuple[str, Reference]]:
+        """Return the calls and type uses of some names, in the order of paths and lines; each document is read once.
+
+        With languages, only documents in these are read.
+        """
+        rows = self._packed({document for name in names for document in self._using(name)}, languages)
+        wanted_names = frozenset(names)
+        return list(self.soundness.references(rows, lambda content: uses_in(content, wanted_names)))
 
     def references_of(self, path: str) -> list[Reference]:
         """Return the references in a document, in line order."""
@@ -951,11 +966,18 @@ class Catalog:
     def _packed_of(self, path: str) -> list[tuple[Any, ...]]:
         return self._read(f"{PACKED_REFERENCES} {FROM_REFERENCES} WHERE d.path = ?", (path,))
 
-    def _packed(self, documents: Collection[int]) -> Iterator[tuple[Any, ...]]:
-        """Yield the packed references of documents, in the order of their paths."""
-        numbers = list(documents)
+    def _packed(
+        self, documents: Collection[int], languages: Collection[str] | None = None
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the packed references of documents, or of those in some languages, in the order of their paths."""
+        numbers, spoken = list(documents), list(languages or ())
         parts = (numbers[start : start + _MAX_PARAMETERS] for start in range(0, len(numbers), _MAX_PARAMETERS))
-        paths = [row for part in parts for row in self._read(f"{_PATHS} WHERE id IN ({_marks(part)})", part)]
+        choice = "" if languages is None else f" AND language IN ({_marks(spoken)})"
+        paths = [
+            row
+            for part in parts
+            for row in self._read(f"{_PATHS} WHERE id IN ({_marks(part)}){choice}", (*part, *spoken))
+        ]
         for part in _pages([number for _, number in sorted(paths)]):
             condition = f"r.document_id IN ({_marks(part)}) ORDER BY d.path"
             yield from self._read(f"{PACKED_REFERENCES} {FROM_REFERENCES} WHERE {condition}", part)

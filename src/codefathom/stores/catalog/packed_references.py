@@ -10,6 +10,7 @@ import json
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import accumulate, islice, pairwise
 from typing import Any, Literal
 from zlib import crc32
@@ -60,12 +61,12 @@ def imports_in(content: bytes) -> list[Reference]:
     return [reference for _, reference in _imports(content)]
 
 
-def uses_in(content: bytes, name: str | None = None) -> list[Reference]:
-    """Return the calls and type uses of inflated bytes, by line; with a name, those that say it."""
+def uses_in(content: bytes, names: AbstractSet[str] | None = None) -> list[Reference]:
+    """Return the calls and type uses of inflated bytes, by line; with names, those that say one of them."""
     texts, rows = _rows(content.partition(_BETWEEN)[2])
-    if name is not None:
-        number = texts.index(name) if name in texts else -1
-        rows = (row for row in rows if row[1] == number)
+    if names is not None:
+        numbers = {number for number, text in enumerate(texts) if text in names}
+        rows = (row for row in rows if row[1] in numbers)
     return [
         Reference(_KINDS[kind], texts[own], line, texts[container], count, texts[qualifier])
         for kind, own, line, container, count, qualifier in rows

@@ -140,8 +140,11 @@ class Symbols(Protocol):
         """Return symbols whose name is, begins with or contains `query`, in that order; then by path and line."""
         ...
 
-    def symbols_named(self, name: str) -> list[FoundSymbol]:
-        """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one."""
+    def symbols_named(self, name: str, languages: Collection[str] | None = None) -> list[FoundSymbol]:
+        """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one.
+
+        With languages, only those of documents in these.
+        """
         ...
 
     def types_named(self, names: Collection[str]) -> list[FoundSymbol]:
@@ -171,6 +174,15 @@ class References(Protocol):
 
     def references(self, name: str) -> list[tuple[str, Reference]]:
         """Return the calls and type uses of a name, each with the path of its document."""
+        ...
+
+    def references_to(
+        self, names: Collection[str], languages: Collection[str] | None = None
+    ) -> list[tuple[str, Reference]]:
+        """Return the calls and type uses of some names, in the order of paths and lines; each document is read once.
+
+        With languages, only documents in these are read.
+        """
         ...
 
     def references_of(self, path: str) -> list[Reference]:

@@ -47,7 +47,7 @@ def test_what_was_packed_is_read_by_line(references: list[Reference]) -> None:
     assert unpacked(content) == by_line
     assert imports_in(content) == [item for item in by_line if item.kind == "import"]
     for name in {item.name for item in references} | {"else"}:
-        assert uses_in(content, name) == [item for item in by_line if item.kind != "import" and item.name == name]
+        assert uses_in(content, {name}) == [item for item in by_line if item.kind != "import" and item.name == name]
     names = {item.name for item in references if item.kind != "import"}
     assert list(numbers_in(used_names(references))) == sorted({number_of(name) for name in names})
 
