@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.errors import DamagedError, FathomError, IndexingError, SourceError, UsageError
 from codefathom.fleet.fleet_clones import CloneOutcome
+from codefathom.fleet.fleet_place import fleet_rules
 from codefathom.fleet.manifest import OF_DEFAULT, Manifest, Repository, Shard, locked
 from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
 from codefathom.fleet.shard_catalogs import KEPT, SIGHT
@@ -41,10 +42,8 @@ from codefathom.fleet.sources import (
     tree_of,
     version_of,
 )
-from codefathom.project.kept_rules import scan_rules
 from codefathom.project.location import Location
 from codefathom.project.repository_sight import base_of
-from codefathom.source.scan import ScanRules
 from codefathom.stores.catalog.schema import FORMAT
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
@@ -104,7 +103,7 @@ class FleetRun:
         self._manifest, self._place, self._remote, self._on_progress = manifest, place, remote, on_progress
         self._maker, self._store = maker, store
         self._patterns = place.settings.source.fleet_branches
-        self._rules: ScanRules = scan_rules(place.settings, place.variables)._replace(follow_symlinks=False)
+        self._rules = fleet_rules(place)
         self._changes = _Changes()
 
     def run(self, *, full: bool = False, only: Sequence[str] = ()) -> FleetReport:
