@@ -40,6 +40,7 @@ class Repositories:
     login: str = ""  # header "Authorization" that git has to send; "": everybody may read
     sent: list[str] = field(default_factory=list)  # headers that came
     said: bytes = b""  # lines that git shows while it fetches
+    status: int = 0  # of all answers; 0: that of git
     held: bytes = b""  # requests with these bytes get no answer until it is `released`, such as command=fetch
     released: Event = field(default_factory=Event)
 
@@ -85,6 +86,11 @@ class GitRequest(BaseHTTPRequestHandler):
         body = self._body()
         if mine.held and mine.held in body:
             mine.released.wait(LONG_S)
+        if mine.status:
+            self.send_response(mine.status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         if mine.login and self.headers.get("Authorization") != mine.login:
             self.send_response(401)
             self.send_header("WWW-Authenticate", 'Basic realm="git"')

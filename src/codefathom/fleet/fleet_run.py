@@ -120,8 +120,9 @@ class FleetRun:
             sources = sources_elsewhere(self._manifest.sources())
             if only:
                 chosen = self._chosen(only)
-                clones = [item.place for item in chosen if self._remote.has(item.place)]
-                brought = self._remote.bring_again(clones, sources, self._on_progress)
+                # Branches lie in the clone of their repository, which is fetched once.
+                clones = dict.fromkeys(item.place for item in chosen if self._remote.has(item.place))
+                brought = self._remote.bring_again(list(clones), sources, self._on_progress)
                 with self._manifest.transaction():
                     self._list_again(chosen, brought, full=full)
                     report = self._switched(full=full)

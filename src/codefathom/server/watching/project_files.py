@@ -22,7 +22,7 @@ from codefathom.source.watching.watched_folders import OwnPlaces
 _LOOK_AGAIN_S = 10.0  # at rules that a run from elsewhere may have kept in the index
 
 
-class ProjectFiles:
+class FollowedFiles:
     """Follows the files by events where they can be had, else by polling."""
 
     def __init__(self, project: ServedProject, projects: Projects, data_dir: str, prepare: Callable[[], None]) -> None:

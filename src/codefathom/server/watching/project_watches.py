@@ -12,7 +12,7 @@ from codefathom.server.projects.project_table import Projects, ServedProject
 from codefathom.server.server_config import ServerConfig
 from codefathom.server.server_database import ServerDatabase
 from codefathom.server.watching.fleet_sources import FleetSources
-from codefathom.server.watching.project_files import ProjectFiles
+from codefathom.server.watching.project_files import FollowedFiles
 from codefathom.server.watching.project_watch import FollowedProject, ProjectWatch, WatchState
 
 _TABLES = "CREATE TABLE IF NOT EXISTS watches (project_id TEXT PRIMARY KEY);"
@@ -112,7 +112,7 @@ class Watches:
         if self._projects.is_fleet(project):
             followed = FleetSources(project, self._projects, self._processes)
         else:
-            followed = ProjectFiles(project, self._projects, self._config().data_dir, self._processes.prepare)
+            followed = FollowedFiles(project, self._projects, self._config().data_dir, self._processes.prepare)
         self._watches[project.id] = ProjectWatch(project, followed, self._jobs)
 
     def _refuse(self, project: ServedProject) -> None:
