@@ -20,7 +20,7 @@ from codefathom.server.server_config import config_of
 
 from .ray_nodes import needs_ray
 
-UP: dict[str, Any] = yaml.safe_load((DEPLOY / "ray-cluster.yaml").read_text(encoding="utf-8"))
+UP: dict[str, Any] = yaml.safe_load((DEPLOY / "ray.yaml").read_text(encoding="utf-8"))
 OBJECTS: list[dict[str, Any]] = list(yaml.safe_load_all((DEPLOY / "kuberay.yaml").read_text(encoding="utf-8")))
 CLUSTER = next(item for item in OBJECTS if item["kind"] == "RayCluster")
 GROUPS = [CLUSTER["spec"]["headGroupSpec"], *CLUSTER["spec"]["workerGroupSpecs"]]
