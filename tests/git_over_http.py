@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from urllib.parse import urlsplit
 
 import pytest
@@ -40,6 +40,9 @@ class Repositories:
     login: str = ""  # header "Authorization" that git has to send; "": everybody may read
     sent: list[str] = field(default_factory=list)  # headers that came
     said: bytes = b""  # lines that git shows while it fetches
+    status: int = 0  # of all answers; 0: that of git
+    held: bytes = b""  # requests with these bytes get no answer until it is `released`, such as command=fetch
+    released: Event = field(default_factory=Event)
 
     def commit(self, path: str, **files: str) -> Path:
         """Write a commit of these Python files, in a repository that is made if it is new."""
@@ -81,6 +84,13 @@ class GitRequest(BaseHTTPRequestHandler):
         mine = self.repositories
         mine.sent.append(self.headers.get("Authorization", ""))
         body = self._body()
+        if mine.held and mine.held in body:
+            mine.released.wait(LONG_S)
+        if mine.status:
+            self.send_response(mine.status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         if mine.login and self.headers.get("Authorization") != mine.login:
             self.send_response(401)
             self.send_header("WWW-Authenticate", 'Basic realm="git"')

@@ -62,6 +62,7 @@ def test_a_change_is_found_without_a_word_from_anyone(server: httpx.Client, shop
         "on": False,
         "by": "",
         "reason": "",
+        "interval_s": 0.0,
         "changed_at": 0.0,
         "error": "",
     }

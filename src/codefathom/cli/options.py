@@ -319,6 +319,7 @@ class FleetOptions(NamedTuple):
     sources: tuple[str, ...] = ()
     at: str = ""
     full: bool = False
+    watch: bool = False
 
 
 class InstallOptions(NamedTuple):
@@ -987,6 +988,11 @@ COMMANDS = (
                 "index: list the files of all repositories again, also where nothing has changed, and make "
                 "damaged shards again",
             ),
+            Option(
+                ("--watch",),
+                "index: keep running, look at the sources again and again (`index.fleet_watch_s`), and fetch and index "
+                "what has changed",
+            ),
             _CLUSTER._replace(help="index: the machines of this Ray cluster make the shards; see docs/scale.md"),
         ),
         FleetOptions,
@@ -995,6 +1001,7 @@ COMMANDS = (
             "fathom fleet add company github:acme+archived",
             "fathom fleet index company",
             "fathom fleet index company auth shop",
+            "fathom fleet index company --watch",
             "fathom fleet status company",
             "fathom search -p company where are tokens refreshed repo:auth lang:go",
             "fathom fleet remove company",

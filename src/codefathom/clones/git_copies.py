@@ -7,7 +7,7 @@ import re
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -26,8 +26,7 @@ from codefathom.types import Progress
 
 _MOST_PACKS = 50  # each fetch brings one
 _MOST_CONFIG_BYTES = 100_000
-_MOST_ANSWER_BYTES = 2_000  # the name of a branch, and of HEAD
-_MOST_LIST_BYTES = 4_000_000  # the names of branches
+_MOST_LIST_BYTES = 4_000_000  # commits and names of branches
 _HEADS = "refs/heads/"
 _MOST_MESSAGES = 100  # lines; the reason of a failure is in the last ones
 _LOOK_S = 0.25  # how often size and time are looked at
@@ -107,8 +106,8 @@ def bring_bare(
 def _bring_branches(
     origin: GitOrigin, place: str, most_file_bytes: int, choose: Callable[[Sequence[str]], Sequence[str]]
 ) -> Iterator[Progress]:
-    listed = yield from _listed_branches(origin, place)
-    chosen = choose([name for name in listed.names if name != listed.default])
+    listed = yield from _heads(origin, place, f"{_HEADS}*")
+    chosen = choose([name for name in listed.branches if name != listed.default])
     kept = {*chosen, listed.default}
     for name in _own_branches(place):  # first: git keeps no branch a beside one that is called a/b
         if name not in kept:
@@ -125,27 +124,35 @@ def _bring_branches(
         yield from _git(origin, place, *_in_bare(place), "symbolic-ref", "HEAD", ref)
 
 
-class _ListedBranches(NamedTuple):
-    default: str  # "" where the repository names none
-    names: list[str]
+class RemoteHeads(NamedTuple):
+    """The newest commits of a repository elsewhere."""
+
+    commit: str  # of the default branch, "" where there is none
+    default: str  # name of that branch, "" where the repository names none
+    branches: Mapping[str, str]  # commits of all branches, by their names
 
 
-def _listed_branches(origin: GitOrigin, place: str) -> Generator[Progress, None, _ListedBranches]:
-    """Ask a repository for the names of its branches; names that git itself would not give are left out."""
+def _heads(origin: GitOrigin, folder: str, pattern: str) -> Generator[Progress, None, RemoteHeads]:
+    """Ask a repository for the commits of branches; names that git itself would not give are left out."""
     url = checked_url(origin.url, origin.schemes)
-    file = os.path.join(place, "tmp_branches")  # of a name that `_remove_left_over` removes
+    file = os.path.join(folder, "tmp_heads")  # of a name that `_remove_left_over` removes
     try:
         with open(file, "wb+") as output:
-            words = ("ls-remote", "--symref", "--", url, "HEAD", f"{_HEADS}*")
-            yield from _git(origin, place, *words, output=output)
+            words = ("ls-remote", "--symref", "--", url, "HEAD", *([pattern] if pattern else []))
+            yield from _git(origin, folder, *words, output=output)
             output.seek(0)
             text = output.read(_MOST_LIST_BYTES).decode("utf-8", "replace")
     finally:
         with suppress(OSError):
             os.unlink(file)
     default = re.match(rf"ref: {_HEADS}(\S{{1,255}})\tHEAD\n", text)
-    names = [name for name in re.findall(rf"^[0-9a-f]{{40,64}}\t{_HEADS}(\S+)$", text, re.MULTILINE) if _is_name(name)]
-    return _ListedBranches(default[1] if default and _is_name(default[1]) else "", names)
+    commit = re.search(r"^([0-9a-f]{40,64})\tHEAD$", text, re.MULTILINE)
+    listed = re.findall(rf"^([0-9a-f]{{40,64}})\t{_HEADS}(\S+)$", text, re.MULTILINE)
+    return RemoteHeads(
+        commit[1] if commit else "",
+        default[1] if default and _is_name(default[1]) else "",
+        {name: each for each, name in listed if _is_name(name)},
+    )
 
 
 def _is_name(name: str) -> bool:
@@ -195,20 +202,23 @@ def _bring_head(origin: GitOrigin, place: str, most_file_bytes: int) -> Iterator
             folder.remove(new)
 
 
-def default_branch(origin: GitOrigin, folder: str) -> str:
-    """Return the branch that a copy of a repository would have, "" where it names none; `folder` takes the answer.
+def remote_heads(origin: GitOrigin, folder: str, *, with_branches: bool = False) -> RemoteHeads:
+    """Return the newest commits of a repository, which is asked for them alone; `folder` takes the answer.
 
-    The repository is asked for this name alone. Raises as `bring`.
+    Raises as `bring`.
     """
-    url = checked_url(origin.url, origin.schemes)
-    place = os.path.join(folder, "answer")
-    with open(place, "wb+") as output:
-        for _ in _git(origin, folder, "ls-remote", "--symref", "--", url, "HEAD", output=output):
-            pass
-        output.seek(0)
-        words = output.read(_MOST_ANSWER_BYTES).decode("utf-8", "replace")
-    named = re.match(r"ref: refs/heads/(\S{1,255})\tHEAD\n", words)
-    return named[1] if named and named[1].isprintable() else ""
+    looking = _heads(origin, folder, f"{_HEADS}*" if with_branches else "")
+    while True:
+        try:
+            next(looking)
+        except StopIteration as end:
+            heads: RemoteHeads = end.value
+            return heads
+
+
+def default_branch(origin: GitOrigin, folder: str) -> str:
+    """Return the branch that a copy of a repository would have, "" where it names none; see `remote_heads`."""
+    return remote_heads(origin, folder).default
 
 
 def address_of(place: str) -> str:

@@ -87,6 +87,7 @@ PERMISSIONS: Mapping[str, Permission] = {
     **_each(_LOWER, "agent", "rounds max_tokens max_seconds"),
     **_each(_LIMIT, "agent", "max_cost"),
     **_each(_FREE, "index", "error_share error_minimum min_tokens max_tokens"),
+    **_each(_HIGHER, "index", "fleet_watch_s"),  # hosts are asked at each look
     **_each(_LOWER, "index", "siblings"),  # what a user keeps apart stays apart
     **_each(
         _CLOSED, "index", "watch kept_revisions kept_revision_bytes"

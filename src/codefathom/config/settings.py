@@ -703,6 +703,15 @@ class IndexSettings(NamedTuple):
             choices=("auto", "events", "polling"),
         ),
     ] = "auto"
+    fleet_watch_s: Annotated[
+        float,
+        SettingRule(
+            "Seconds between two looks at the sources of a fleet, for `fathom fleet index --watch` and for a fleet "
+            "that the server watches: what has changed there is fetched and indexed.",
+            low=1,
+            high=604_800,
+        ),
+    ] = 600.0
     purposes: Annotated[
         bool,
         SettingRule(

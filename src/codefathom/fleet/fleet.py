@@ -10,8 +10,10 @@ from typing import NamedTuple, Self
 from codefathom.config.settings import Settings
 from codefathom.errors import UsageError
 from codefathom.fleet.fleet_list import FleetList, NamedFleet
+from codefathom.fleet.fleet_look import look_at
 from codefathom.fleet.fleet_place import place_of_fleet, store_to_write
 from codefathom.fleet.fleet_run import FleetReport, FleetRun
+from codefathom.fleet.look_turns import FleetLook
 from codefathom.fleet.manifest import CLONES, Manifest, Repository, Shard
 from codefathom.fleet.reader_lists import (
     HOST_READERS,
@@ -152,6 +154,13 @@ class Fleet:
         maker = self._maker(place, on_progress)
         run = FleetRun(self._manifest, place, RemoteSources(place), maker, on_progress, store=store)
         return run.run(full=full, only=only)
+
+    def look(self, on_progress: Callable[[Progress], None] = lambda _: None) -> FleetLook:
+        """Ask the sources what they have now, without any work on the index: what a run would take in.
+
+        Raises FathomError; repositories that cannot be asked are in the outcome.
+        """
+        return look_at(self._place, self._manifest, on_progress)
 
     def _maker(self, place: Location, on_progress: Callable[[Progress], None]) -> ShardMaker:
         cluster = place.settings.search.fleet_cluster

@@ -8,7 +8,7 @@ from contextlib import suppress
 from hashlib import blake2b
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from codefathom.clones.git_copies import bring_bare
 from codefathom.clones.git_origin import GitOrigin
@@ -19,6 +19,7 @@ from codefathom.fleet.sources import MOST_BRANCHES, is_branch_read
 from codefathom.stores.folder import Folder
 from codefathom.types import Progress
 
+_T = TypeVar("_T")
 _AT_ONCE = 4  # most of a fetch is waiting
 
 
@@ -69,7 +70,7 @@ class FleetClones:
         if repositories:
             self._folder.make(private=True)
         outcomes: dict[int, CloneOutcome] = {}
-        for number, outcome in _in_threads(self._outcome, repositories):
+        for number, outcome in in_threads(self._outcome, repositories):
             outcomes[number] = outcome
             on_progress(Progress("clone", len(outcomes), len(repositories), message=repositories[number].path))
         return [outcomes[number] for number in range(len(repositories))]
@@ -88,8 +89,23 @@ class FleetClones:
 
     def _outcome(self, repository: RemoteRepository) -> CloneOutcome:
         place = repository.place or self.place_of(repository)
+        origin = self.origin_of(repository)
+        try:
+            for _ in bring_bare(origin, place, self._most_file_bytes, self.branch_choice if self._patterns else None):
+                pass
+        except (FathomError, OSError) as error:
+            remedy = str(error.hint) if isinstance(error, FathomError) else "see if the disk is full"
+            return CloneOutcome(place, str(error), remedy)
+        return CloneOutcome(place)
+
+    def branch_choice(self, names: Sequence[str]) -> list[str]:
+        """Return the branches that are read, and one more of too many: the run says that there are more."""
+        return sorted(name for name in names if is_branch_read(name, self._patterns))[: MOST_BRANCHES + 1]
+
+    def origin_of(self, repository: RemoteRepository) -> GitOrigin:
+        """Return a repository as git reads it, with the limits of the settings."""
         server = self._server
-        origin = GitOrigin(
+        return GitOrigin(
             repository.address,
             schemes=server.git_schemes,
             most_bytes=server.clone_max_bytes,
@@ -97,17 +113,6 @@ class FleetClones:
             limit_s=server.clone_timeout_s,
             authorization=repository.authorization,
         )
-        try:
-            for _ in bring_bare(origin, place, self._most_file_bytes, self._branch_choice if self._patterns else None):
-                pass
-        except (FathomError, OSError) as error:
-            remedy = str(error.hint) if isinstance(error, FathomError) else "see if the disk is full"
-            return CloneOutcome(place, str(error), remedy)
-        return CloneOutcome(place)
-
-    def _branch_choice(self, names: Sequence[str]) -> list[str]:
-        """Return the branches that are read, and one more of too many: the run says that there are more."""
-        return sorted(name for name in names if is_branch_read(name, self._patterns))[: MOST_BRANCHES + 1]
 
     def place_of(self, repository: RemoteRepository) -> str:
         """Return the folder of the clone of a repository."""
@@ -116,12 +121,12 @@ class FleetClones:
         return os.path.join(self._folder.path, f"{blake2b(text.encode(), digest_size=12).hexdigest()}.git")
 
 
-def _in_threads(
-    work: Callable[[RemoteRepository], CloneOutcome], repositories: Sequence[RemoteRepository]
-) -> Iterator[tuple[int, CloneOutcome]]:
-    """Yield outcomes with their numbers as they come. Raises whatever `work` raises."""
+def in_threads(
+    work: Callable[[RemoteRepository], _T], repositories: Sequence[RemoteRepository]
+) -> Iterator[tuple[int, _T]]:
+    """Yield what comes of each repository with its number, as it comes, of four at a time. Raises as `work`."""
     waiting: SimpleQueue[int] = SimpleQueue()
-    done: SimpleQueue[tuple[int, CloneOutcome | BaseException]] = SimpleQueue()
+    done: SimpleQueue[tuple[int, _T | _Raised]] = SimpleQueue()
     stopped = Event()
     for number in range(len(repositories)):
         waiting.put(number)
@@ -135,7 +140,7 @@ def _in_threads(
             try:
                 done.put((number, work(repositories[number])))
             except BaseException as error:  # raised again where the outcome is waited for
-                done.put((number, error))
+                done.put((number, _Raised(error)))
 
     for _ in range(min(_AT_ONCE, len(repositories))):
         # A thread that waits for a silent server must not keep an interrupted program from ending.
@@ -143,8 +148,12 @@ def _in_threads(
     try:
         for _ in repositories:
             number, outcome = done.get()
-            if isinstance(outcome, BaseException):
-                raise outcome
+            if isinstance(outcome, _Raised):
+                raise outcome.error
             yield number, outcome
     finally:
         stopped.set()
+
+
+class _Raised(NamedTuple):
+    error: BaseException

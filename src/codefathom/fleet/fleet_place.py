@@ -9,7 +9,9 @@ from codefathom.fleet.manifest import Manifest
 from codefathom.fleet.shard_store import StoreAddress
 from codefathom.fleet.shards import SHARDS
 from codefathom.fleet.trees import FleetFiles, ShardTree
+from codefathom.project.kept_rules import scan_rules
 from codefathom.project.location import Location
+from codefathom.source.scan import ScanRules
 from codefathom.stores.folder import Folder
 
 
@@ -18,6 +20,11 @@ def place_of_fleet(place: Location, name: str) -> Location:
     settings = place.settings._replace(store=place.settings.store._replace(vectors="flat"))
     files = FleetFiles(name, ShardTree({}))
     return replace(place, index_dir=place.root, settings=settings, revision=files, is_kept=True)
+
+
+def fleet_rules(place: Location) -> ScanRules:
+    """Return the rules by which files of repositories count: no link in them is followed, whatever the settings say."""
+    return scan_rules(place.settings, place.variables)._replace(follow_symlinks=False)
 
 
 def name_of_fleet(place: Location) -> str:

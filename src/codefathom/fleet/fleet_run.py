@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.errors import DamagedError, FathomError, IndexingError, SourceError, UsageError
 from codefathom.fleet.fleet_clones import CloneOutcome
+from codefathom.fleet.fleet_place import fleet_rules
 from codefathom.fleet.manifest import OF_DEFAULT, Manifest, Repository, Shard, locked
 from codefathom.fleet.readers_file import classes_of, mixed_slots, reader_rules
 from codefathom.fleet.repository_filter import no_repository
@@ -43,10 +44,9 @@ from codefathom.fleet.sources import (
     tree_of,
     version_of,
 )
-from codefathom.project.kept_rules import scan_rules
 from codefathom.project.location import Location
 from codefathom.project.repository_sight import base_of
-from codefathom.source.scan import FileTree, ScanRules
+from codefathom.source.scan import FileTree
 from codefathom.stores.catalog.schema import FORMAT
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
@@ -106,7 +106,7 @@ class FleetRun:
         self._manifest, self._place, self._remote, self._on_progress = manifest, place, remote, on_progress
         self._maker, self._store = maker, store
         self._patterns = place.settings.source.fleet_branches
-        self._rules: ScanRules = scan_rules(place.settings, place.variables)._replace(follow_symlinks=False)
+        self._rules = fleet_rules(place)
         self._changes = _Changes()
         self._active: Mapping[int, int] = {}  # when repositories were last active, as the run before has read it
 
@@ -124,8 +124,9 @@ class FleetRun:
             sources = sources_elsewhere(self._manifest.sources())
             if only:
                 chosen = self._chosen(only)
-                clones = [item.place for item in chosen if self._remote.has(item.place)]
-                brought = self._remote.bring_again(clones, sources, self._on_progress)
+                # Branches lie in the clone of their repository, which is fetched once.
+                clones = dict.fromkeys(item.place for item in chosen if self._remote.has(item.place))
+                brought = self._remote.bring_again(list(clones), sources, self._on_progress)
                 with self._manifest.transaction():
                     self._active = self._manifest.latest_activity()
                     self._list_again(chosen, brought, full=full)

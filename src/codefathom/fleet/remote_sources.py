@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from codefathom.clones.git_address import checked_url, repository_path
 from codefathom.clones.git_copies import address_of
@@ -26,28 +27,30 @@ def clone_addresses(root: str, repositories: Iterable[Repository]) -> dict[str, 
     return {name: address for name, address in addresses.items() if address}
 
 
+class SourceListings(NamedTuple):
+    """What sources on other machines list."""
+
+    listed: Mapping[str, Sequence[RemoteRepository]]  # by source
+    unread: Mapping[str, UnreadSource]
+    left_out: tuple[str, ...]
+
+
 class RemoteSources:
     """The sources of one fleet that are elsewhere."""
 
     def __init__(self, place: Location) -> None:
         self._place = place
-        self._clones = FleetClones(place.root, place.settings)
+        self.clones = FleetClones(place.root, place.settings)
 
     def bring(self, sources: Sequence[str], on_progress: Callable[[Progress], None]) -> RemotePlaces:
         """Bring the clones of sources up to date, by whoever has the writer lock of the fleet."""
-        listed: dict[str, list[RemoteRepository]] = {}
-        left_out: list[str] = []
+        listed, unread, left_out = self.listings(sources, on_progress)
         by_source: dict[str, list[RepositoryPlace | UnreadSource]] = {source: [] for source in sources}
-        for source in sources:
-            try:
-                listing = self._listing(source, on_progress)
-                listed[source] = list(listing.repositories)
-                left_out += listing.notes
-            except FathomError as error:
-                by_source[source].append(UnreadSource(source, str(error), str(error.hint)))
+        for source, problem in unread.items():
+            by_source[source].append(problem)
         failures = self._ask_for_readers(listed, on_progress)
         repositories = list({item.key: item for items in listed.values() for item in items}.values())
-        outcomes = self._clones.bring(repositories, on_progress)
+        outcomes = self.clones.bring(repositories, on_progress)
         by_key = {item.key: outcome for item, outcome in zip(repositories, outcomes, strict=True)}
         for source, items in listed.items():
             by_source[source] += [
@@ -58,6 +61,20 @@ class RemoteSources:
         empty = [item.address for item in repositories if by_key[item.key].is_empty]
         notes = [*left_out, *(f"{address} has no commit yet" for address in empty)]
         return RemotePlaces(by_source, tuple(notes), failures)
+
+    def listings(self, sources: Sequence[str], on_progress: Callable[[Progress], None]) -> SourceListings:
+        """Return what sources list: an address itself, a code host the repositories that it has."""
+        listed: dict[str, Sequence[RemoteRepository]] = {}
+        unread: dict[str, UnreadSource] = {}
+        left_out: list[str] = []
+        for source in sources:
+            try:
+                listing = self._listing(source, on_progress)
+                listed[source] = listing.repositories
+                left_out += listing.notes
+            except FathomError as error:
+                unread[source] = UnreadSource(source, str(error), str(error.hint))
+        return SourceListings(listed, unread, tuple(left_out))
 
     def _ask_for_readers(
         self, listed: Mapping[str, Sequence[RemoteRepository]], on_progress: Callable[[Progress], None]
@@ -80,7 +97,7 @@ class RemoteSources:
             host = self._host(source)
             if host is None or host.host_name not in names:
                 continue
-            clones = {os.path.basename(self._clones.place_of(item)): item for item in items}
+            clones = {os.path.basename(self.clones.place_of(item)): item for item in items}
             on_progress(Progress("wait", 0, 0, message=f"{source}: who may read {len(clones):,} repositories"))
             lists |= ask_host(host, clones, before, self._place.variables, _telling(on_progress))
             failures += _untold(source, [lists[clone] for clone in clones])
@@ -92,7 +109,7 @@ class RemoteSources:
 
     def has(self, place: str) -> bool:
         """Return True for the folder of a clone."""
-        return self._clones.has(place)
+        return self.clones.has(place)
 
     def bring_again(
         self, places: Sequence[str], sources: Sequence[str], on_progress: Callable[[Progress], None]
@@ -107,7 +124,7 @@ class RemoteSources:
             host = next((host for host in hosts if above.startswith(f"{host.host}/{host.group}/".lower())), None)
             login = access_to(host, self._place.variables).login if host else ""
             repositories.append(RemoteRepository("", address, repository_path(address), login, place))
-        return dict(zip(places, self._clones.bring(repositories, on_progress), strict=True))
+        return dict(zip(places, self.clones.bring(repositories, on_progress), strict=True))
 
     def _listing(self, source: str, on_progress: Callable[[Progress], None]) -> HostListing:
         schemes = self._place.settings.server.git_schemes
@@ -119,7 +136,7 @@ class RemoteSources:
 
     def remove_unused(self, places: Iterable[str]) -> None:
         """Remove all clones but these."""
-        self._clones.remove_unused(places)
+        self.clones.remove_unused(places)
 
 
 def _telling(on_progress: Callable[[Progress], None]) -> Callable[[str], None]:

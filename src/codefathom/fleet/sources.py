@@ -233,15 +233,21 @@ class RepositoryVersion(NamedTuple):
 
 def version_of(place: str, rules: ScanRules, ref: str = "HEAD") -> RepositoryVersion:
     """Return the files of a repository: of a clone those of HEAD, or of a name of `branches_of`. Raises SourceError."""
-    by_rules = blake2b(repr(rules).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     if is_repository(place):
         head = _head_of(place, ref)
-        return RepositoryVersion(f"{head.commit} {by_rules}", GitTree(place, head.commit, ""), _branch_of(head.target))
+        state = state_of(head.commit, rules)
+        return RepositoryVersion(state, GitTree(place, head.commit, ""), _branch_of(head.target))
     if not os.path.isdir(place):
         raise SourceError(f"the folder {place!r} is gone", hint="put it back, or take its source out of the fleet")
     files = FolderFiles(place)
     digest = blake2b(repr(files.scan(rules).files).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return RepositoryVersion(f"{digest} {by_rules}", files)
+    return RepositoryVersion(state_of(digest, rules), files)
+
+
+def state_of(name: str, rules: ScanRules) -> str:
+    """Return the state of a commit, or of files with a digest, as `version_of` gives it."""
+    by_rules = blake2b(repr(rules).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return f"{name} {by_rules}"
 
 
 class _Head(NamedTuple):

@@ -903,7 +903,7 @@ export interface paths {
         /** Show whether and how the files of a project are watched */
         get: operations["show_projects__project_id__watch_get"];
         put?: never;
-        /** Watch the files of a project: a job starts now and after each change, also after a restart */
+        /** Watch the files of a project, or the sources of a fleet: a job starts after each change, also after a restart */
         post: operations["start_projects__project_id__watch_post"];
         /** Stop watching the files of a project */
         delete: operations["stop_projects__project_id__watch_delete"];
@@ -8339,12 +8339,19 @@ export interface components {
             on: boolean;
             /**
              * By
-             * @description how changes are noticed: `events` of the system, or checking all files every second (polling); empty while nothing is watched
+             * @description how changes are noticed: `events` of the system, or checking all files, or all sources of a fleet, again and again (polling); empty while nothing is watched
              * @default
              * @example events
              * @enum {string}
              */
             by: "" | "events" | "polling";
+            /**
+             * Interval S
+             * @description seconds between two checks of polling (index.fleet_watch_s in a fleet)
+             * @default 0
+             * @example 0
+             */
+            interval_s: number;
             /**
              * Reason
              * @description reason for polling
@@ -8361,7 +8368,7 @@ export interface components {
             changed_at: number;
             /**
              * Error
-             * @description error of the watching, or of the last job it started
+             * @description error of the watching, such as a source that does not answer, or of the last job it started
              * @default
              * @example
              */

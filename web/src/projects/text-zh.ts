@@ -173,7 +173,7 @@ export const projectsTextZh: Translated<typeof projectsText> = {
 
   "projects.watched": "文件更改时更新索引",
   "projects.watched.kept": "只有此项目的维护者才能更改此项。",
-  "projects.watched.polling": "每秒检查一次更改。",
+  "projects.watched.polling": "每 {n} 秒检查一次更改。",
   "projects.history.none": "还没有运行记录。",
   "projects.history.earlier": "还有 {n} 次较早的运行未显示",
   "projects.history.full": "全部重新索引",

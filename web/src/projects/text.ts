@@ -181,7 +181,7 @@ export const projectsText = {
 
   "projects.watched": "Update the index when files change",
   "projects.watched.kept": "Only maintainers of this project may change this.",
-  "projects.watched.polling": "Changes are looked for every second.",
+  "projects.watched.polling": "Changes are looked for every {n} s.",
   "projects.history.none": "There was no run yet.",
   "projects.history.earlier": "{n} earlier {n|run is|runs are} not shown",
   "projects.history.full": "all files again",

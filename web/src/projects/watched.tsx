@@ -16,7 +16,7 @@ export function Watched({ project }: { readonly project: Project }) {
   const path = `/projects/${encodeURIComponent(project.id)}/watch`;
   const watch = useLoad((signal) => get<Schemas["WatchOut"]>(path, undefined, signal), [path, project.generation]);
   if (!watch.value || project.url || project.revision) return null;
-  const { on, by, error } = watch.value;
+  const { on, by, interval_s, error } = watch.value;
   const turn = async (isOn: boolean) => {
     setIsBusy(true);
     await (isOn ? post(path) : remove(path)).catch(fail);
@@ -29,7 +29,7 @@ export function Watched({ project }: { readonly project: Project }) {
         <Switch size="small" checked={on} loading={isBusy} disabled={isKept} onChange={(isOn) => void turn(isOn)} />{" "}
         {t("projects.watched")}
       </label>
-      {by === "polling" && <span className="soft">{t("projects.watched.polling")}</span>}
+      {by === "polling" && <span className="soft">{t("projects.watched.polling", { n: interval_s })}</span>}
       {error && (
         <p className="card-problem">
           <Said text={error} />

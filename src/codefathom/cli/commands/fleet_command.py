@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from codefathom.askers.project_list import ProjectList
 from codefathom.cli.face import Face
 from codefathom.cli.options import FleetOptions
-from codefathom.errors import UsageError
+from codefathom.errors import LockedError, UsageError
 from codefathom.fleet.fleet import Fleet, FleetExtent, FleetStatus
-from codefathom.fleet.fleet_list import FleetList
+from codefathom.fleet.fleet_list import FleetList, NamedFleet
 from codefathom.fleet.fleet_run import FleetReport
+from codefathom.fleet.look_turns import LookTurns
 from codefathom.fleet.reader_lists import HostCount
 from codefathom.fleet.readers_file import READERS
 from codefathom.fleet.sources import checked_source
@@ -71,14 +72,44 @@ def _refuse_taken(name: str) -> None:
 
 def _index(options: FleetOptions, face: Face) -> int:
     named = FleetList().named(options.name)
+    if options.watch:
+        return _watch(options, named, face)
     with Fleet(named, face.settings_of(named.root)) as fleet:
         report = fleet.index(face.on_progress, full=options.full, only=options.sources)
-        extent = fleet.extent()
-        status = fleet.status() if face.common.json else None  # looks at each file of the fleet
-    if not extent.n_repositories and not report.failures:
-        raise UsageError(
-            f"the fleet {options.name} has no repository", hint=f"`fathom fleet add {options.name} FOLDER` adds some"
-        )
+        if not fleet.extent().n_repositories and not report.failures:
+            raise UsageError(
+                f"the fleet {options.name} has no repository",
+                hint=f"`fathom fleet add {options.name} FOLDER` adds some",
+            )
+        _tell(fleet, report, face)
+    return 2 if report.failures else 0
+
+
+def _watch(options: FleetOptions, named: NamedFleet, face: Face) -> int:
+    """Look at the sources again and again, and take in what has changed, until Ctrl-C."""
+    if options.sources:
+        raise UsageError("--watch cannot be used with names of repositories", hint="leave them out, or --watch")
+    turns, told, is_full = LookTurns(), "", options.full
+    while True:
+        settings = face.settings_of(named.root)  # those of now
+        with Fleet(named, settings) as fleet:
+            look = fleet.look(face.on_progress)
+            if look.problem != told:
+                told = look.problem
+                face.notes(filter(None, [told]))
+            due = turns.due(look)
+            if is_full or due is not None:
+                try:
+                    only = () if is_full or due is None else due.only
+                    _tell(fleet, fleet.index(face.on_progress, full=is_full, only=only), face)
+                    is_full = False
+                except LockedError as error:  # by another process, which may be at the same work
+                    face.note(f"{error}; it is tried again later")
+        face.flush()
+        time.sleep(turns.pause_s(settings.index.fleet_watch_s))
+
+
+def _tell(fleet: Fleet, report: FleetReport, face: Face) -> None:
     face.notes(f"shard {item.path} was damaged and is made again: {item.reason}" for item in report.damaged)
     face.notes(report.notes[:_MOST_SHOWN])
     if len(report.notes) > _MOST_SHOWN:
@@ -86,8 +117,10 @@ def _index(options: FleetOptions, face: Face) -> int:
     face.notes(f"{failure.path}: {failure.reason}" for failure in report.failures[:_MOST_SHOWN])
     if len(report.failures) > _MOST_SHOWN:
         face.note(f"{len(report.failures) - _MOST_SHOWN} more could not be read; `fathom fleet status` names them")
-    face.write(_text([_report_text(options.name, report, extent)]) if status is None else _report_json(report, status))
-    return 2 if report.failures else 0
+    if face.common.json:
+        face.write(_report_json(report, fleet.status()))  # which looks at each file of the fleet
+    else:
+        face.write(_text([_report_text(fleet.name, report, fleet.extent())]))
 
 
 def _report_text(name: str, report: FleetReport, extent: FleetExtent) -> str:

@@ -18,13 +18,15 @@ from threading import Thread
 from typing import NamedTuple, TypeVar
 
 from codefathom.clones.git_copies import bring
+from codefathom.config.settings import Settings
 from codefathom.config.user_places import user_file
 from codefathom.engine import Engine
-from codefathom.errors import FathomError, LockedError
+from codefathom.errors import FathomError, LockedError, UsageError
 from codefathom.fleet.fleet import Fleet
 from codefathom.fleet.fleet_list import FleetList
 from codefathom.fleet.fleet_run import FleetReport
-from codefathom.project.location import locate_registered
+from codefathom.fleet.look_turns import FleetLook
+from codefathom.project.location import Location, locate_registered
 from codefathom.server.jobs.job_messages import (
     MOST_ERRORS,
     FileError,
@@ -32,6 +34,7 @@ from codefathom.server.jobs.job_messages import (
     Message,
     Order,
     Report,
+    SourcesLook,
     Step,
     Trouble,
     line_of,
@@ -61,6 +64,9 @@ def messages(
     What is waited for while the index is opened is told to `on_step`, as no message can be yielded from there.
     """
     try:
+        if order.look:
+            yield from _looked(order)
+            return
         if order.origin is not None and not order.move_to:
             for event in bring(order.origin, order.root):
                 yield Step(event.phase, current=event.n_done, total=event.n_total, message=event.message)
@@ -79,11 +85,29 @@ def messages(
 
 def _open(order: Order, on_wait: Callable[[str], None]) -> Engine:
     place = locate_registered(order.root)
-    variables = place.variables
-    settings = served_settings(place.root, order.settings, variables, user_file(variables), order.model_hosts)
+    settings = _settings(order, place)
     engine = Engine.open(place.root, settings=settings, revision=order.revision, is_root=True, on_wait=on_wait)
     # A search of the server makes no index, so that this one must not go by itself.
     return Engine(replace(engine.place, is_kept=True), on_wait=on_wait) if order.revision else engine
+
+
+def _settings(order: Order, place: Location) -> Settings:
+    variables = place.variables
+    return served_settings(place.root, order.settings, variables, user_file(variables), order.model_hosts)
+
+
+def _looked(order: Order) -> Iterator[Message]:
+    """Ask the sources of a fleet what they have now. Its index is not opened."""
+    named = FleetList().of_root(order.root)
+    if named is None:
+        raise UsageError(f"{order.root!r} is no fleet", hint="`fathom fleet` lists the fleets")
+    pace = JobPace(time.monotonic())
+    with Fleet(named, _settings(order, locate_registered(order.root))) as fleet:
+        for event in _told(fleet.look):
+            if isinstance(event, FleetLook):
+                yield SourcesLook.of(event)
+            else:
+                yield pace.step(event, time.monotonic())
 
 
 def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Message]:

@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 from codefathom.clones.git_origin import GitOrigin
 from codefathom.facts.reasons import Told, as_line, from_line
-from codefathom.types import IndexReport, PathReport, Progress, Status, StoreReport
+from codefathom.fleet.look_turns import Difference, FleetLook
+from codefathom.types import Failure, IndexReport, PathReport, Progress, Status, StoreReport
 
 MOST_ERRORS = 1_000  # files that are named; all are counted
 
@@ -30,6 +31,7 @@ class Order:
     texts: Mapping[str, str | None] = field(default_factory=dict)  # in the same one; see `Engine.update`
     only: Sequence[str] = ()  # repositories of a fleet; none: all
     move_to: str = ""  # a store that the vectors are moved to; then nothing is indexed
+    look: bool = False  # ask the sources of a fleet what they have; then nothing is indexed
 
 
 def order_of(line: bytes) -> Order:
@@ -126,9 +128,32 @@ class PathOutcome:
     refused: Sequence[Sequence[str]]  # path, reason as `reasons.as_line` writes it
 
 
-Message: TypeAlias = Step | FileError | Report | StoreReport | Trouble | PathOutcome
+@dataclass(frozen=True, slots=True)
+class SourcesLook:
+    """The outcome of a look at the sources of a fleet: the fields of `FleetLook`."""
+
+    n_repositories: int
+    differences: Sequence[Sequence[str]]  # name, version
+    failures: Sequence[Sequence[str]]  # path, reason
+    is_blind: bool
+
+    @classmethod
+    def of(cls, look: FleetLook) -> SourcesLook:
+        """Return a look as a message."""
+        failures = [(failure.path, str(failure.reason)) for failure in look.failures]
+        return cls(look.n_repositories, look.differences, failures, look.is_blind)
+
+    @property
+    def look(self) -> FleetLook:
+        """The look that this tells of."""
+        differences = tuple(Difference(*item) for item in self.differences)
+        failures = tuple(Failure(path, reason) for path, reason in self.failures)
+        return FleetLook(self.n_repositories, differences, failures, self.is_blind)
+
+
+Message: TypeAlias = Step | FileError | Report | StoreReport | Trouble | PathOutcome | SourcesLook
 _KINDS: Mapping[str, type[Message]] = {
-    kind.__name__: kind for kind in (Step, FileError, Report, StoreReport, Trouble, PathOutcome)
+    kind.__name__: kind for kind in (Step, FileError, Report, StoreReport, Trouble, PathOutcome, SourcesLook)
 }
 
 

@@ -15,7 +15,7 @@ from typing import IO, NamedTuple, Protocol, TypeAlias
 
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
-from codefathom.server.jobs.job_messages import Message, Order, PathOutcome, Report, Trouble, message_of
+from codefathom.server.jobs.job_messages import Message, Order, PathOutcome, Report, SourcesLook, Trouble, message_of
 from codefathom.system.children import start_python
 from codefathom.types import StoreReport
 
@@ -26,7 +26,7 @@ class RunningJob(Protocol):
     """A job that is being carried out."""
 
     def messages(self) -> Iterator[Message]:
-        """Yield the messages of the job, a Report, a StoreReport, a PathOutcome or a Trouble last.
+        """Yield the messages of the job, a Report, a StoreReport, a PathOutcome, a SourcesLook or a Trouble last.
 
         A Step of a map that is made besides may follow a Report.
         """
@@ -82,7 +82,7 @@ class Process:
             for line in process.stdout:
                 message = message_of(line.decode("utf-8", "replace"))
                 if message is not None:
-                    is_told |= isinstance(message, Report | StoreReport | Trouble | PathOutcome)
+                    is_told |= isinstance(message, Report | StoreReport | Trouble | PathOutcome | SourcesLook)
                     yield message
             status = process.wait()
             if not is_told:

@@ -1,4 +1,4 @@
-"""/projects/ID/watch: have the index of a project follow its files."""
+"""/projects/ID/watch: have the index of a project follow its files, or that of a fleet its sources."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def router(state: ServerState) -> APIRouter:
 
     @routes.post(
         "/projects/{project_id}/watch",
-        summary="Watch the files of a project: a job starts now and after each change, also after a restart",
+        summary="Watch the files of a project, or the sources of a fleet: a job starts after each change, also after a "
+        "restart",
     )
     def start(project_id: ProjectId, caller: CallerHere) -> WatchOut:
         project = state.projects.get(project_id, caller)
@@ -44,6 +45,7 @@ def _out(project_id: str, watch: WatchState) -> WatchOut:
         on=watch.is_on,
         by=watch.by or "",
         reason=watch.reason,
+        interval_s=watch.interval_s,
         changed_at=watch.changed_at,
         error=watch.error,
     )

@@ -200,14 +200,23 @@ class WatchOut(Out):
     by: Literal["", "events", "polling"] = Field(
         default="",
         examples=["events"],
-        description="how changes are noticed: `events` of the system, or checking all files every second "
-        "(polling); empty while nothing is watched",
+        description="how changes are noticed: `events` of the system, or checking all files, or all sources of a "
+        "fleet, again and again (polling); empty while nothing is watched",
+    )
+    interval_s: float = Field(
+        default=0.0,
+        examples=[0.0],
+        description="seconds between two checks of polling (index.fleet_watch_s in a fleet)",
     )
     reason: Sentence = Field(default="", examples=[""], description="reason for polling")
     changed_at: float = Field(
         default=0.0, examples=[1_790_000_100.0], description="last change that was noticed, in seconds since 1970"
     )
-    error: Sound = Field(default="", examples=[""], description="error of the watching, or of the last job it started")
+    error: Sound = Field(
+        default="",
+        examples=[""],
+        description="error of the watching, such as a source that does not answer, or of the last job it started",
+    )
 
 
 class StoreActionIn(In):

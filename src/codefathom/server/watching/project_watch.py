@@ -1,20 +1,19 @@
-"""The watch of one project: a thread that starts a job when files have changed."""
+"""The watch of one project: a thread that starts a job when files, or the sources of a fleet, have changed."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from threading import Event, Lock, Thread
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from codefathom.errors import FathomError
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.project_table import ServedProject
-from codefathom.source.scan import ScanRules
-from codefathom.source.watching.watch import WatchOptions, Way, watch
+from codefathom.source.watching.watch import Way
 
 _log = logging.getLogger(__name__)
 
@@ -30,18 +29,29 @@ class WatchState:
     by: Way | None = None  # None until it has begun
     reason: str = ""  # why it is polling
     changed_at: float = 0.0  # the last change that it has noticed, in seconds since the epoch; 0.0: none yet
+    interval_s: float = 0.0  # between two looks of polling
     error: str = ""  # what is wrong now: with the watching, or with the last job that it has started
 
 
+class WatchNotice(NamedTuple):
+    """What follows a look at a project."""
+
+    by: Way
+    reason: str = ""  # why it is polling
+    interval_s: float = 0.0  # between two looks of polling
+    is_due: bool = True  # a job is to begin now
+    only: tuple[str, ...] = ()  # repositories of a fleet that it is about; (): all
+    problem: str = ""  # of the look
+
+
 class FollowedProject(Protocol):
-    """The files of a project, as the server follows them."""
+    """The files of a project, or the sources of a fleet, as the server follows them."""
 
-    def rules(self) -> ScanRules:
-        """Return the rules in force. Raises FathomError."""
-        ...
+    def notices(self, stop: Event) -> Iterator[WatchNotice]:
+        """Yield notices until `stop` is set; the first one says that the following has begun.
 
-    def options(self, sleep: Callable[[float], object]) -> WatchOptions:
-        """Return the way of following in force. Raises FathomError."""
+        While a notice is at work, nothing is looked at. Raises FathomError and OSError.
+        """
         ...
 
     def prepare(self) -> None:
@@ -91,24 +101,31 @@ class ProjectWatch:
                 self._stop.wait(_TRY_AGAIN_S)
 
     def _follow(self) -> None:
-        root, files = self._project.root, self._files
         is_first = True
-        for notice in watch(root, files.rules, self._stop.is_set, files.options(self._stop.wait)):
-            changed_at = self.state.changed_at if is_first else self._clock()
-            self._note(by=notice.by, reason=notice.reason, changed_at=changed_at)
-            self._index()
+        for notice in self._files.notices(self._stop):
+            is_noted = is_first or not notice.is_due
+            changed_at = self.state.changed_at if is_noted else self._clock()
+            self._note(by=notice.by, reason=notice.reason, interval_s=notice.interval_s, changed_at=changed_at)
+            problem = self._index(notice.only) if notice.is_due else ""
+            if not self._stop.is_set():
+                self._note(error=problem or notice.problem)
             is_first = False
 
-    def _index(self) -> None:
-        """Have a job take in the changes, and wait for its end. A job that runs already may have looked too early."""
-        while (running := self._jobs.active(self._project.id)) and running.state == "running":
-            if self._ended(running) is None:
-                return
-        project = self._project
-        job = self._ended(self._jobs.submit(project.id, project.root, settings=project.settings, retry=False))
-        if job is not None:
-            self._note(error=str(job.trouble.told) if job.state == "failed" and job.trouble else "")
-            self._files.prepare()
+    def _index(self, only: tuple[str, ...]) -> str:
+        """Have a job take in the changes, and wait for its end; return why it failed."""
+        project, jobs = self._project, self._jobs
+        if only:
+            job = self._ended(jobs.submit_some(project.id, project.root, only, settings=project.settings))
+        else:
+            # A job that runs already may have looked too early.
+            while (running := jobs.active(project.id)) and running.state == "running":
+                if self._ended(running) is None:
+                    return ""
+            job = self._ended(jobs.submit(project.id, project.root, settings=project.settings, retry=False))
+        if job is None:
+            return ""
+        self._files.prepare()
+        return str(job.trouble.told) if job.state == "failed" and job.trouble else ""
 
     def _ended(self, job: IndexJob) -> IndexJob | None:
         """Wait for the end of a job; None when the watch is to stop before that."""

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable
 from threading import RLock
 
-from codefathom.config.user_places import PROJECT_FILE
-from codefathom.errors import IndexingError
-from codefathom.project.kept_rules import scan_rules
-from codefathom.project.location import locate_registered
 from codefathom.server.http.problem_json import ConflictError, NotFoundError
 from codefathom.server.jobs.job_process import ReadyProcesses
 from codefathom.server.jobs.job_queue import Jobs
-from codefathom.server.live import stamp_of
 from codefathom.server.projects.project_table import Projects, ServedProject
 from codefathom.server.server_config import ServerConfig
 from codefathom.server.server_database import ServerDatabase
-from codefathom.server.watching.project_watch import ProjectWatch, WatchState
-from codefathom.source.scan import ScanRules
-from codefathom.source.watching.watch import WatchOptions
-from codefathom.source.watching.watched_folders import OwnPlaces
+from codefathom.server.watching.fleet_sources import FleetSources
+from codefathom.server.watching.project_files import FollowedFiles
+from codefathom.server.watching.project_watch import FollowedProject, ProjectWatch, WatchState
 
 _TABLES = "CREATE TABLE IF NOT EXISTS watches (project_id TEXT PRIMARY KEY);"
-_LOOK_AGAIN_S = 10.0  # at rules that a run from elsewhere may have kept in the index
 
 
 class Watches:
@@ -117,19 +108,18 @@ class Watches:
     # ---- inside
 
     def _begin(self, project: ServedProject) -> None:
-        files = _ProjectFiles(project, self._projects, self._config().data_dir, self._processes.prepare)
-        self._watches[project.id] = ProjectWatch(project, files, self._jobs)
+        followed: FollowedProject
+        if self._projects.is_fleet(project):
+            followed = FleetSources(project, self._projects, self._processes)
+        else:
+            followed = FollowedFiles(project, self._projects, self._config().data_dir, self._processes.prepare)
+        self._watches[project.id] = ProjectWatch(project, followed, self._jobs)
 
     def _refuse(self, project: ServedProject) -> None:
         if project.revision:
             raise ConflictError(
                 f"{project.id!r} is the revision {project.revision!r}, whose files do not change",
                 hint="a branch that has moved is taken in with the next search or job",
-            )
-        if self._projects.is_fleet(project):
-            raise ConflictError(
-                f"{project.id!r} is a fleet, whose repositories are not watched",
-                hint="`fathom fleet index` brings it up to date",
             )
         if project.url:
             raise ConflictError(
@@ -143,34 +133,3 @@ class Watches:
 
     def _too_many(self) -> str:
         return f"the server watches {len(self._watches)} projects, and no more are allowed"
-
-
-class _ProjectFiles:
-    def __init__(self, project: ServedProject, projects: Projects, data_dir: str, prepare: Callable[[], None]) -> None:
-        self.prepare = prepare
-        self._project = project
-        self._projects = projects
-        self._data_dir = data_dir
-        self._rules: tuple[float, tuple[int, int], ScanRules] | None = None  # when, stamp of the settings, rules
-
-    def rules(self) -> ScanRules:
-        """See `FollowedProject`."""
-        now, stamp = time.monotonic(), stamp_of(os.path.join(self._project.root, PROJECT_FILE))
-        if self._rules is None or self._rules[1] != stamp or now - self._rules[0] > _LOOK_AGAIN_S:
-            self._rules = (now, stamp, self._rules_now())
-        return self._rules[2]
-
-    def _rules_now(self) -> ScanRules:
-        try:
-            with self._projects.lease(self._project.id) as engine:
-                return engine.opened.recipe.rules
-        except IndexingError:  # a damaged index, which the next job repairs
-            settings = self._projects.settings_of(self._project)
-            return scan_rules(settings, locate_registered(self._project.root, settings).variables)
-
-    def options(self, sleep: Callable[[float], object]) -> WatchOptions:
-        """See `FollowedProject`."""
-        settings = self._projects.settings_of(self._project)
-        place = locate_registered(self._project.root, settings)
-        own = OwnPlaces((place.index_dir, place.cache_dir, place.state_dir, self._data_dir), (PROJECT_FILE,))
-        return WatchOptions(settings.index.watch, own=own, sleep=sleep)
