@@ -62,4 +62,4 @@ def gather(
     for source in packed.sources:
         by_path.setdefault(source.path, []).append(source)
     files = [context_file(parts, texts[path]) for path, parts in by_path.items()]
-    return Context(query, tuple(files), around + packed.n_tokens, packed.cut, packed.left_out)
+    return Context(query, tuple(files), form.cost(query, files), packed.cut, packed.left_out)
