@@ -110,7 +110,7 @@ def test_one_repository_is_brought_up_alone(
         assert first(fleet, "second_auth") == "auth/code.py"
         with pytest.raises(UsageError, match="no repository 'shap'") as caught:
             fleet.index(only=["shap"])
-        assert "write shop" in str(caught.value.hint)
+        assert "did you mean shop" in str(caught.value.hint)
     remote.commit("team/shop", code="def third_shop(): pass\n")
     assert main(["fleet", "index", "company", "shop"]) == 0
     assert "1 repository changed" in capsys.readouterr().out
