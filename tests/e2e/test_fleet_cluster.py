@@ -27,6 +27,7 @@ from tests.waiting import LONG_S, Started, comes, join
 
 from codefathom import Engine, __version__
 from codefathom.cli import main
+from codefathom.errors import UsageError
 from codefathom.fleet import fleet_run
 from codefathom.fleet.cluster import cluster_machines
 from codefathom.fleet.cluster.cluster_machines import ClusterMachines
@@ -39,13 +40,14 @@ from codefathom.project.repository_sight import ReaderRule, RepositorySight
 from codefathom.types import SearchResult
 
 ROOMS = ("search", "stores", "question", "text")
+OF_TEXT = "stop words of a question repo:text,search"
 QUESTIONS = (
     "where is the confidence of a search calculated",
     "LexicalView",
     "which words of a question are rare",
     "budget of tokens lang:python",
     "question options path:question_options.py",
-    "stop words of a question repo:text,search",
+    OF_TEXT,
     "who calls combine",
     "Catalog.matching",
     "read_text(",
@@ -130,9 +132,14 @@ def test_who_sees_a_part_gets_the_answers_of_one_machine(served: Served) -> None
         places = (replace(engine.place, sight=sight) for engine in (served.here, served.there))
         here, there = map(Engine, places)
         with here, there:
-            hits = [hit for question in QUESTIONS for hit in there.search(question, limit=10).hits]
+            if not words:  # what is not seen is not there
+                for engine in (here, there):
+                    with pytest.raises(UsageError, match="no repository 'text'"):
+                        engine.search(OF_TEXT, limit=10)
+            questions = [question for question in QUESTIONS if words or question != OF_TEXT]
+            hits = [hit for question in questions for hit in there.search(question, limit=10).hits]
             assert any(hit.chunk.path.startswith("text/") for hit in hits) == bool(words)
-            for question in QUESTIONS:
+            for question in questions:
                 assert seen(there.search(question, limit=10)) == seen(here.search(question, limit=10)), question
             assert there.symbols("score") == here.symbols("score")
             assert there.files.listed() == here.files.listed()

@@ -131,7 +131,6 @@ def test_a_repository_that_is_not_there_is_named(client: httpx.Client) -> None:
 
 def test_what_only_the_command_does_is_refused(client: httpx.Client, team: Fleet) -> None:
     for method, path, body in (
-        ("POST", "/projects/team/watch", {}),
         ("POST", "/projects/team/files", {"paths": ["alpha/code.py"]}),
         ("DELETE", "/projects/team/index", None),
     ):

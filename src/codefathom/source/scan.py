@@ -179,7 +179,7 @@ class Walk:
                 else:
                     self._has_followed = True
                     self._links.sort(key=lambda link: link[0], reverse=True)
-                    self._follow(*self._links.pop())
+                    self._follow_symbolic_link(*self._links.pop())
 
     def outcome(self) -> Scan:
         """Return the files and the others, sorted."""
@@ -329,7 +329,7 @@ class Walk:
         elif not self._extensions or path.lower().endswith(self._extensions):
             self._skip(path, say.SYMLINK)
 
-    def _follow(self, path: str, layers: Layers, is_kept: bool) -> None:
+    def _follow_symbolic_link(self, path: str, layers: Layers, is_kept: bool) -> None:
         """Follow a symbolic link: take the place that it leads to, if that is inside the root and not listed yet."""
         target = os.path.realpath(os.path.join(self._root, path))
         try:
