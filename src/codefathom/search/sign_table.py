@@ -29,7 +29,7 @@ _NAME_BYTES = 3
 _COMMON = 0.4  # of all files: a group that more have tells little, and has no bits
 _MOST_LATER = 1 / 8  # of all files
 _FEW_LATER = 1_000  # files
-_LEVEL, _WINDOW = 9, -15  # raw deflate: the file has a checksum
+_LEVEL, _WINDOW = 6, -15  # raw deflate: the file has a checksum
 _WORD = "I"  # of an array: the bits of a part
 
 PartSigns = Mapping[bytes, int]  # of each group, the bits of the files of a part that have it

@@ -25,6 +25,7 @@ else:
 VERSION = 1  # of the groups of a text
 _N_ASCII = 0x80
 _FIRST_OF_SEVERAL = 0xC0  # bytes of UTF-8 from here on begin a character, those below go on with one
+_N_HALVED = 3  # times that runs of digits become half as long: of two neighbours one is a sign
 _LONG = 48  # bytes of a piece that is cut, and not remembered
 _MOST_PIECES = 1 << 17  # that are remembered
 _GAP = GAP.encode()
@@ -50,10 +51,17 @@ _SIGNS = frozenset(ord(char) for char in _CLASSES if char and char not in "a0x")
 
 
 def pieces_of(text: str) -> set[bytes]:
-    """Return pieces of a text that together have all its groups: what stands between long words."""
+    """Return pieces of a text that together have all its groups: what stands between letters.
+
+    There are few different ones, so that the groups of nearly all are remembered.
+    """
     if not text.isascii():
         text = _OTHER_SPACE.sub("", text)
-    return set(text.encode("utf-8", "surrogatepass").translate(_TABLE, _DROPPED).split(b"aaa"))
+    between_words = set(text.encode("utf-8", "surrogatepass").translate(_TABLE, _DROPPED).split(b"aaa"))
+    rest = b"a".join(between_words)
+    for _ in range(_N_HALVED):
+        rest = rest.replace(b"00", b"0")
+    return set(rest.split(b"a"))
 
 
 def groups_of(pieces: Iterable[bytes]) -> set[bytes]:
