@@ -385,6 +385,14 @@ class Engine(Upkeep, SavedIndex):
                 yield len(opened.catalog.languages())
                 usual_parts(opened.catalog)
 
+    def read_signs(self) -> None:
+        """Find out which signs the files of a large project have, where that is due: expressions without a word read
+        only those that can match."""
+        from codefathom.search.expression_search import make_signs
+
+        with reading(self.current.believed(), whole=True) as opened:
+            make_signs(opened.catalog)
+
     def recent_commits(self, limit: int) -> tuple[CommitMark, ...]:
         """Return the latest commits that changed the project.
 

@@ -16,6 +16,7 @@ from codefathom.fleet.fleet import Fleet
 from codefathom.search import expression_search
 from codefathom.search.filter.filter_parser import parse_filter
 from codefathom.stores import kept_file
+from codefathom.system.stopping import stopping
 from codefathom.types import SearchResult
 
 N_FILES = 70
@@ -167,3 +168,27 @@ def test_a_fleet_keeps_one_table_for_all_its_shards(tmp_path: Path, monkeypatch:
         fleet.index()
         with Engine.open(fleet.root) as engine:
             assert len(places(engine, RARE)) == 3
+
+
+def test_a_question_with_a_limit_makes_no_table_of_a_large_project(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be ended before the table is whole, and so may each one after it: a job makes the table."""
+    monkeypatch.setattr(expression_search, "_FEW_FILES", 10)
+    with Engine.open(str(project)) as engine:
+        with stopping(lambda: False):
+            assert read(engine) == f"all {N_FILES}"
+            assert read(engine) == f"all {N_FILES}"
+        engine.read_signs()
+        with stopping(lambda: False):
+            assert read(engine) == f"2 of {N_FILES}"
+            assert [place[0] for place in places(engine, RARE)] == ["part03.py", "part40.py"]
+
+
+def test_signs_of_a_small_project_are_left_to_its_first_question(project: Path) -> None:
+    with Engine.open(str(project)) as engine:
+        engine.read_signs()
+        assert not (project / ".fathom" / "graph.signs").exists()
+        with stopping(lambda: False):
+            read(engine)
+        assert (project / ".fathom" / "graph.signs").exists()

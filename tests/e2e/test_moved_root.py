@@ -105,6 +105,7 @@ QUESTIONS: dict[str, Callable[[Engine, Path], object]] = {
     "picture": lambda engine, _: engine.picture(PLACE),
     "plan": lambda engine, _: engine.plan(),
     "rank_files": lambda engine, _: list(engine.rank_files()),
+    "read_signs": lambda engine, _: engine.read_signs(),
     "recent_commits": lambda engine, _: engine.recent_commits(5),
     "refresh": lambda engine, _: engine.refresh(),
     "related": lambda engine, _: engine.related(PLACE),

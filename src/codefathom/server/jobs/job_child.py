@@ -126,6 +126,7 @@ def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> It
                 engine.link_files()
                 for n_files in engine.rank_files():
                     yield Step("map", total=n_files)
+                engine.read_signs()
         else:
             yield pace.step(event, time.monotonic())
 
