@@ -14,6 +14,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 from semble_grammars.cache import cache_dir
+from tests.git_over_http import address, remote  # noqa: F401  fixtures
 
 # No test depends on how fast the machine is.
 settings.register_profile("codefathom", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -175,3 +175,18 @@ def allow_http(folder: Path, monkeypatch: pytest.MonkeyPatch, *others: str) -> P
     monkeypatch.setenv("FATHOM_STATE_DIR", str(folder / "state"))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     return folder / "state"
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Repositories:
+    """Repositories elsewhere, none at first; `address` is that of their server."""
+    folder = tmp_path / "remote"
+    folder.mkdir()
+    return Repositories(folder)
+
+
+@pytest.fixture
+def address(remote: Repositories) -> Iterator[str]:
+    """A server of the repositories in `remote`."""
+    with serving_git(remote) as url:
+        yield url

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.git_over_http import Repositories, allow_http, git, serving_git
+from tests.git_over_http import Repositories, allow_http, git
 
 from codefathom import Engine
 from codefathom.cli import main
@@ -21,18 +20,6 @@ from codefathom.fleet.fleet import Fleet
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return allow_http(tmp_path, monkeypatch, "ssh")
-
-
-@pytest.fixture
-def remote(tmp_path: Path) -> Repositories:
-    return Repositories(tmp_path / "remote")
-
-
-@pytest.fixture
-def address(remote: Repositories) -> Iterator[str]:
-    remote.folder.mkdir()
-    with serving_git(remote) as address:
-        yield address
 
 
 def clones(fleet: Fleet) -> list[Path]:

@@ -7,14 +7,13 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.code_hosts import Host, Hosted, exhausted, serving_host
 from tests.counted import n_calls_of
 from tests.fathom import Fathom
-from tests.git_over_http import Repositories, allow_http, git, serving_git
+from tests.git_over_http import Repositories, allow_http, git
 from tests.waiting import comes
 
 from codefathom.cli import main
@@ -36,18 +35,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if name.startswith(("GITHUB_TOKEN", "GITLAB_TOKEN", "GITEA_TOKEN")):
             monkeypatch.delenv(name)
     return allow_http(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def remote(tmp_path: Path) -> Repositories:
-    (tmp_path / "remote").mkdir()
-    return Repositories(tmp_path / "remote")
-
-
-@pytest.fixture
-def address(remote: Repositories) -> Iterator[str]:
-    with serving_git(remote) as address:
-        yield address
 
 
 def looked(fleet: Fleet) -> list[str]:

@@ -10,25 +10,13 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.git_over_http import Repositories, allow_http, serving_git
+from tests.git_over_http import Repositories, allow_http
 from tests.server.conftest import Serve
 from tests.waiting import comes
 
 from codefathom.cli import main
 from codefathom.fleet.fleet import Fleet
 from codefathom.server.server_config import ServerConfig
-
-
-@pytest.fixture
-def remote(tmp_path: Path) -> Repositories:
-    (tmp_path / "remote").mkdir()
-    return Repositories(tmp_path / "remote")
-
-
-@pytest.fixture
-def address(remote: Repositories) -> Iterator[str]:
-    with serving_git(remote) as address:
-        yield address
 
 
 @pytest.fixture

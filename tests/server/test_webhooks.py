@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.git_over_http import Repositories, serving_git
+from tests.git_over_http import Repositories, allow_http
 from tests.server.conftest import Serve
 from tests.waiting import comes
 
@@ -27,24 +26,9 @@ KINDS = ("github", "gitlab", "gitea", "forgejo")
 
 
 @pytest.fixture
-def remote(tmp_path: Path) -> Repositories:
-    (tmp_path / "remote").mkdir()
-    return Repositories(tmp_path / "remote")
-
-
-@pytest.fixture
-def address(remote: Repositories) -> Iterator[str]:
-    with serving_git(remote) as address:
-        yield address
-
-
-@pytest.fixture
 def team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remote: Repositories, address: str) -> Iterator[Fleet]:
     """A fleet of two repositories elsewhere."""
-    (tmp_path / "own.toml").write_text('[server]\ngit_schemes = ["http"]\n')
-    monkeypatch.setenv("FATHOM_CONFIG", str(tmp_path / "own.toml"))
-    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    allow_http(tmp_path, monkeypatch)
     for name in ("auth", "shop"):
         remote.commit(f"team/{name}", code=f"def first_{name}(): pass\n")
     assert main(["-q", "fleet", "add", "company", f"{address}/team/auth.git", f"{address}/team/shop.git"]) == 0

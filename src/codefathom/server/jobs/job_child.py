@@ -119,8 +119,9 @@ def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> It
             continue
         yield from _new(event.failures, told)
         if isinstance(event, IndexReport):
-            # Searches have the new index already; a first map may take longer than they are given. However that ends,
-            # the index is whole, and what keeps a map from being made is told to those who ask for it.
+            # Searches have the new index already; a first map, or the signs of all files, may take longer than they are
+            # given. However that ends, the index is whole, and what keeps a map from being made is told to those who
+            # ask for it.
             yield report_of(event, engine.status())
             with suppress(FathomError):
                 engine.link_files()
