@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from dataclasses import replace
 
 import httpx
@@ -15,6 +16,7 @@ from tests.waiting import LONG_S
 
 from codefathom.config.settings import ServerSettings
 from codefathom.errors import SettingsError
+from codefathom.server.app import create_app
 from codefathom.server.http.auth import (
     ANYONE,
     Caller,
@@ -166,6 +168,46 @@ def test_an_address_that_others_reach_needs_a_token() -> None:
 
 
 # ---- size, time, rate
+
+
+@pytest.mark.parametrize("header", [(b"content-length", b"4"), (b"transfer-encoding", b"chunked")])
+@pytest.mark.parametrize("host", [b"evil", b"localhost"])
+def test_an_answer_comes_after_a_body_that_nobody_reads(
+    config: ServerConfig, host: bytes, header: tuple[bytes, bytes]
+) -> None:
+    happened = order_of(config, (b"host", host), header)
+    assert happened == ["request", "request", "http.response.start", "http.response.body"]
+
+
+def test_a_body_that_is_sent_when_it_is_asked_for_is_not_asked_for(config: ServerConfig) -> None:
+    happened = order_of(config, (b"host", b"evil"), (b"content-length", b"4"), (b"expect", b"100-continue"))
+    assert happened == ["http.response.start", "http.response.body"]
+
+
+@pytest.mark.parametrize(("limit", "n_taken"), [(3, 2), (1, 1)])
+def test_a_body_above_the_limit_is_left_where_it_is(config: ServerConfig, limit: int, n_taken: int) -> None:
+    smaller = replace(config, max_body_bytes=limit)
+    happened = order_of(smaller, (b"host", b"evil"), (b"transfer-encoding", b"chunked"))
+    assert happened == [*["request"] * n_taken, "http.response.start", "http.response.body"]
+
+
+def order_of(config: ServerConfig, *headers: tuple[bytes, bytes]) -> list[str]:
+    """Post four bytes in two pieces to a path without a route; return what happens, in its order."""
+    happened: list[str] = []
+    pieces = [b"{}", b"  "]
+
+    async def receive() -> dict[str, object]:
+        happened.append("request")
+        return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
+
+    async def send(message: MutableMapping[str, object]) -> None:
+        happened.append(str(message["type"]))
+
+    scope = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "path": "/nowhere"}
+    scope |= {"raw_path": b"/nowhere", "query_string": b"", "root_path": "", "scheme": "http", "headers": [*headers]}
+    scope |= {"client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8900), "app": None}
+    asyncio.run(create_app(config)(scope, receive, send))
+    return happened
 
 
 def test_a_large_body_is_refused_with_and_without_its_length(serve: Serve, config: ServerConfig) -> None:

@@ -47,6 +47,7 @@ _HEALTH = "/health"
 # Answered without signing in, though there is no route: a browser asks for it by itself.
 _ICON = "/favicon.ico"
 _CUT_OFF = "the access of the sender ended before the answer; the change may have been made"
+_DROP_S = 2.0  # for the rest of a body whose answer is ready
 _PEER = "the other end of the line, which may be a proxy"  # key in the state of a request
 
 _HEADERS = {
@@ -93,7 +94,8 @@ class Guard:
         self._state.live.look()
         config = self._state.config
         scope.setdefault("state", {})
-        guarded = _Guarded(send, is_last=SPARE in scope["state"])
+        body = _Body(scope, receive, config)
+        guarded = _Guarded(send, body, is_last=SPARE in scope["state"])
         try:
             with self._at_once(scope, config):
                 route = match_route(scope["method"], scope["path"])
@@ -103,7 +105,7 @@ class Guard:
                 if route is not None and scope["method"] != "OPTIONS":
                     _check_rights(caller, route, scope)
                 with self._watch.holding(lambda: self._still_has_access(scope, route, caller)) as held:
-                    await self._app(scope, _Body(receive, config), guarded)
+                    await self._app(scope, body, guarded)
                 if held.cancelled_caught:
                     # What has begun in a thread is done to its end, though nobody is answered.
                     if not guarded.has_started and guarded.before_success is not None:
@@ -239,12 +241,14 @@ def _names_project(scope: Scope) -> bool:
 class _Body:
     """The body of a request, within limits of size and time."""
 
-    def __init__(self, receive: Receive, config: ServerConfig) -> None:
+    def __init__(self, scope: Scope, receive: Receive, config: ServerConfig) -> None:
         self._receive = receive
         self._config = config
         self._n_bytes = 0
         self._until = 0.0  # when all of it must be here; 0: nobody has asked for it yet
-        self._is_whole = False
+        headers = Headers(scope=scope)
+        self._is_whole = "content-length" not in headers and "transfer-encoding" not in headers
+        self._is_sent_when_asked = "expect" in headers
 
     async def __call__(self) -> Message:
         if self._is_whole:  # what comes now is that the client leaves, which may take any time
@@ -265,12 +269,25 @@ class _Body:
             raise _refusal(_too_large(self._config))
         return message
 
+    async def drop_rest(self) -> None:
+        """Take what nobody has read, for a moment: a proxy that is still sending it may cut off the answer.
+
+        Caddy does, as every proxy made with the library of Go.
+        """
+        if self._is_sent_when_asked:
+            return
+        with suppress(TimeoutError, HTTPException):
+            async with asyncio.timeout(_DROP_S):
+                while not self._is_whole:
+                    await self()
+
 
 class _Guarded:
     """The way of an answer, on which it gets the headers that protect whoever reads it."""
 
-    def __init__(self, send: Send, *, is_last: bool = False) -> None:
+    def __init__(self, send: Send, body: _Body, *, is_last: bool = False) -> None:
         self._send = send
+        self._body = body
         self._is_last = is_last  # on its connection
         self.has_started = False
         # Awaited before the answer leaves: who has it finds in every list what was done.
@@ -286,6 +303,7 @@ class _Guarded:
             if self.before_success is not None and 200 <= message["status"] < 300:
                 note, self.before_success = self.before_success, None  # once, also where it is interrupted
                 await note()
+            await self._body.drop_rest()
             self.has_started = True
             headers = MutableHeaders(scope=message)
             for name, value in _HEADERS.items():
