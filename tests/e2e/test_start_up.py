@@ -226,6 +226,7 @@ OURS = {
     "codefathom.text.expression_syntax",
     "codefathom.text.expressions",
     "codefathom.text.file_stems",
+    "codefathom.text.foreign_json",
     "codefathom.text.kept_names",
     "codefathom.text.near_names",
     "codefathom.text.packing",

@@ -20,6 +20,7 @@ from codefathom.answer.prompting import fenced
 from codefathom.answer.record import Record, Stage
 from codefathom.errors import ProviderError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
+from codefathom.text.foreign_json import read_json
 from codefathom.text.loose_json import objects_in
 from codefathom.types import NO_PRICES, Prices
 
@@ -333,8 +334,8 @@ def _arguments(text: str) -> Any:
     for _ in range(2):
         if isinstance(value, str):
             try:
-                value = json.loads(value, strict=False)
-            except (ValueError, RecursionError):
+                value = read_json(value, strict=False)
+            except ValueError:
                 return value
     return value
 

@@ -11,6 +11,8 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from codefathom.text.foreign_json import read_json
+
 _OFFER = (
     "These words read like a question about meaning. This project has an index of fathom, which finds code by what it "
     'does: use the tool `search` of the MCP server fathom, or run `fathom search "question"`. For an exact text, grep '
@@ -53,16 +55,16 @@ class Grep(NamedTuple):
 def grep_of(content: bytes) -> Grep | None:
     """Return the grep of an event in JSON, None for any other event and for a pattern that is no question.
 
-    Raises ValueError for what is not JSON, and RecursionError for JSON that is nested too deeply.
+    Raises ValueError for what is not JSON.
     """
-    event = json.loads(content)
+    event = read_json(content)
     if not isinstance(event, dict):
         return None
     folder = event.get("cwd")
     if "toolName" in event:  # GitHub Copilot; it may write the arguments as a text of JSON
         tool, arguments = event["toolName"], event.get("toolArgs")
         name: object = ""
-        arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
+        arguments = read_json(arguments) if isinstance(arguments, str) else arguments
     else:
         tool, arguments = event.get("tool_name"), event.get("tool_input")
         name = event.get("hook_event_name") or None

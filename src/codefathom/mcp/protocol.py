@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
+
+from codefathom.text.foreign_json import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ class ToolMessage:
 def read_message(line: bytes) -> ToolMessage | Json | None:
     """Return the message of a line, the response to one that is none, or None for an answer to a server."""
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
+        value = read_json(line)
+    except ValueError:
         return failure(None, PARSE_ERROR, "the message is not JSON")
     if not isinstance(value, dict):
         return failure(None, INVALID_REQUEST, "send one JSON object as a message; batches are not supported")

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 import codefathom
 from codefathom.config.user_places import user_data_dir
 from codefathom.system.local_socket import connect
+from codefathom.text.foreign_json import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -245,8 +246,8 @@ def _line(connection: socket.socket) -> bytes:
 
 def _message(line: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
+        value = read_json(line)
+    except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
 

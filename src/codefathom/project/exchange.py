@@ -21,6 +21,7 @@ from codefathom.source.origin import is_inside, tree_of
 from codefathom.source.scan import FileTree, ScanRules
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import StoredDocument
+from codefathom.text.foreign_json import read_json
 from codefathom.text.kept_names import is_kept_text
 from codefathom.text.printable import escape_json, is_text
 
@@ -57,8 +58,8 @@ def read_export(lines: Iterator[str], tree: str | FileTree, kind: str) -> dict[s
 
 def _same_files(text: str, tree: str | FileTree) -> dict[str, str]:
     try:
-        digests = {str(path): str(item["md5"]) for path, item in json.loads(text).items()}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        digests = {str(path): str(item["md5"]) for path, item in read_json(text).items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(
             f"this is not an export in the form index-json: {error}", hint="give a file of `fathom export`"
         ) from error
@@ -73,9 +74,9 @@ def _same_files(text: str, tree: str | FileTree) -> dict[str, str]:
 
 def _file_chunks(text: str) -> dict[str, str]:
     try:
-        chunks = [chunk for chunk in json.loads(text)["chunks"] if chunk["type"] == "file"]
+        chunks = [chunk for chunk in read_json(text)["chunks"] if chunk["type"] == "file"]
         texts = {str(chunk["file_path"]): str(chunk["content"]) for chunk in chunks}
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise UsageError(
             f"this is not the metadata of an export as FAISS files: {error}", hint="give a folder of `fathom export`"
         ) from error
@@ -96,10 +97,10 @@ def _inside(path: str, where: str) -> str:
 
 def _document(line: str, number: int) -> tuple[str, str]:
     try:
-        item = json.loads(line)
+        item = read_json(line)
         path = str(item["relative_path"])
         text = "".join(str(part["source_code"]) for part in item["content"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise UsageError(f"line {number} is not a document: {error}", hint="give a file of `fathom export`") from error
     if not is_text(text.replace("\0", "")):
         raise UsageError(f"line {number} has an unpaired surrogate character", hint="give a file of `fathom export`")

@@ -226,8 +226,5 @@ def _not_for_each(model: str, n_given: int, n_texts: int) -> ProviderError:
 
 
 def _unreadable(http: Http, model: str, answer: object) -> ProviderError:
-    try:
-        words = http.sayable(json.dumps(answer, ensure_ascii=False))
-    except RecursionError:  # what could just be read may be too deep to be written
-        words = "(nested too deeply)"
+    words = http.sayable(json.dumps(answer, ensure_ascii=False))
     return ProviderError(f"{model} did not answer with embeddings: {words}", hint="check that it is an embedding model")

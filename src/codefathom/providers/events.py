@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from codefathom.errors import ProviderError
+from codefathom.text.foreign_json import read_json
 
 # The errors raised when an event is read whose shape does not follow the protocol.
-WRONG_SHAPE = (AttributeError, TypeError, ValueError, KeyError, OverflowError, RecursionError)
+WRONG_SHAPE = (AttributeError, TypeError, ValueError, KeyError, OverflowError)
 
 
 class Events(NamedTuple):
@@ -22,8 +22,8 @@ class Events(NamedTuple):
     def read(self, data: str) -> Mapping[str, Any]:
         """Return the event in a text. Raises ProviderError if it is not an event, or reports an error."""
         try:
-            event = json.loads(data)
-        except (ValueError, RecursionError) as error:
+            event = read_json(data)
+        except ValueError as error:
             raise self.wrong(data, "something that is not JSON") from error
         if not isinstance(event, Mapping):
             raise self.wrong(data)

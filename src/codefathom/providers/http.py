@@ -29,6 +29,7 @@ from codefathom.providers.pace import (
     requested_wait_s,
 )
 from codefathom.system.bounded_http import AnswerLimits, broken_limit, counted, keep_to, limited
+from codefathom.text.foreign_json import read_json
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _REFUSED = (400, 413, 422)
@@ -163,8 +164,8 @@ class Http:
         response.close()
         data = b"".join(pieces)
         try:
-            return JsonAnswer(json.loads(data), response.headers)
-        except (ValueError, RecursionError) as error:
+            return JsonAnswer(read_json(data), response.headers)
+        except ValueError as error:
             text = data[:_MAX_READ].decode("utf-8", "replace")
             if _is_page(text):
                 raise self._page(path) from error

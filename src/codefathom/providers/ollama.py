@@ -20,6 +20,7 @@ from codefathom.providers.base import (
 )
 from codefathom.providers.events import WRONG_SHAPE, Events, plain
 from codefathom.providers.http import Http
+from codefathom.text.foreign_json import read_json
 
 _OWN_WINDOW, _LARGEST_WINDOW = 4_096, 131_072
 _FINISH: Mapping[str, Finish] = {"stop": "stop", "length": "length"}
@@ -118,8 +119,8 @@ def _messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
 
 def _arguments(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):  # what a model wrote and nobody could read goes back to it as it is
+        return read_json(text)
+    except ValueError:  # what a model wrote and nobody could read goes back to it as it is
         return {"text": text}
 
 

@@ -67,10 +67,7 @@ class RemoteReranker:
         return [scores[index] for index in range(n_texts)]
 
     def _unreadable(self, answer: object) -> ProviderError:
-        try:
-            words = self._http.sayable(json.dumps(answer, ensure_ascii=False))
-        except RecursionError:  # what could just be read may be too deep to be written
-            words = "(nested too deeply)"
+        words = self._http.sayable(json.dumps(answer, ensure_ascii=False))
         return ProviderError(
             f"{self.name} did not answer with grades: {words}", hint="check that it is a reranking model"
         )

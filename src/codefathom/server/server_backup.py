@@ -24,6 +24,7 @@ from codefathom.stores.folder import File, Folder
 from codefathom.stores.lock import writer_lock
 from codefathom.stores.sqlite import connect
 from codefathom.stores.write_errors import writing_error
+from codefathom.text.foreign_json import read_json
 
 _KIND = "fathom server backup 1"
 _NOTE = "note.json"
@@ -144,13 +145,13 @@ def _note_of(file: BinaryIO, path: str) -> dict[str, Any]:
             members = {member.filename: member for member in archive.infolist()}
             if members[_NOTE].file_size > _LONGEST_NOTE:
                 raise ValueError("too long a note")
-            note = json.loads(archive.read(_NOTE))
+            note = read_json(archive.read(_NOTE))
         sizes = {name: size["n_bytes"] for name, size in note["databases"].items()}
         stored = {name: member.file_size for name, member in members.items() if member.compress_type == ZIP_STORED}
         is_ours = note["kind"] == _KIND and 0.0 <= float(note["made_at"]) < 1e11 and set(sizes) <= set(DATABASES)
         if is_ours and sizes == {name: size for name, size in stored.items() if name != _NOTE} and len(stored) > 1:
             return dict(note)
-    except (BadZipFile, KeyError, ValueError, TypeError, AttributeError, RecursionError, NotImplementedError, OSError):
+    except (BadZipFile, KeyError, ValueError, TypeError, AttributeError, NotImplementedError, OSError):
         pass
     raise IndexingError(
         f"{path!r} is not a backup of a server, or it is incomplete",

@@ -28,6 +28,7 @@ from codefathom.mcp.shared_session import LONGEST_LINE, NOTE, LineReader, differ
 from codefathom.mcp.stdio_loop import StdioLoop
 from codefathom.system.children import end_at_once, start_python
 from codefathom.system.local_socket import UserSocket, is_of_this_user, listen
+from codefathom.text.foreign_json import read_json
 from codefathom.text.printable import show_text
 
 _IDLE_S = 60.0  # without a session
@@ -245,8 +246,8 @@ class _Notes(io.StringIO):
 
 def _greeting(line: bytes) -> Mapping[str, Any]:
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
+        value = read_json(line)
+    except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
 

@@ -6,7 +6,6 @@ Nothing is ever downloaded; an error names each missing file.
 from __future__ import annotations
 
 import importlib
-import json
 import os
 from collections.abc import Mapping
 from hashlib import blake2b
@@ -15,6 +14,7 @@ from typing import Any
 
 from codefathom.errors import ProviderError
 from codefathom.system.extras import install_line
+from codefathom.text.foreign_json import read_json
 
 EXTRA = install_line("onnx")
 TOKENIZER = "tokenizer.json"
@@ -48,9 +48,9 @@ class ModelFolder:
         if not path:
             return {}
         try:
-            with open(path, encoding="utf-8") as file:
-                content = json.load(file)
-        except (OSError, ValueError, RecursionError) as error:
+            with open(path, "rb") as file:
+                content = read_json(file.read())
+        except (OSError, ValueError) as error:
             raise ProviderError(f"cannot read {path!r}: {error}", hint="download the model again") from error
         # modules.json is a list.
         return content if isinstance(content, dict) else {"": content}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from codefathom.errors import ProviderError
 from codefathom.providers.local.model_folder import TOKENIZER, ModelFolder
+from codefathom.text.foreign_json import read_json
 from codefathom.types import Matrix
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _tensors(path: str) -> Mapping[str, _Tensor]:
     try:
         with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             first = 8 + struct.unpack_from("<Q", data)[0]
-            head = json.loads(data[8:first])
+            head = read_json(data[8:first])
             tensors = {
                 name: _Tensor(
                     _DTYPES.get(entry["dtype"], ""),
@@ -138,7 +139,7 @@ def _tensors(path: str) -> Mapping[str, _Tensor]:
             }
             if any(tensor.end > len(data) for tensor in tensors.values()):
                 raise ValueError("it is cut off")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, struct.error) as error:
         raise ProviderError(f"cannot read {path!r}: {error}", hint="download the model again") from error
     unread = sorted(name for name, tensor in tensors.items() if not tensor.dtype and name in {*_EMBEDDINGS, "weights"})
     if unread:

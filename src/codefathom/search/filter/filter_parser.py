@@ -7,7 +7,6 @@ value      = word | "quoted", in which only \\" is special, or for in and not_in
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
@@ -15,6 +14,7 @@ from typing import Literal, NamedTuple
 from codefathom.errors import UsageError
 from codefathom.search.filter.filter_options import as_spelled
 from codefathom.stores.conditions import MAX_DEPTH, field_named, normalise, operator_named
+from codefathom.text.foreign_json import read_json
 from codefathom.types import Filter, FilterGroup, Where
 
 _SIGNS = {
@@ -104,8 +104,8 @@ _JSON_HINT = (
 
 def _from_json_text(text: str) -> Where:
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        value = read_json(text)
+    except ValueError as error:
         problem = f'the filter starts with "{text.lstrip()[0]}" but is not valid JSON: {error}'
         raise UsageError(problem, hint=_JSON_HINT) from error
     return normalise(filter_of(value))

@@ -5,13 +5,14 @@ A manifest is data of a repository: what cannot be read, is too large or is of a
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from posixpath import normpath
 from typing import TypeAlias
+
+from codefathom.text.foreign_json import read_json
 
 Json: TypeAlias = "Mapping[str, Json] | list[Json] | str | int | float | bool | None"
 Table: TypeAlias = "Mapping[str, Json]"
@@ -244,8 +245,8 @@ def _json(text: str) -> Table | None:
 
 def _loaded(text: str) -> Json:
     try:
-        data: Json = json.loads(text)
-    except (ValueError, RecursionError):
+        data: Json = read_json(text)
+    except ValueError:
         return None
     return data
 

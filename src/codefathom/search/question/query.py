@@ -7,7 +7,6 @@ Everything else stays as it was written: e-mail addresses, `@app.route`, `std::v
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from codefathom.facts.languages import FILE_ENDINGS
 from codefathom.facts.paths import FILE_NAMES, is_named_as_file
 from codefathom.search.filter.filter_options import MAX_PATH, is_glob, one_of, split_values
 from codefathom.stores.conditions import BRANCH, FORK, combine, flag_named, normalise
+from codefathom.text.foreign_json import read_json
 from codefathom.text.kept_names import is_kept_text
 from codefathom.text.written_place import place_of
 from codefathom.types import Filter, FilterGroup, Where
@@ -149,8 +149,8 @@ def unwrap(text: str) -> UnwrappedQuery:
     if not text.lstrip().startswith("{"):
         return UnwrappedQuery(text)
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = read_json(text)
+    except ValueError:
         return UnwrappedQuery(text)
     question = value.get("query")
     if not isinstance(question, str):

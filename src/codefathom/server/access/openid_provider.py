@@ -7,7 +7,6 @@ only, but for a provider on this machine.
 from __future__ import annotations
 
 import base64
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from codefathom.server.http.problem_json import (
     SignInSettingsError,
 )
 from codefathom.system.bounded_http import AnswerLimits, keep_to, read_whole
+from codefathom.text.foreign_json import read_json
 
 _LIMITS = AnswerLimits(seconds=10.0, n_bytes=1_000_000)
 _KEPT_S = 3_600.0  # what the provider says of itself, and its keys
@@ -193,9 +193,9 @@ def _tokens(
 
 def _refusal(answer: _Answer, client: OpenIdClient) -> SignInFailedError:
     try:
-        said = json.loads(answer.body)
+        said = read_json(answer.body)
         reason = said.get("error") if isinstance(said, dict) else ""
-    except (ValueError, RecursionError):
+    except ValueError:
         reason = ""
     if reason == "invalid_grant":
         return SignInFailedError(
@@ -265,8 +265,8 @@ def _object(answer: _Answer, client: OpenIdClient) -> Mapping[str, Any]:
     if status != _OK:
         raise _strange(client, f"answers {status}")
     try:
-        said = json.loads(answer.body)
-    except (ValueError, RecursionError):
+        said = read_json(answer.body)
+    except ValueError:
         said = None
     if not isinstance(said, dict):
         raise _strange(client, "does not answer with a JSON object")

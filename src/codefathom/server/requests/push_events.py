@@ -7,9 +7,10 @@ a fleet has, and never asked.
 from __future__ import annotations
 
 import hmac
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+from codefathom.text.foreign_json import read_json
 
 SECRET = "FLEET_WEBHOOK_SECRET"  # variable with the secret of all fleets; with _NAME behind it, of one
 LEAST_SECRET = 16  # characters
@@ -52,10 +53,7 @@ def push_event(headers: Mapping[str, str], body: bytes) -> PushEvent | None:
     """
     if next((headers[name] for name in _EVENTS if headers.get(name)), "") not in _PUSHES:
         return None
-    try:
-        event: Any = json.loads(body)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
+    event: Any = read_json(body)
     repository = event.get("repository") if isinstance(event, dict) else None
     project = event.get("project") if isinstance(event, dict) else None
     fields: dict[str, Any] = {}

@@ -6,7 +6,6 @@ Pictures and other outputs are left out.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,6 +14,7 @@ from codefathom.facts import reasons as say
 from codefathom.facts.languages import language_named
 from codefathom.source.document_places import cell_line, unmarked
 from codefathom.source.extraction.refusal import ExtractionLimits, Refusal, plain_lines, refusal, too_long
+from codefathom.text.foreign_json import read_json
 
 _MAX_OUTPUT_CHARS = 2_000  # of a cell
 _MAX_OUTPUT_LINES = 40
@@ -26,9 +26,9 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")  # colours of a terminal
 def text_of(data: bytes, limits: ExtractionLimits) -> str | Refusal:
     """Return the text of a notebook, or the reason why it has none."""
     try:
-        notebook = json.loads(data.removeprefix(b"\xef\xbb\xbf"))
+        notebook = read_json(data.removeprefix(b"\xef\xbb\xbf"))
         cells = _cells(notebook)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         return _BROKEN
     language = _language(notebook)
     lines = [line for number, cell in enumerate(cells, 1) for line in _cell_lines(number, cell, language)]

@@ -29,6 +29,7 @@ from codefathom.stores.vectors.payload import (
     unit_lists,
 )
 from codefathom.system.bounded_http import AnswerLimits, broken_limit, keep_to, read_whole, silence
+from codefathom.text.foreign_json import read_json
 
 USUAL_URL = "http://localhost:8000"
 _USUAL_PLACE = ("default_tenant", "default_database")
@@ -302,8 +303,8 @@ class ChromaStore:
                 f"{self._place} refuses a request (HTTP {status}): {text}", hint="check store.url and store.collection"
             )
         try:
-            return json.loads(data)
-        except (ValueError, RecursionError) as error:
+            return read_json(data)
+        except ValueError as error:
             raise self._foreign(text) from error
 
     def _foreign(self, text: str) -> StoreError:
