@@ -68,6 +68,26 @@ def repository(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.mark.parametrize("damage", ["no objects", "no head", "leads nowhere"])
+def test_a_damaged_repository_is_named(repository: Path, damage: str) -> None:
+    place, inside = repository / ".git", repository / "inside"
+    inside.mkdir()
+    if damage == "no head":
+        (place / "HEAD").write_text("rubbish\n")
+    else:
+        shutil.rmtree(place if damage == "leads nowhere" else place / "objects")
+    if damage == "leads nowhere":
+        place.write_text("gitdir: /nowhere/at/all\n")
+    with pytest.raises(SourceError, match=r"git does not take '.*/\.git' for a repository") as error:
+        git_program.output_of_git(str(inside), "rev-parse", "HEAD")
+    assert f"run `git status` in {str(repository)!r}" in error.value.hint
+
+
+def test_a_folder_without_git_is_told_so(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="is not inside a git repository"):
+        git_program.output_of_git(str(tmp_path), "rev-parse", "HEAD")
+
+
 def ask(folder: Path, question: str, revision: str = "") -> SearchResult:
     with Engine.open(str(folder), revision=revision) as engine:
         return engine.search(question)

@@ -25,6 +25,7 @@ from threading import Condition, Thread
 from typing import IO, TYPE_CHECKING
 
 from codefathom.errors import SourceError
+from codefathom.source.work_tree import work_tree
 from codefathom.system.children import environment, find_program, start_program
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ _SETTINGS = {
     "maintenance.auto": "false",
 }
 _OF_USER = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")  # where `safe.directory` stands
+_WITHOUT_GIT = "commits, revisions and the history of lines need a git repository; all else works without one"
 _VARIABLES = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
@@ -170,9 +172,15 @@ def _failure(folder: str, reason: str) -> SourceError:
             hint=f"if you trust it, run `git config --global --add safe.directory {folder}`",
         )
     if "not a git repository" in reason:
+        top = work_tree(folder)
+        if top is not None:
+            return SourceError(
+                f"git does not take {os.path.join(top, '.git')!r} for a repository: it is damaged or not whole",
+                hint=f"run `git status` in {top!r} to see more; {_WITHOUT_GIT}",
+            )
         return SourceError(
             f"{folder!r} is not inside a git repository",
-            hint="commits, revisions and the history of lines need a git repository; all else works without one",
+            hint=_WITHOUT_GIT,
         )
     return SourceError(
         f"git cannot read the repository in {folder!r}: {reason[:300] or 'it gave no reason'}",
