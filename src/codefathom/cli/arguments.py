@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 from codefathom.cli.aliases import COMPAT_TOPIC, HIDDEN_OPTIONS, LEGACY_OPTIONS, PROMPT, is_legacy, switched, translate
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Common, Option
 from codefathom.errors import UsageError
+from codefathom.text.near_names import near_names
 from codefathom.text.printable import is_text
 
 _BY_NAME: Mapping[str, Command] = {command.name: command for command in COMMANDS}
@@ -267,7 +268,5 @@ def _parser(program: str, options: Iterable[Option]) -> _Parser:
 
 
 def _nearest(word: str, names: Iterable[str], otherwise: str) -> str:
-    from difflib import get_close_matches  # only for a wrong word
-
-    near = get_close_matches(word, list(names), n=1, cutoff=0.7)
+    near = near_names(word, names, most=1)
     return f"did you mean {near[0]}? or: {otherwise}" if near else otherwise

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from codefathom.errors import SettingsError
+from codefathom.text.near_names import near_names
 
 TABLE = "vector_index"
 # Names in these tables, and the settings that they are here.
@@ -36,7 +36,7 @@ def settings_of(table: object, path: str) -> Iterator[tuple[str, object, str]]:
     values = dict(_names(table, ""))
     for name in values:
         if name not in VECTOR_INDEX_SETTINGS and name not in _CHECKED:
-            near = get_close_matches(name, [*VECTOR_INDEX_SETTINGS, *_CHECKED], n=1)
+            near = near_names(name, [*VECTOR_INDEX_SETTINGS, *_CHECKED], most=1)
             raise SettingsError(
                 f"{path}: {f'{TABLE}.{name}'.rstrip('.')} is not a setting",
                 hint=f"did you mean {TABLE}.{near[0]}?" if near else "docs/stores.md lists those of Qdrant",

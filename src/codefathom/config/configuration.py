@@ -26,6 +26,7 @@ from codefathom.config.settings import (
 )
 from codefathom.config.user_places import PROJECT_FILE
 from codefathom.errors import SettingsError, SourceError
+from codefathom.text.near_names import near_names
 from codefathom.text.printable import is_text
 
 ROOT_MARKS = (".fathom", PROJECT_FILE, ".git")
@@ -230,9 +231,7 @@ def _resolve(assignment: _Assignment, declared: Mapping[str, DeclaredSetting]) -
 
 
 def _nearest(key: str, names: Iterable[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  only for a wrong key
-
-    near = get_close_matches(key, list(names), n=1, cutoff=0.6)
+    near = near_names(key, names, most=1)
     remedy = f"did you mean {near[0]}? " if near else ""
     return f"{remedy}`fathom config show` lists all settings"
 

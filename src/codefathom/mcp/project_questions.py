@@ -25,6 +25,7 @@ from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.search.verdict import Verdict
 from codefathom.stores.conditions import combine
 from codefathom.system.stopping import check_stopped
+from codefathom.text.near_names import near_names
 from codefathom.text.printable import show_name
 from codefathom.types import (
     FileLines,
@@ -122,8 +123,6 @@ def check_paths(chosen: ChosenProjects, paths: Sequence[str]) -> None:
 
 def near_hint(chosen: ChosenProjects, path: str) -> str:
     """Return the remedy for a path that is not there: those that are spelled like it."""
-    from difflib import get_close_matches
-
     name = folder_of(path).rpartition("/")[2].lower()
     by_name: dict[str, str] = {}  # the first place of each name: of a file, of a folder
     for place in _all_paths(chosen):
@@ -132,7 +131,7 @@ def near_hint(chosen: ChosenProjects, path: str) -> str:
             by_name.setdefault(part.lower(), "/".join(parts[:n]))
     stem = name.partition(".")[0]
     close = [other for other in by_name if name and stem and stem in other]
-    near = [by_name[other] for other in (close or get_close_matches(name, by_name, cutoff=0.6))[:3]]
+    near = [by_name[other] for other in (close or near_names(name, by_name))[:3]]
     return f"did you mean {', '.join(map(show_name, near))}?" if near else _LOOK_AROUND
 
 

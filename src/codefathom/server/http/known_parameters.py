@@ -6,7 +6,6 @@ Else a filter with a wrong name would be left out in silence, and the answer tak
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from fastapi import Request
@@ -14,6 +13,8 @@ from fastapi.dependencies.utils import get_flat_params
 from fastapi.exceptions import RequestValidationError
 from fastapi.params import Query
 from fastapi.routing import APIRoute
+
+from codefathom.text.near_names import near_names
 
 UNKNOWN_PARAMETER = "unknown_parameter"
 UNKNOWN_FIELD = "extra_forbidden"  # so pydantic calls it
@@ -61,5 +62,5 @@ def _unknown(name: str, names: Collection[str]) -> dict[str, object]:
 
 
 def _remedy(name: str, names: Collection[str], what: str) -> str:
-    near = get_close_matches(name[:_MOST_SHOWN], names, n=1)
+    near = near_names(name, names, most=1)
     return f"did you mean {near[0]}?" if near else f"{what} takes {', '.join(sorted(names))}"
