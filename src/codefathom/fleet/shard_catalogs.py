@@ -547,7 +547,7 @@ class ShardCatalogs:
     def source(self) -> None:
         """See `SearchCatalog`: a fleet has many files, and some of them on other machines."""
 
-    def beside(self, name: str, version: int) -> KeptFile:
+    def beside(self, name: str, version: int, *, is_outward: bool = False) -> KeptFile:
         """See `SearchCatalog`."""
         view = self._manifest.view
         kept_name = f"{SIGHT}{view}.{name}" if view else name

@@ -181,6 +181,10 @@ class ResolvedGraph(ReferenceGraph):
         """Return a name, and those that files of the project, or of a family of languages, give to it."""
         return (name, *self._other_names(name, language))
 
+    def n_uses(self, names: Iterable[str], language: str) -> int:
+        """Return the number of all uses of some names, whatever they mean."""
+        return sum(len(self.uses(local, language)) for name in names for local in self.local_names(name, language))
+
     def imports_named(self, name: str) -> Iterator[ResolvedUse]:
         """Yield the imports that give a file a name of this project, or of which nobody knows what they mean.
 

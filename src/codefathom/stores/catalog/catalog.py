@@ -69,9 +69,11 @@ from codefathom.stores.catalog.soundness import (
 )
 from codefathom.stores.catalog.stem_table import StemTable
 from codefathom.stores.catalog.writing import (
+    ALIKE,
     HAS_USED_NAMES,
     LATEST,
     DocumentWriting,
+    alike_words,
     apply_batch,
     put_meta,
     put_vectors,
@@ -685,10 +687,15 @@ class Catalog:
             self._kept[make] = (generation, made)
         return made
 
-    def beside(self, name: str, version: int) -> KeptFile:
-        """Return the file beside the catalogue for what is made of its present state; ask before anything is read."""
+    def beside(self, name: str, version: int, *, is_outward: bool = False) -> KeptFile:
+        """Return the file beside the catalogue for what is made of its present state; ask before anything is read.
+
+        With `is_outward`, what was made of an earlier state is there while all documents show others the same.
+        """
         file = self._database.file.folder.file(f"{_BESIDE}{name}")
-        words = self.get_meta(LATEST).split()
+        words: Sequence[str] = self.get_meta(LATEST).split()
+        if is_outward:
+            words = alike_words(words, self.get_meta(ALIKE).split())
         return KeptFile(file, f"{name} {version}", self.identity, words, lambda: not self.soundness.damaged_paths)
 
     def forget_beside(self) -> None:
