@@ -22,7 +22,7 @@ from codefathom.search.graph.import_links import (
 )
 from codefathom.search.graph.import_texts import ImportTexts, can_tell, last_parts
 from codefathom.search.graph.imports import written_out
-from codefathom.search.graph.kept_edges import KeptEdges
+from codefathom.search.graph.kept_uses import KeptUses
 from codefathom.search.graph.manifests import MAX_MANIFEST_CHARS, go_replacements, path_in
 from codefathom.search.graph.resolve import Resolver, family, languages_of
 from codefathom.search.graph.type_words import TypeWords
@@ -319,9 +319,9 @@ class ReferenceGraph:
         return _value_types(self.catalog, None) if self.catalog.may_leave_out else self.catalog.kept(_value_types)
 
     @cached_property
-    def kept_edges(self) -> KeptEdges:
-        """The edges of files that took long to find."""
-        return self.catalog.kept(_kept_edges)
+    def kept_uses(self) -> KeptUses:
+        """What uses of names mean, where it took long to find out."""
+        return self.catalog.kept(_kept_uses)
 
     def save(self) -> None:
         """Write beside the catalogue what was found out about many types, values and uses, where that is new."""
@@ -329,8 +329,8 @@ class ReferenceGraph:
             self.type_words.save()
         if "value_types" in vars(self):
             self.value_types.save()
-        if "kept_edges" in vars(self):
-            self.kept_edges.save()
+        if "kept_uses" in vars(self):
+            self.kept_uses.save()
 
     def _importers_in(self, own: str) -> Mapping[str, Sequence[NameUse]]:
         """Return the imports of a family of languages by each document that they mean."""
@@ -360,7 +360,7 @@ class ReferenceGraph:
         self._uses.update({(name, language): uses for name, uses in by_name.items()})
 
     def uses_of(
-        self, names: AbstractSet[str], language: str, within: AbstractSet[str] | None = None
+        self, names: Collection[str], language: str, within: AbstractSet[str] | None = None
     ) -> Mapping[str, Sequence[NameUse]]:
         """Return the uses of many names in a family of languages by name; with `within`, only those in these files."""
         if within is None:
@@ -534,8 +534,8 @@ def _value_types(catalog: SearchCatalog, before: ValueTypes | None) -> ValueType
     return ValueTypes.of(catalog, before, catalog.kept(_resolver).language_of)
 
 
-def _kept_edges(catalog: SearchCatalog, before: KeptEdges | None) -> KeptEdges:
-    return KeptEdges.of(catalog, before)
+def _kept_uses(catalog: SearchCatalog, before: KeptUses | None) -> KeptUses:
+    return KeptUses.of(catalog, before)
 
 
 def _unseen_languages(catalog: SearchCatalog, _: list[str] | None) -> list[str]:

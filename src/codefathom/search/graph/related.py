@@ -23,7 +23,7 @@ from codefathom.question.question import Question
 from codefathom.search.graph.compiler_graph import CompilerGraph, lent_graph
 from codefathom.search.graph.edge_list import EdgeChoice, checked, order
 from codefathom.search.graph.file_uses import uses_from
-from codefathom.search.graph.kept_edges import EdgesOfFile
+from codefathom.search.graph.kept_questions import EdgesOfFile, FileNames
 from codefathom.search.graph.reference_graph import Definitions, NameUse, outward
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
@@ -238,17 +238,14 @@ def _around_document(graph: CompilerGraph, path: str, reach: _Reach) -> RelatedR
 def _references(graph: CompilerGraph, path: str, importers: AbstractSet[str]) -> Sequence[Related]:
     """Return the uses of what a file defines, those that took long to find as they were found before."""
     names = {symbol.name for symbol in graph.symbols_of(path) if len(symbol.name) >= _MIN_NAME_CHARS}
-    language = graph.family_of(path)
 
     def find(within: AbstractSet[str] | None) -> list[Related]:
         uses = uses_from(graph, path, names, importers, within)
         return [edge_of(use, "references", targets) for use, targets in uses]
 
-    # What a compiler has written changes beside the documents, and a question to a fleet may leave out some of these.
-    if graph.has_compiled or graph.catalog.may_leave_out or not language:
+    if not graph.keeps_uses(graph.family_of(path)):
         return find(None)
-    question = EdgesOfFile(path, language, names, importers)
-    return graph.kept_edges.edges(question, find, lambda: graph.n_uses(names, language))
+    return graph.kept_uses.answer(EdgesOfFile(graph, path, FileNames(names, importers), find))
 
 
 def _lost_importers(graph: ResolvedGraph, path: str) -> Iterator[Related]:
