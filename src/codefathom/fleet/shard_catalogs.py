@@ -490,6 +490,11 @@ class ShardCatalogs:
         place = self._of(path)
         return [] if place is None else place[0].references_of(place[1])
 
+    def mentions_of(self, path: str) -> frozenset[tuple[str | None, str]]:
+        """See `References`."""
+        place = self._of(path)
+        return frozenset() if place is None else place[0].mentions_of(place[1])
+
     def imports_of(self, path: str) -> list[Reference]:
         """See `References`."""
         place = self._of(path)

@@ -418,10 +418,8 @@ class ReferenceGraph:
         key = path, name, container
         if key not in self._is_mentioned:
             if path not in self._mentions:
-                self._mentions[path] = frozenset(
-                    (None if item.kind == "import" else item.container, _last_name(item.name))
-                    for item in self._references.get(path) or self.catalog.references_of(path)  # the rows are not kept
-                )
+                mentions = self.catalog.mentions_of(path)
+                self._mentions[path] = frozenset((around, _last_name(own)) for around, own in mentions)
             self._is_mentioned[key] = not self._mentions[path].isdisjoint(((None, name), (container, name)))
         return self._is_mentioned[key]
 

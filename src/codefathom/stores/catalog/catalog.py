@@ -28,7 +28,14 @@ from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.import_forms import ImportForm
 from codefathom.stores.catalog.import_table import NO_IMPORTS, ImportTable
 from codefathom.stores.catalog.language_table import LanguageTable
-from codefathom.stores.catalog.packed_references import imports_in, number_of, numbers_in, unpacked, uses_in
+from codefathom.stores.catalog.packed_references import (
+    imports_in,
+    mentions_in,
+    number_of,
+    numbers_in,
+    unpacked,
+    uses_in,
+)
 from codefathom.stores.catalog.records import (
     LONG,
     SHORT,
@@ -803,6 +810,11 @@ class Catalog:
     def references_of(self, path: str) -> list[Reference]:
         """Return the references in a document, in line order."""
         return [reference for _, reference in self.soundness.references(self._packed_of(path), unpacked)]
+
+    def mentions_of(self, path: str) -> frozenset[tuple[str | None, str]]:
+        """Return the names that uses in a document have, each with the symbol around it, and those of imports."""
+        read = self.soundness.references(self._packed_of(path), mentions_in)
+        return frozenset(mention for _, mention in read)
 
     def imports_of(self, path: str) -> list[Reference]:
         """Return the imports in a document, in line order."""

@@ -189,6 +189,10 @@ class References(Protocol):
         """Return the references in a document, in line order."""
         ...
 
+    def mentions_of(self, path: str) -> frozenset[tuple[str | None, str]]:
+        """Return the names that uses in a document have, each with the symbol around it, and those of imports."""
+        ...
+
     def imports_of(self, path: str) -> list[Reference]:
         """Return the imports in a document, in line order."""
         ...
