@@ -22,14 +22,14 @@ FindEdges = Callable[[AbstractSet[str] | None], list[Related]]  # of all files, 
 class EdgesOfFile(UseQuestion[Related]):
     """The uses that belong to what a file defines, as edges."""
 
-    def __init__(self, graph: ResolvedGraph, path: str, asked: FileNames, find: FindEdges) -> None:
+    def __init__(self, graph: ResolvedGraph, path: str, file_names: NamesOfFile, find: FindEdges) -> None:
         """Take the file, what decides which uses are looked at, and what finds their edges."""
-        super().__init__(f"file {path}", graph.family_of(path))
-        self._graph, self._asked, self._find = graph, asked, find
+        self.key, self.language = f"file {path}", graph.family_of(path)
+        self._graph, self._file_names, self._find = graph, file_names, find
 
     def parts(self) -> Sequence[Iterable[str]]:
         """See `UseQuestion`."""
-        return [sorted(self._asked.names), sorted(self._asked.importers)]
+        return [sorted(self._file_names.names), sorted(self._file_names.importers)]
 
     def find(self, within: AbstractSet[str] | None) -> list[Related]:
         """See `UseQuestion`."""
@@ -37,7 +37,7 @@ class EdgesOfFile(UseQuestion[Related]):
 
     def n_uses(self) -> int:
         """See `UseQuestion`."""
-        return sum(self._graph.n_uses(name, self.language) for name in self._asked.names)
+        return sum(self._graph.n_uses(name, self.language) for name in self._file_names.names)
 
     def packed(self, items: Sequence[Related]) -> object:
         """See `UseQuestion`."""
@@ -57,7 +57,7 @@ class UsesOfName(UseQuestion[ResolvedUse]):
 
     def __init__(self, graph: ResolvedGraph, name: str, language: str) -> None:
         """Take the graph that resolves them."""
-        super().__init__(f"name {language} {name}", language)
+        self.key, self.language = f"name {language} {name}", language
         self._graph, self._name = graph, name
 
     def parts(self) -> Sequence[Iterable[str]]:
@@ -133,7 +133,7 @@ class UsesOfName(UseQuestion[ResolvedUse]):
         return self._graph.definitions(name, self.language).by(_key)[path, qualified_name].items[number]
 
 
-class FileNames(NamedTuple):
+class NamesOfFile(NamedTuple):
     """What decides which uses belong to a file."""
 
     names: AbstractSet[str]

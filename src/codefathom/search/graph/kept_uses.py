@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import zlib
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from hashlib import blake2b
 from itertools import accumulate, pairwise
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.workspaces import is_manifest
@@ -29,37 +28,35 @@ _WITH_EXPORTS = frozenset({"javascript", "jsx"})  # here what a file passes on s
 _Item = TypeVar("_Item")
 
 
-class UseQuestion(ABC, Generic[_Item]):
+class UseQuestion(Protocol[_Item]):
     """A question for some uses, of which each is one item of the answer."""
 
-    def __init__(self, key: str, language: str) -> None:
-        """Take what tells the question from others, and the family of languages of the uses."""
-        self.key = key
-        self.language = language
+    key: str  # tells the question from others
+    language: str  # the family of the uses
 
-    @abstractmethod
     def parts(self) -> Sequence[Iterable[str]]:
         """Return what else the question depends on, in a fixed order."""
+        ...
 
-    @abstractmethod
     def find(self, within: AbstractSet[str] | None) -> list[_Item]:
         """Return the answer; with `within`, its items in these files."""
+        ...
 
-    @abstractmethod
     def n_uses(self) -> int:
         """Return the number of uses that the whole answer looks at, after it was found."""
+        ...
 
-    @abstractmethod
     def packed(self, items: Sequence[_Item]) -> object:
         """Return items as what JSON can hold."""
+        ...
 
-    @abstractmethod
     def unpacked(self, content: Any) -> list[_Item]:
         """Return the items of what `packed` has made. Raises LookupError where they are no longer there."""
+        ...
 
-    @abstractmethod
     def places(self, item: _Item) -> tuple[str, str]:
         """Return the path of the use, and that of an import that is not followed, "" for none."""
+        ...
 
     def merged(self, items: list[_Item]) -> list[_Item]:
         """Return items in the order in which `find` has them: those of one file are in order already."""

@@ -23,7 +23,7 @@ from codefathom.question.question import Question
 from codefathom.search.graph.compiler_graph import CompilerGraph, lent_graph
 from codefathom.search.graph.edge_list import EdgeChoice, checked, order
 from codefathom.search.graph.file_uses import uses_from
-from codefathom.search.graph.kept_questions import EdgesOfFile, FileNames
+from codefathom.search.graph.kept_questions import EdgesOfFile, NamesOfFile
 from codefathom.search.graph.reference_graph import Definitions, NameUse, outward
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
@@ -245,7 +245,7 @@ def _references(graph: CompilerGraph, path: str, importers: AbstractSet[str]) ->
 
     if not graph.keeps_uses(graph.family_of(path)):
         return find(None)
-    return graph.kept_uses.answer(EdgesOfFile(graph, path, FileNames(names, importers), find))
+    return graph.kept_uses.answer(EdgesOfFile(graph, path, NamesOfFile(names, importers), find))
 
 
 def _lost_importers(graph: ResolvedGraph, path: str) -> Iterator[Related]:
