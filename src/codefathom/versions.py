@@ -13,5 +13,6 @@ CHUNKER_VERSION = "syntax/4"
 SECRETS_VERSION = "2"
 # Grows with every change of the text that is taken out of PDF and Word files and notebooks, or of which are refused.
 EXTRACTION_VERSION = "1"
-# Grows when the same files give other links of imports or another map: both are kept beside the catalogue.
+# Grows when the same files give other links of imports, uses that mean something else, or another map: these are kept
+# beside the catalogue.
 CONNECTIONS_VERSION = "2"

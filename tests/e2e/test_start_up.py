@@ -183,6 +183,7 @@ OURS = {
     "codefathom.stores.catalog.import_forms",
     "codefathom.stores.catalog.import_table",
     "codefathom.stores.catalog.language_table",
+    "codefathom.stores.catalog.outward",
     "codefathom.stores.catalog.packed_outlines",
     "codefathom.stores.catalog.packed_references",
     "codefathom.stores.catalog.records",

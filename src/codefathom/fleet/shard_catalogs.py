@@ -490,6 +490,11 @@ class ShardCatalogs:
         place = self._of(path)
         return [] if place is None else place[0].references_of(place[1])
 
+    def mentions_of(self, path: str) -> frozenset[tuple[str | None, str]]:
+        """See `References`."""
+        place = self._of(path)
+        return frozenset() if place is None else place[0].mentions_of(place[1])
+
     def imports_of(self, path: str) -> list[Reference]:
         """See `References`."""
         place = self._of(path)
@@ -547,7 +552,7 @@ class ShardCatalogs:
     def source(self) -> None:
         """See `SearchCatalog`: a fleet has many files, and some of them on other machines."""
 
-    def beside(self, name: str, version: int) -> KeptFile:
+    def beside(self, name: str, version: int, *, is_outward: bool = False) -> KeptFile:
         """See `SearchCatalog`."""
         view = self._manifest.view
         kept_name = f"{SIGHT}{view}.{name}" if view else name

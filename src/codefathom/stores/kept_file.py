@@ -61,12 +61,19 @@ class KeptFile:
                 return Kept(body, word == self._words[-1])
         return None
 
-    def save(self, parts: Iterable[bytes]) -> None:
-        """Save content that was made of this state; where nothing can be written, nothing is."""
+    def goes_on(self, earlier: KeptFile) -> bool:
+        """Return True if the state of an earlier file is one of those whose content `load` returns."""
+        return bool(earlier._words) and earlier._words[-1] in self._words
+
+    def save(self, parts: Iterable[bytes], *, is_dear: bool = False) -> None:
+        """Save content that was made of this state; where nothing can be written, nothing is.
+
+        Little content is not saved, but with `is_dear`: then it took long to make.
+        """
         if not self._words or not self.is_sound():
             return
         key, body = self._key(self._words[-1]), b"".join(parts)
-        if len(body) < _LEAST:
+        if len(body) < _LEAST and not is_dear:
             return
         with suppress(OSError, IndexingError):
             self._file.replace([_HEAD.pack(_MAGIC, key), body, _SUM.pack(crc32(body, crc32(key)))], lasts=False)

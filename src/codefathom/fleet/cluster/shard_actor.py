@@ -39,7 +39,8 @@ _METHODS = frozenset(
     (
         *("chunks_at", "chunks_defining", "chunks_of", "counts", "definitions", "document", "documents"),
         *("documents_at", "failures", "get_meta", "import_forms", "imports", "imports_of", "is_rejected", "keys_of"),
-        *("kinds_in", "languages", "languages_with_uses", "lines", "matching", "n_symbols", "paths", "placed"),
+        *("kinds_in", "languages", "languages_with_uses", "lines", "matching", "mentions_of", "n_symbols", "paths"),
+        "placed",
         *("references", "references_of", "references_to", "rejected", "similar_names", "symbols", "symbols_named"),
         *("symbols_of", "text", "texts", "types_named"),
     )

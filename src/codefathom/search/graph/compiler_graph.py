@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from codefathom.search.graph.kept_questions import UsesOfName
 from codefathom.search.graph.reference_graph import NO_DEFINITIONS, Definitions, NameUse, joined
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse, UseTargets
@@ -43,6 +44,13 @@ class CompilerGraph(ResolvedGraph):
         """True if a compiler has written the uses of some file, which may lie in any language."""
         return bool(self._compiled.paths)
 
+    def keeps_uses(self, language: str) -> bool:
+        """Return True if it can be told whether what uses in a family of languages mean is still the same.
+
+        What a compiler has written changes beside the documents; a question to a fleet may leave out some of these.
+        """
+        return language != "" and not (self.has_compiled or self.catalog.may_leave_out)
+
     def resolved_uses(self, name: str, language: str = "") -> Sequence[ResolvedUse]:
         """Return the uses of a name that mean something of this project, also those that only a compiler sees.
 
@@ -50,6 +58,8 @@ class CompilerGraph(ResolvedGraph):
         """
         compiled = self._compiled
         if not compiled.paths:
+            if self.keeps_uses(language) and (name, language) not in self._resolved:
+                self._resolved[name, language] = self.kept_uses.answer(UsesOfName(self, name, language))
             return super().resolved_uses(name, language)
         if name not in compiled.whole:
             uses = super().resolved_uses(name)

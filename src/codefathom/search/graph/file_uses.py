@@ -16,9 +16,16 @@ from codefathom.search.graph.resolved_graph import ResolvedUse, UseTargets
 
 
 def uses_from(
-    graph: CompilerGraph, path: str, names: Iterable[str], importers: AbstractSet[str]
+    graph: CompilerGraph,
+    path: str,
+    names: Iterable[str],
+    importers: AbstractSet[str],
+    within: AbstractSet[str] | None = None,
 ) -> Iterator[ResolvedUse]:
-    """Yield the uses of names of a file in others: the certain ones, those of rare names, and all in some files."""
+    """Yield the uses of names of a file in others: the certain ones, those of rare names, and all in some files.
+
+    With `within`, only those in these files.
+    """
 
     def is_wanted(item: ResolvedUse) -> bool:
         files = item.targets.definitions.paths
@@ -29,9 +36,10 @@ def uses_from(
     ordered = sorted(set(names))
     if graph.has_compiled:
         language = graph.family_of(path)
-        yield from (item for name in ordered for item in graph.resolved_uses(name, language) if is_wanted(item))
+        uses = (item for name in ordered for item in graph.resolved_uses(name, language))
+        yield from (item for item in uses if is_wanted(item) and (within is None or item.use.path in within))
         return
-    candidates = _candidates(graph, path, ordered)
+    candidates = _candidates(graph, path, ordered, within)
     open_uses = [item for item in candidates if item.resolved.depends_on_value and not is_wanted(item.resolved)]
     refused = _refused(graph, open_uses)
     left = [item.resolved for item in candidates if id(item) not in refused]
@@ -49,14 +57,16 @@ class _Candidate(NamedTuple):
     owners: frozenset[str]  # the types to which definitions of the name in the file belong
 
 
-def _candidates(graph: CompilerGraph, path: str, names: Sequence[str]) -> list[_Candidate]:
+def _candidates(
+    graph: CompilerGraph, path: str, names: Sequence[str], within: AbstractSet[str] | None
+) -> list[_Candidate]:
     language = graph.family_of(path)
     locals_of = {name: graph.local_names(name, language) for name in names}
-    graph.read_uses({local for some in locals_of.values() for local in some}, language)
+    uses_of = graph.uses_of({local for some in locals_of.values() for local in some}, language, within)
     candidates = []
     for name in names:
         owners = frozenset(owner_name(item) for item in graph.definitions(name, language).items if item.path == path)
-        for use in (use for local in locals_of[name] for use in graph.uses(local, language)):
+        for use in (use for local in locals_of[name] for use in uses_of.get(local, ())):
             targets = graph.broad_targets(use, name) if use.path != path else UseTargets()
             if path in targets.definitions.paths:
                 candidates.append(_Candidate(ResolvedUse(use, targets), owners))

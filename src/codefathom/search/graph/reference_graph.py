@@ -22,6 +22,7 @@ from codefathom.search.graph.import_links import (
 )
 from codefathom.search.graph.import_texts import ImportTexts, can_tell, last_parts
 from codefathom.search.graph.imports import written_out
+from codefathom.search.graph.kept_uses import KeptUses
 from codefathom.search.graph.manifests import MAX_MANIFEST_CHARS, go_replacements, path_in
 from codefathom.search.graph.resolve import Resolver, family, languages_of
 from codefathom.search.graph.type_words import TypeWords
@@ -317,12 +318,19 @@ class ReferenceGraph:
         """What texts tell of values; of a fleet as far as this graph has read it, or all questions before."""
         return _value_types(self.catalog, None) if self.catalog.may_leave_out else self.catalog.kept(_value_types)
 
+    @cached_property
+    def kept_uses(self) -> KeptUses:
+        """What uses of names mean, where it took long to find out."""
+        return self.catalog.kept(_kept_uses)
+
     def save(self) -> None:
-        """Write beside the catalogue what was read of many types and values, where that is new."""
+        """Write beside the catalogue what was found out about many types, values and uses, where that is new."""
         if "type_words" in vars(self):
             self.type_words.save()
         if "value_types" in vars(self):
             self.value_types.save()
+        if "kept_uses" in vars(self):
+            self.kept_uses.save()
 
     def _importers_in(self, own: str) -> Mapping[str, Sequence[NameUse]]:
         """Return the imports of a family of languages by each document that they mean."""
@@ -350,6 +358,20 @@ class ReferenceGraph:
         for path, item in self.catalog.references_to(missing, languages_of(language) if language else None):
             by_name[item.name].append(NameUse(path, item))
         self._uses.update({(name, language): uses for name, uses in by_name.items()})
+
+    def uses_of(
+        self, names: Collection[str], language: str, within: AbstractSet[str] | None = None
+    ) -> Mapping[str, Sequence[NameUse]]:
+        """Return the uses of many names in a family of languages by name; with `within`, only those in these files."""
+        if within is None:
+            self.read_uses(names, language)
+            return {name: self._uses[name, language] for name in names}
+        by_name: dict[str, list[NameUse]] = defaultdict(list)
+        for path in sorted(path for path in within if self.family_of(path) == language):
+            for item in self.references_of(path):
+                if item.kind != "import" and item.name in names:
+                    by_name[item.name].append(NameUse(path, item))
+        return by_name
 
     def defined(self, name: str) -> Sequence[FoundSymbol]:
         """Return the definitions of exactly this name."""
@@ -396,10 +418,8 @@ class ReferenceGraph:
         key = path, name, container
         if key not in self._is_mentioned:
             if path not in self._mentions:
-                self._mentions[path] = frozenset(
-                    (None if item.kind == "import" else item.container, _last_name(item.name))
-                    for item in self._references.get(path) or self.catalog.references_of(path)  # the rows are not kept
-                )
+                mentions = self.catalog.mentions_of(path)
+                self._mentions[path] = frozenset((around, _last_name(own)) for around, own in mentions)
             self._is_mentioned[key] = not self._mentions[path].isdisjoint(((None, name), (container, name)))
         return self._is_mentioned[key]
 
@@ -510,6 +530,10 @@ def _type_words(catalog: SearchCatalog, before: TypeWords | None) -> TypeWords:
 
 def _value_types(catalog: SearchCatalog, before: ValueTypes | None) -> ValueTypes:
     return ValueTypes.of(catalog, before, catalog.kept(_resolver).language_of)
+
+
+def _kept_uses(catalog: SearchCatalog, before: KeptUses | None) -> KeptUses:
+    return KeptUses.of(catalog, before)
 
 
 def _unseen_languages(catalog: SearchCatalog, _: list[str] | None) -> list[str]:

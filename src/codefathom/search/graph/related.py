@@ -23,6 +23,7 @@ from codefathom.question.question import Question
 from codefathom.search.graph.compiler_graph import CompilerGraph, lent_graph
 from codefathom.search.graph.edge_list import EdgeChoice, checked, order
 from codefathom.search.graph.file_uses import uses_from
+from codefathom.search.graph.kept_questions import EdgesOfFile, NamesOfFile
 from codefathom.search.graph.reference_graph import Definitions, NameUse, outward
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
@@ -220,8 +221,7 @@ def _around_document(graph: CompilerGraph, path: str, reach: _Reach) -> RelatedR
         # Where only imports are asked for, the uses of all names of the file would be resolved, and shown nowhere.
         if step == 1 and (reach.choice.has_references or reach.depth > 1):
             linked = {edge.path for edge in new_edges if edge.kind == "imported by"}
-            names = [symbol.name for symbol in graph.symbols_of(path) if len(symbol.name) >= _MIN_NAME_CHARS]
-            new_edges += [edge_of(use, "references", targets) for use, targets in uses_from(graph, path, names, linked)]
+            new_edges += _references(graph, path, linked)
         edges += [edge for edge in new_edges if step == 1 or edge.path not in seen]
         front = sorted({edge.path for edge in new_edges} - seen)
         seen.update(front)
@@ -233,6 +233,19 @@ def _around_document(graph: CompilerGraph, path: str, reach: _Reach) -> RelatedR
     notes = unfollowed_notes(edges)
     whole = RelatedResult(path, tuple(edges), (), unresolved, rest=Rest(0, is_whole), notes=notes)
     return _result(graph, whole, reach)
+
+
+def _references(graph: CompilerGraph, path: str, importers: AbstractSet[str]) -> Sequence[Related]:
+    """Return the uses of what a file defines, those that took long to find as they were found before."""
+    names = {symbol.name for symbol in graph.symbols_of(path) if len(symbol.name) >= _MIN_NAME_CHARS}
+
+    def find(within: AbstractSet[str] | None) -> list[Related]:
+        uses = uses_from(graph, path, names, importers, within)
+        return [edge_of(use, "references", targets) for use, targets in uses]
+
+    if not graph.keeps_uses(graph.family_of(path)):
+        return find(None)
+    return graph.kept_uses.answer(EdgesOfFile(graph, path, NamesOfFile(names, importers), find))
 
 
 def _lost_importers(graph: ResolvedGraph, path: str) -> Iterator[Related]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from heapq import merge
 from typing import NamedTuple, Self
@@ -142,13 +143,19 @@ class ResolvedGraph(ReferenceGraph):
         """
         key = name, language
         if key not in self._resolved:
-            uses = [use for local in self.local_names(name, language) for use in self.uses(local, language)]
-            broad = [ResolvedUse(use, self.broad_targets(use, name)) for use in uses]
-            broad = [item for item in broad if item.targets.definitions]
-            self.receivers.read_ahead(item.use for item in broad if item.depends_on_value)
-            each = (ResolvedUse(use, self.narrowed(targets, use)) for use, targets in broad)
-            self._resolved[key] = [item for item in each if item.targets.definitions]
+            self._resolved[key] = self.find_uses(name, language)
         return self._resolved[key]
+
+    def find_uses(self, name: str, language: str, within: AbstractSet[str] | None = None) -> list[ResolvedUse]:
+        """Return the same, found now; with `within`, only uses in these files."""
+        names = self.local_names(name, language)
+        uses_of = self.uses_of(names, language, within)
+        uses = [use for local in names for use in uses_of.get(local, ())]
+        broad = [ResolvedUse(use, self.broad_targets(use, name)) for use in uses]
+        broad = [item for item in broad if item.targets.definitions]
+        self.receivers.read_ahead(item.use for item in broad if item.depends_on_value)
+        each = (ResolvedUse(use, self.narrowed(targets, use)) for use, targets in broad)
+        return [item for item in each if item.targets.definitions]
 
     def targets(self, use: NameUse, name: str = "") -> UseTargets:
         """Return all that a use can mean; `name` is that of the definitions, where the file has another one for it."""
@@ -180,6 +187,10 @@ class ResolvedGraph(ReferenceGraph):
     def local_names(self, name: str, language: str = "") -> Sequence[str]:
         """Return a name, and those that files of the project, or of a family of languages, give to it."""
         return (name, *self._other_names(name, language))
+
+    def n_uses(self, name: str, language: str) -> int:
+        """Return the number of all uses of a name, whatever they mean."""
+        return sum(len(self.uses(local, language)) for local in self.local_names(name, language))
 
     def imports_named(self, name: str) -> Iterator[ResolvedUse]:
         """Yield the imports that give a file a name of this project, or of which nobody knows what they mean.

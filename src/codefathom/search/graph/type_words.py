@@ -113,11 +113,12 @@ class TypeWords:
         return frozenset(names)
 
     def _mentioned(self, names: Iterable[str]) -> set[str]:
-        return set[str]().union(*(self._types[name].words for name in names))
+        types = self._types
+        return set[str]().union(*(words for name in names if (words := types[name].words)))  # most are no type
 
     def _read(self, names: Collection[str]) -> None:
         """Read the types of these names that were not read before; most are the name of no type."""
-        missing = {name for name in names if name not in self._types}
+        missing = set(names).difference(self._types)
         if not missing:
             return
         by_name: dict[str, list[FoundSymbol]] = defaultdict(list)

@@ -28,7 +28,14 @@ from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.import_forms import ImportForm
 from codefathom.stores.catalog.import_table import NO_IMPORTS, ImportTable
 from codefathom.stores.catalog.language_table import LanguageTable
-from codefathom.stores.catalog.packed_references import imports_in, number_of, numbers_in, unpacked, uses_in
+from codefathom.stores.catalog.packed_references import (
+    imports_in,
+    mentions_in,
+    number_of,
+    numbers_in,
+    unpacked,
+    uses_in,
+)
 from codefathom.stores.catalog.records import (
     LONG,
     SHORT,
@@ -69,9 +76,11 @@ from codefathom.stores.catalog.soundness import (
 )
 from codefathom.stores.catalog.stem_table import StemTable
 from codefathom.stores.catalog.writing import (
+    ALIKE,
     HAS_USED_NAMES,
     LATEST,
     DocumentWriting,
+    alike_words,
     apply_batch,
     put_meta,
     put_vectors,
@@ -685,10 +694,15 @@ class Catalog:
             self._kept[make] = (generation, made)
         return made
 
-    def beside(self, name: str, version: int) -> KeptFile:
-        """Return the file beside the catalogue for what is made of its present state; ask before anything is read."""
+    def beside(self, name: str, version: int, *, is_outward: bool = False) -> KeptFile:
+        """Return the file beside the catalogue for what is made of its present state; ask before anything is read.
+
+        With `is_outward`, what was made of an earlier state is there while all documents show others the same.
+        """
         file = self._database.file.folder.file(f"{_BESIDE}{name}")
-        words = self.get_meta(LATEST).split()
+        words: Sequence[str] = self.get_meta(LATEST).split()
+        if is_outward:
+            words = alike_words(words, self.get_meta(ALIKE).split())
         return KeptFile(file, f"{name} {version}", self.identity, words, lambda: not self.soundness.damaged_paths)
 
     def forget_beside(self) -> None:
@@ -796,6 +810,11 @@ class Catalog:
     def references_of(self, path: str) -> list[Reference]:
         """Return the references in a document, in line order."""
         return [reference for _, reference in self.soundness.references(self._packed_of(path), unpacked)]
+
+    def mentions_of(self, path: str) -> frozenset[tuple[str | None, str]]:
+        """Return the names that uses in a document have, each with the symbol around it, and those of imports."""
+        read = self.soundness.references(self._packed_of(path), mentions_in)
+        return frozenset(mention for _, mention in read)
 
     def imports_of(self, path: str) -> list[Reference]:
         """Return the imports in a document, in line order."""

@@ -73,6 +73,18 @@ def uses_in(content: bytes, names: AbstractSet[str] | None = None) -> list[Refer
     ]
 
 
+def mentions_in(content: bytes) -> set[tuple[str | None, str]]:
+    """Return the names of uses in inflated bytes, each with the symbol around it, and those of imports with None."""
+    imports, _, uses = content.partition(_BETWEEN)
+    texts, _, names, *_ = json.loads(imports.decode("utf-8", _ERRORS))
+    own_texts, _, own_names, _, containers, *_ = json.loads(uses.decode("utf-8", _ERRORS))
+    mentions: set[tuple[str | None, str]] = {(None, texts[name]) for name in names}
+    mentions.update(
+        (own_texts[around], own_texts[name]) for around, name in set(zip(containers, own_names, strict=True))
+    )
+    return mentions
+
+
 def number_of(name: str) -> int:
     """Return the number of a name. Two names can have the same: what is read of a document tells."""
     return crc32(name.encode("utf-8", _ERRORS))

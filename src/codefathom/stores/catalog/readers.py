@@ -189,6 +189,10 @@ class References(Protocol):
         """Return the references in a document, in line order."""
         ...
 
+    def mentions_of(self, path: str) -> frozenset[tuple[str | None, str]]:
+        """Return the names that uses in a document have, each with the symbol around it, and those of imports."""
+        ...
+
     def imports_of(self, path: str) -> list[Reference]:
         """Return the imports in a document, in line order."""
         ...
@@ -243,8 +247,11 @@ class SearchCatalog(Documents, Chunks, Symbols, References, CompilerReferences, 
         """Return what another process needs to read the same; None where only this one can."""
         ...
 
-    def beside(self, name: str, version: int) -> KeptFile:
-        """Return the file beside the catalogue for what is made of its present state; ask before anything is read."""
+    def beside(self, name: str, version: int, *, is_outward: bool = False) -> KeptFile:
+        """Return the file beside the catalogue for what is made of its present state; ask before anything is read.
+
+        With `is_outward`, what was made of an earlier state is there while all documents show others the same.
+        """
         ...
 
 

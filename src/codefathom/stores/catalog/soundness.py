@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from codefathom.errors import DamagedError
 from codefathom.facts import reasons as say
@@ -17,7 +17,7 @@ from codefathom.stores.catalog import checksums, compiler_uses, digests, packed_
 from codefathom.stores.catalog.records import CompilerUses
 from codefathom.stores.catalog.writing import HAS_USED_NAMES
 from codefathom.stores.database import Database, mark
-from codefathom.types import FoundSymbol, Reference, Symbol
+from codefathom.types import FoundSymbol, Symbol
 
 CHUNK = (
     "c.id, d.path, d.language, c.kind, c.symbol, c.names, c.start_line, c.end_line, CAST(c.packed AS BLOB), "
@@ -50,6 +50,7 @@ FROM_REFERENCES = "FROM refs r JOIN documents d ON d.id = r.document_id"
 _NAMED_REFERENCES = f"{PACKED_REFERENCES}, CAST(r.names AS BLOB) {FROM_REFERENCES}"
 
 _ALL_LINES = 1 << 62
+_Read = TypeVar("_Read")
 
 
 class Soundness:
@@ -198,8 +199,8 @@ class Soundness:
         return by_number
 
     def references(
-        self, rows: Iterable[Sequence[Any]], read: Callable[[bytes], Iterable[Reference]]
-    ) -> Iterator[tuple[str, Reference]]:
+        self, rows: Iterable[Sequence[Any]], read: Callable[[bytes], Iterable[_Read]]
+    ) -> Iterator[tuple[str, _Read]]:
         """Yield what a function reads in rows of `PACKED_REFERENCES`, each with the path."""
         for path, checksum, data, *_ in rows:
             references = _read_references(path, checksum, data, read)
@@ -273,8 +274,8 @@ def with_texts(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _read_references(
-    path: str, checksum: object, data: bytes, read: Callable[[bytes], Iterable[Reference]]
-) -> Iterable[Reference] | None:
+    path: str, checksum: object, data: bytes, read: Callable[[bytes], Iterable[_Read]]
+) -> Iterable[_Read] | None:
     """Return what a function reads in packed references; None where these are not what was written."""
     content = packed_references.inflated(data)
     if packed_references.checksum(path, content) != checksum:

@@ -136,6 +136,8 @@ READS: list[tuple[Callable[[Catalog], Any], Any]] = [
     (lambda it: it.references("shop.cart"), []),
     (lambda it: [item.name for item in it.imports_of("shop/pay.py")], ["shop.cart"]),
     (lambda it: it.references_of("shop/pay.py"), list(USES)),
+    (lambda it: it.mentions_of("shop/pay.py"), {(None, "shop.cart"), ("pay", "total"), ("pay", "Cart")}),
+    (lambda it: it.mentions_of("shop/cart.py"), frozenset()),
     (lambda it: it.imports_of("shop/pay.py"), list(USES[:1])),
     (lambda it: it.imports_of("shop/cart.py"), []),
     (lambda it: list(it.imports()), [("shop/pay.py", USES[0])]),
