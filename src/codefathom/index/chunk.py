@@ -13,9 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from codefathom.types import Chunk, ParsedDocument, Symbol
+from codefathom.types.hits import Chunk
+from codefathom.types.symbols import Symbol
+
+if TYPE_CHECKING:
+    from codefathom.types.parsed_documents import ParsedDocument
 
 # Chosen on the development benchmark: see docs/decisions/chunks.md.
 TARGET_CHARS = 1_000

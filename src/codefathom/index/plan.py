@@ -27,8 +27,12 @@ from codefathom.source.scan import FileTree, Scan, ScanRules, scan
 from codefathom.stores.catalog.records import LONG, SHORT, Entry, RejectedFile
 from codefathom.system.extras import EXTRAS
 from codefathom.text.kept_names import is_kept_text
-from codefathom.types import USUAL_ENCODING, Document, Skipped
+from codefathom.types.choices import USUAL_ENCODING
+from codefathom.types.skipped_files import Skipped
 from codefathom.versions import CHUNKER_VERSION, EXTRACTION_VERSION, PARSER_VERSION, SECRETS_VERSION
+
+if TYPE_CHECKING:
+    from codefathom.types.parsed_documents import Document
 
 if TYPE_CHECKING:  # which a process that only prepares files does not need
     from codefathom.source.large import Survey

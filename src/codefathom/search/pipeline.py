@@ -26,7 +26,9 @@ from codefathom.stores.conditions import combine
 from codefathom.system.stopping import check_stopped
 from codefathom.telemetry import span
 from codefathom.text.expressions import deadline
-from codefathom.types import NO_FACETS, NO_REST, Facets, Hit, Level, Mode, Rest, SearchPlan, Where
+from codefathom.types.choices import Level, Mode
+from codefathom.types.hits import NO_FACETS, NO_REST, Facets, Hit, Rest, SearchPlan
+from codefathom.types.where import Where
 
 _BY_MEANING = SearchPlan()
 _EXACT: tuple[Mode, ...] = ("regex", "graph")  # their hits are exactly the answer

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from codefathom.search.question.query import Query
 from codefathom.search.ranking.fuse import Fusion
 from codefathom.text.expressions import USUAL_LIMIT_S
-from codefathom.types import Level, Mode, Where
+from codefathom.types.choices import Level, Mode
+from codefathom.types.where import Where
 
 
 @dataclass(frozen=True, slots=True)

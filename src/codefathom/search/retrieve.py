@@ -30,7 +30,9 @@ from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.vectors.flat_vectors import quantise_query
 from codefathom.system.stopping import check_stopped
 from codefathom.telemetry import span
-from codefathom.types import Chunk, Level, Rest, Where
+from codefathom.types.choices import Level
+from codefathom.types.hits import Chunk, Rest
+from codefathom.types.where import Where
 
 if TYPE_CHECKING:
     from codefathom.search.ranking.rerank import WeightedReranker

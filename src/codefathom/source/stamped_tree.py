@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, overload
 
 from codefathom.source.changes import COARSE_TICK_NS, FileStat, Scan, is_unsure
 from codefathom.system.real_paths import TO_ENTER, open_folder
-from codefathom.types import Skipped
+from codefathom.types.skipped_files import Skipped
 
 _BLOCK = 1_024  # numbers that are compared at once
 _NO_STAMP = (-1, -1, -1, -1)  # size, two times and inode that nothing on a disk has

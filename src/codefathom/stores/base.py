@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from codefathom.text.required_words import WordPart
-from codefathom.types import Where
+from codefathom.types.where import Where
 
 FIELDS = ("path", "name", "signature", "body")
 

@@ -9,12 +9,15 @@ import sys
 import time
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
+from codefathom import types
 from codefathom.errors import IndexingError, LockedError
 from codefathom.stores.folder import File, Folder, folder_at, kind_of
 from codefathom.stores.write_errors import writing_error
-from codefathom.types import RunProgress
+
+if TYPE_CHECKING:
+    from codefathom.types.index_runs import RunProgress
 
 if sys.platform == "win32":
     import msvcrt
@@ -111,7 +114,7 @@ class WriterLock:
         match = None if self.is_held else self._text()
         if match is None or not self._is_taken():
             return None
-        return RunProgress(int(match[2] or 0), int(match[3] or 0))
+        return types.RunProgress(int(match[2] or 0), int(match[3] or 0))
 
     def _text(self) -> re.Match[str] | None:
         with suppress(OSError, IndexingError):

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from codefathom.errors import ProviderError
 from codefathom.text.word_runs import word_runs
-from codefathom.types import Matrix
+from codefathom.types.choices import Matrix
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,7 +16,8 @@ from codefathom.facts.reasons import Note
 from codefathom.search.question.query import Query, parse_query
 from codefathom.text.expression_syntax import MAX_CHARACTERS
 from codefathom.text.expressions import check
-from codefathom.types import Mode, Route, SearchPlan
+from codefathom.types.choices import Mode, Route
+from codefathom.types.hits import SearchPlan
 
 Relation: TypeAlias = Literal["used by", "called by", "calls", "imported by", "imports"]
 

@@ -20,7 +20,7 @@ from codefathom.search.filter.filter_options import MAX_PATH, is_glob, one_of, s
 from codefathom.stores.conditions import BRANCH, FORK, combine, flag_named, normalise
 from codefathom.text.kept_names import is_kept_text
 from codefathom.text.written_place import place_of
-from codefathom.types import Filter, FilterGroup, Where
+from codefathom.types.where import Filter, FilterGroup, Where
 
 # Characters. A trace of a hundred places has 20,000, the longest issues 60,000.
 MAX_QUESTION = 100_000

@@ -18,7 +18,7 @@ from codefathom.facts.reasons import Note, Told
 from codefathom.search.question.ranking_query import Kind, RankingQuery
 from codefathom.search.ranking.signals import NAMES, Candidate, signals
 from codefathom.search.ranking.weights import WEIGHTS
-from codefathom.types import NO_REST, Rest
+from codefathom.types.hits import NO_REST, Rest
 
 # They scale the sum to a score from 0 to 1: half for a file that fits in most ways, next to nothing without evidence.
 MIDDLE, SPREAD = 6.0, 2.5

@@ -11,7 +11,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.errors import IndexingError
 from codefathom.stores import packed_chunks
@@ -20,7 +20,9 @@ from codefathom.stores.catalog.packed_references import inflated
 from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.stores.catalog.schema import KEPT_TEXT, LOST_TEXTS, SCHEMA, TABLES
 from codefathom.stores.catalog.writing import apply_batch, has_used_names, put_meta, put_used_names
-from codefathom.types import Document
+
+if TYPE_CHECKING:
+    from codefathom.types.parsed_documents import Document
 
 _MARK = "known:"  # in front of the word by which a user knows this index again
 _MAX_MARKS = 50

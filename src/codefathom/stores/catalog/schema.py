@@ -24,7 +24,7 @@ from codefathom.stores.folder import File, UnsafeError
 from codefathom.stores.sqlite import use_log
 from codefathom.stores.write_errors import writing_error
 from codefathom.text.kept_names import KEPT_TEXTS
-from codefathom.types import Reference
+from codefathom.types.symbols import Reference
 
 # 1: before the first release. 2: embeddings carry the generation in which they came. 3: rows that are shown carry a
 # checksum, and the file has a seal. 5: chunks have a column. 6: references have a qualifier.

@@ -6,6 +6,7 @@ import os
 import sqlite3
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from codefathom.facts.reasons import as_line
 from codefathom.stores import packed_chunks
@@ -13,7 +14,12 @@ from codefathom.stores.catalog import checksums, digests, packed_outlines, packe
 from codefathom.stores.catalog.packed_outlines import OutlineTexts
 from codefathom.stores.catalog.records import Batch, DocumentRecord, RejectedChanges, RejectedFile, Written
 from codefathom.stores.conditions import path_fields
-from codefathom.types import Chunk, Failure, ParsedDocument, Reference, Skipped
+from codefathom.types.hits import Chunk
+from codefathom.types.skipped_files import Failure, Skipped
+from codefathom.types.symbols import Reference
+
+if TYPE_CHECKING:
+    from codefathom.types.parsed_documents import ParsedDocument
 
 WRITTEN = "written"  # key of a random word of the last generation: an older file that is put back may count on to it
 LATEST = (
