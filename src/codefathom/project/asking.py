@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from codefathom.types.line_histories import LineHistory
     from codefathom.types.listed_files import FileLines, FileOutline, SomeFiles, SomeSymbols, SomeTexts, TourStep
 
-_COMMIT = re.compile(r"commit/[0-9a-f]{12}(:\d+(-\d+)?)?")
+_COMMIT = r"commit/[0-9a-f]{12}(:\d+(-\d+)?)?"
 _MAP_HITS = 50  # that draw files into a map
 
 
@@ -76,7 +76,7 @@ def answer(index: CurrentIndex, question: Question) -> Iterator[Any]:
 
 def is_of_commits(question: Question) -> bool:
     """Return True for a question that the commits answer: one that says so, or that names the lines of a commit."""
-    return question.commits or (question.kind == "lines" and _COMMIT.fullmatch(question.text) is not None)
+    return question.commits or (question.kind == "lines" and re.fullmatch(_COMMIT, question.text) is not None)
 
 
 def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: None) -> SearchResult:
@@ -451,7 +451,7 @@ def _request(question: Question, index: CurrentIndex) -> SearchRequest:
     functions_only = Filter("kind", "in", FUNCTION_KINDS) if unit == "function" else None
     inside = kept_to(index, question.files) if question.files else None
     where = combine(question.where, functions_only, inside)
-    query = replace(parsed, where=parsed.where and index.condition(parsed.where))
+    query = parsed._replace(where=parsed.where and index.condition(parsed.where))
     if revision is not None and isinstance(revision, CommitHistory):
         query, where = query_of_commits(query, revision), of_commits(where, revision)
     return SearchRequest(

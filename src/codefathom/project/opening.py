@@ -129,12 +129,12 @@ class OpenedProject:
         if not self._is_known:
             return recipe
         rules = with_kept(recipe.rules, self.catalog, self.place.settings)
-        return recipe if rules == recipe.rules else replace(recipe, rules=rules)
+        return recipe if rules == recipe.rules else recipe._replace(rules=rules)
 
     def _current(self, recipe: Recipe) -> Recipe:
         """Return the recipe with the commit that a branch names now; a run keeps to that."""
         revision = self.place.revision
-        return recipe if revision is None else replace(recipe, revision=revision.tree(self.place.settings.source.dir))
+        return recipe if revision is None else recipe._replace(revision=revision.tree(self.place.settings.source.dir))
 
     def repository_of(self, path: str) -> tuple[str, FileTree | None]:
         """Return how the paths of the repository of a file begin in a fleet, with its files; "" in a project."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
 from types import MappingProxyType
@@ -51,8 +50,7 @@ _CHUNKS_OF_A_HIT: Mapping[Level, int] = {
 }  # listed for each hit, as joining leaves fewer
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(NamedTuple):
     """The sources of candidates. Without an embedder nothing is searched by meaning, and the result says so."""
 
     catalog: SearchCatalog
@@ -280,7 +278,7 @@ def _definitions(symbols: Sequence[str], catalog: SearchCatalog, allowed: Collec
 def _words_alone(lookup: Lookup, sources: Sources) -> Pool:
     query = lookup.query
     if name := query.name_of_parts:
-        query = replace(query, weights={**query.weights, name: _WHOLE_NAME})
+        query = query._replace(weights={**query.weights, name: _WHOLE_NAME})
     words = _by_words(lookup._replace(query=query), sources)
     return _by_one(("lexical", "bm25"), words.best, sources.catalog)._replace(behind=Rest(0, words.are_all))
 

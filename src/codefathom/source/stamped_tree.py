@@ -12,7 +12,6 @@ import stat
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import compress
 from operator import attrgetter, ne
@@ -179,8 +178,7 @@ def _below(items: Sequence[Any], folder: str, path_of: Callable[[Any], str] = st
     return slice(*(bisect_left(items, border, key=path_of) for border in (folder, f"{folder[:-1]}0")))
 
 
-@dataclass(frozen=True, slots=True)
-class TreeDifferences:
+class TreeDifferences(NamedTuple):
     """All in which the disk differs from a stamped tree."""
 
     files: dict[str, FileStat]  # that are other ones now, in folders that list the same names

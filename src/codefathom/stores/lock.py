@@ -32,9 +32,8 @@ _LOCKED_BYTE = 1 << 30  # Windows locks bytes, and nobody else can read those: o
 _USERS = 1 << 16  # bytes, of which each user locks one where no lock can be shared
 _ATTEMPTS = 100
 # The text that a holder writes. No other text is shown: the file may have come with a repository.
-_HOLDER = re.compile(
-    r"(process \d{1,10}(?: on [\w.-]{1,64})?(?: since [\d-]{10} [\d:]{8})?)(?:, (\d{1,12}) of (\d{1,12}) files)?",
-    re.ASCII,
+_HOLDER = (
+    r"(?a)(process \d{1,10}(?: on [\w.-]{1,64})?(?: since [\d-]{10} [\d:]{8})?)(?:, (\d{1,12}) of (\d{1,12}) files)?"
 )
 _MOST_TEXT = 200  # bytes
 
@@ -118,7 +117,7 @@ class WriterLock:
 
     def _text(self) -> re.Match[str] | None:
         with suppress(OSError, IndexingError):
-            return _HOLDER.fullmatch(self._file.read(_MOST_TEXT).decode("utf-8", "replace"))
+            return re.fullmatch(_HOLDER, self._file.read(_MOST_TEXT).decode("utf-8", "replace"))
         return None
 
     def _is_taken(self) -> bool:
