@@ -24,7 +24,6 @@ from codefathom.project.store_choice import store_in_force
 from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.remote.vector_stores import IndexedProject, vector_folder, vector_store
-from codefathom.search.expression_files import files_with_word
 from codefathom.search.ranking.fuse import Fusion
 from codefathom.search.retrieve import Sources
 from codefathom.source.origin import Originals, opened_folders, origin_of
@@ -155,6 +154,8 @@ class OpenedProject:
 
     def files_with(self, word: str) -> Sequence[str] | None:
         """Return the paths of the files in which a word stands, as `files_with_word`."""
+        from codefathom.search.expression_files import files_with_word
+
         return files_with_word(word, self.views.lexical, self.catalog)
 
     @property

@@ -15,8 +15,6 @@ from codefathom.errors import ProviderError, StoreError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.providers.base import Embedder
-from codefathom.search.expression_files import files_with_word
-from codefathom.search.expression_search import matches_of
 from codefathom.search.project_overview import overview
 from codefathom.search.question.planner import PlannedSearch
 from codefathom.search.question.ranking_query import RankingQuery, last_of
@@ -339,6 +337,7 @@ def _definitions_alone(lookup: Lookup, sources: Sources) -> Pool:
 
 
 def _connections_alone(lookup: Lookup, sources: Sources) -> Pool:
+    from codefathom.search.expression_files import files_with_word
     from codefathom.search.graph.connected import connected  # the graph takes an eighth of all imports of a search
 
     assert lookup.planned.connection is not None  # of each plan with this mode
@@ -351,6 +350,8 @@ def _connections_alone(lookup: Lookup, sources: Sources) -> Pool:
 
 def _matches_alone(lookup: Lookup, sources: Sources) -> Pool:
     """Return the chunks with matches, as many as are found in time, scored by their number of matches."""
+    from codefathom.search.expression_search import matches_of  # few searches are one for an expression
+
     pattern = lookup.planned.pattern or lookup.request.query.text
     matches, problem, way = matches_of(pattern, sources.catalog, sources.lexical, lookup.keys)
     top = max((match.n_matches for match in matches), default=1)

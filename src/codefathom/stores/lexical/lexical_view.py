@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 import tantivy
@@ -20,7 +20,9 @@ from codefathom.stores.checked_files import CheckedFiles
 from codefathom.stores.folder import Folder, UnsafeError, folder_at
 from codefathom.stores.lexical.term_list import TERMS, NewTerms, TermList, add_terms, list_files, read_terms
 from codefathom.stores.write_errors import writing_error
-from codefathom.text.required_words import WordPart
+
+if TYPE_CHECKING:
+    from codefathom.text.required_words import WordPart
 
 FORMAT = 5  # 1, 2: before the first release; 4: with checksums of the files; 5: with lists of terms, and files
 ANALYZER = "whitespace"  # the terms are made by tokens.py; stemming them would need the same in `search`
