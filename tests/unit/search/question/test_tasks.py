@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,4 +54,4 @@ def test_a_map_of_what_must_change_is_that_of_the_task(tmp_path: Path) -> None:
     (tmp_path / "web.py").write_text("from upload import limit_size\n\n\ndef post(file):\n    limit_size(file)\n")
     with Engine.open(str(tmp_path), is_root=True) as engine:
         plain, framed = (engine.map(text) for text in (TASK, f"what I need to change to {TASK}"))
-    assert framed._replace(query=TASK) == plain
+    assert replace(framed, query=TASK) == plain
