@@ -131,6 +131,11 @@ def count_generation(db: sqlite3.Connection) -> None:
     _put_generation(db, _generation(db) + 1)
 
 
+def name_state(db: sqlite3.Connection) -> None:
+    """Give the present state another random word inside a transaction, by which what is made of it is known."""
+    _put_generation(db, _generation(db))
+
+
 def put_meta(db: sqlite3.Connection, values: Mapping[str, str]) -> None:
     """Store small values."""
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
