@@ -93,6 +93,8 @@ NOT_OF_VALUES = {"open", "input", "print", "exec", "eval", "__import__", "breakp
 CLOCKS = {"now", "today", "utcnow"}  # of `datetime`
 # Its clock ends an expression that has no end, and decides nothing else.
 HAS_A_LIMIT = "codefathom.text.expressions"
+# Imports modules of its own, when one of their names is asked for, and these make values of values.
+IMPORTS_ITS_OWN = "codefathom.types"
 
 # Each library outside the standard one, and the only modules that may import it.
 LIBRARIES = {
@@ -289,7 +291,8 @@ def world_of(module: str) -> set[str]:
     left = [module]
     while left:
         at = left.pop()
-        for name in reaches(at) - ways.keys() - {HAS_A_LIMIT, "codefathom"}:
+        own = {name for name in MODULES if name.startswith(f"{at}.")} if at == IMPORTS_ITS_OWN else set()
+        for name in (reaches(at) - ({"importlib"} if own else set()) | own) - ways.keys() - {HAS_A_LIMIT, "codefathom"}:
             ways[name] = f"{ways[at]} > {name}"
             if name in MODULES:
                 left.append(name)

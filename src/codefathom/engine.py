@@ -33,25 +33,10 @@ from codefathom.question.question import Question
 from codefathom.question.question_options import EdgeOptions, question_of
 from codefathom.search.filter.filter_options import kind_named
 from codefathom.search.question.query import branch_words
-from codefathom.types import (
-    BlamedLines,
-    CommitMark,
-    Context,
-    FoundSymbol,
-    Grouping,
-    Hit,
-    LevelName,
-    LineHistory,
-    Mode,
-    NamedPlace,
-    RelatedResult,
-    RunProgress,
-    SearchResult,
-    SecretPlace,
-    SomeSymbols,
-    Status,
-    Where,
-)
+from codefathom.types.choices import Grouping, LevelName, Mode
+from codefathom.types.hits import CommitMark, Hit, SearchResult
+from codefathom.types.symbols import FoundSymbol
+from codefathom.types.where import Where
 
 if TYPE_CHECKING:
     from codefathom.agent.loop import Event
@@ -65,6 +50,12 @@ if TYPE_CHECKING:
     from codefathom.search.graph.module_map import ModuleMap
     from codefathom.search.graph.project_map import ProjectMap
     from codefathom.types import Check, Picture, TourStep
+    from codefathom.types.context_files import Context
+    from codefathom.types.edges import NamedPlace, RelatedResult
+    from codefathom.types.index_runs import RunProgress
+    from codefathom.types.index_states import SecretPlace, Status
+    from codefathom.types.line_histories import BlamedLines, LineHistory
+    from codefathom.types.listed_files import SomeSymbols
 
 _MANIFEST = "fleet.db"  # in the folder of a fleet; see `fleet/fleet_list.py`
 __all__ = ["Engine", "OnFile", "OnProgress", "OnWait"]
@@ -432,7 +423,7 @@ class Engine(Upkeep, SavedIndex):
         "imports", "references" and "tests". Raises UsageError.
         """
         question = replace(question_of("related", target, options), depth=depth, limit=limit, offset=offset)
-        return cast(RelatedResult, result_of(self, question))
+        return cast("RelatedResult", result_of(self, question))
 
     def impact(
         self,
@@ -461,7 +452,7 @@ class Engine(Upkeep, SavedIndex):
         day such as "2026-11-01", `author` a part of a name. Raises UsageError, SourceError without a repository.
         """
         question = Question(target, "history", since=since, author=author, limit=limit, offset=offset)
-        return cast(LineHistory, result_of(self, question))
+        return cast("LineHistory", result_of(self, question))
 
     def map(
         self,
@@ -507,7 +498,7 @@ class Engine(Upkeep, SavedIndex):
             format_name=format_name,
             anyway=anyway,
         )
-        return cast(Context, result_of(self, question))
+        return cast("Context", result_of(self, question))
 
     def ask(self, request: str | AnswerRequest) -> Answer:
         """Return the answer to a question, every citation checked. See `ask_events`."""

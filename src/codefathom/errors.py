@@ -26,10 +26,12 @@ FathomError
 from __future__ import annotations
 
 import re
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from codefathom.facts.reasons import Told
-from codefathom.types import RunProgress
+
+if TYPE_CHECKING:
+    from codefathom.types.index_runs import RunProgress
 
 
 class FathomError(Exception):
@@ -80,7 +82,7 @@ class IndexClosedError(IndexingError):
 class FirstRunError(IndexingError):
     """The index of a project is being made for the first time, so that not all of it can be asked yet."""
 
-    progress = RunProgress()
+    progress: RunProgress
 
     @classmethod
     def of(cls, project: str, progress: RunProgress) -> Self:

@@ -97,3 +97,18 @@ def test_a_damaged_table_is_made_again(tmp_path: Path, harm: Callable[[bytes], b
     with Engine.open(str(root)) as engine:
         assert stems(engine) == expected
     assert file.read_bytes() == whole
+
+
+def test_a_check_that_finds_no_difference_leaves_a_table_to_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project(tmp_path / "project", 5)
+    with Engine.open(str(root)) as engine:
+        engine.search(QUESTION)
+    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "another user"))  # who does not know this index
+    with Engine.open(str(root)) as engine:
+        engine.search(QUESTION)
+        expected = stems(engine)
+    assert (root / ".fathom" / "graph.stems").exists()
+    with Engine.open(str(root)) as engine:
+        assert stems(engine) == expected

@@ -12,7 +12,7 @@ from codefathom.stores.conditions import combine
 from codefathom.text.kept_names import KEPT_TEXTS, is_kept_text, kept_path
 from codefathom.text.path_spelling import own_spelling
 from codefathom.text.printable import is_text
-from codefathom.types import Where
+from codefathom.types.where import Where
 
 
 def where(options: SearchOptions | ContextOptions | AskOptions, root: str) -> Where | None:

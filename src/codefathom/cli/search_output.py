@@ -12,7 +12,7 @@ from codefathom.cli.face import Face
 from codefathom.cli.options import SearchOptions
 from codefathom.cli.token_budget import ItemList, write_items
 from codefathom.search.verdict import MAX_WEAK
-from codefathom.types import Hit, SearchResult
+from codefathom.types.hits import Hit, SearchResult
 
 Shape = Callable[[int], Mapping[str, Any]]  # of so many first hits
 

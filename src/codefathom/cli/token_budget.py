@@ -10,7 +10,7 @@ from codefathom.cli.face import Face
 from codefathom.errors import UsageError
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_text
-from codefathom.types import NO_REST, Rest
+from codefathom.types.hits import NO_REST, Rest
 
 if TYPE_CHECKING:
     from codefathom.search.graph.project_map import ProjectMap

@@ -304,7 +304,7 @@ def _wrong(assignment: _Assignment, setting: DeclaredSetting, remedy: str) -> Se
 
 _MAX_SHOWN = 80  # characters of a value
 # What may be a key: nobody writes so long a word with a digit in it.
-_LONG_WORD = re.compile(r"(?=[\w+=~-]*\d)[\w+=~-]{16,}")
+_LONG_WORD = r"(?=[\w+=~-]*\d)[\w+=~-]{16,}"
 
 
 def _shown_value(value: object, setting: DeclaredSetting) -> str:
@@ -320,7 +320,7 @@ def _shown_value(value: object, setting: DeclaredSetting) -> str:
     name, address = model_and_address(value)
     shown = setting.shown(value) if setting.rule.remote else value
     shown = shown.partition("?")[0] if address or "://" in name else shown
-    masked = _LONG_WORD.sub("…", mask(shown[: 2 * _MAX_SHOWN]).text)
+    masked = re.sub(_LONG_WORD, "…", mask(shown[: 2 * _MAX_SHOWN]).text)
     return repr(masked if len(masked) <= _MAX_SHOWN else f"{masked[:_MAX_SHOWN]}…")
 
 

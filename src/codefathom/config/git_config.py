@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 from codefathom.config.user_places import home_folder
 
-_SECTION = re.compile(r"\s*\[\s*([^\]]*?)\s*\]")
-_VALUE = re.compile(r"""\s*excludesfile\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^#;\n]*))""", re.IGNORECASE)
+_SECTION = r"\s*\[\s*([^\]]*?)\s*\]"
+_VALUE = r"""(?i)\s*excludesfile\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^#;\n]*))"""
 _MAX_BYTES = 1_000_000
 
 
@@ -38,9 +38,9 @@ def excludes_in(text: str) -> str | None:
     """Return the value in the text of a configuration, the last one; None where it is not set."""
     section, value = "", None
     for line in text.splitlines():
-        match = _SECTION.match(line)
+        match = re.match(_SECTION, line)
         section = match[1].lower() if match else section
-        setting = _VALUE.match(line, match.end() if match else 0) if section == "core" else None
+        setting = re.match(_VALUE, line[match.end() if match else 0 :]) if section == "core" else None
         if setting:
             quoted, plain = setting.groups()
             value = plain.strip() if quoted is None else re.sub(r"\\(.)", r"\1", quoted)

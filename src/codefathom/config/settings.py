@@ -10,7 +10,8 @@ from codefathom.errors import without_login
 from codefathom.facts.languages import titles_of_documents
 from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_WHOLE_FILE_BYTES, MOST_REVISION_FILES
 from codefathom.system.adapters import VECTOR_STORES
-from codefathom.types import LEVELS, MODES, Prices
+from codefathom.types.choices import LEVELS, MODES
+from codefathom.types.prices import Prices
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 # As people write them; source/charset.py has the codec of each.

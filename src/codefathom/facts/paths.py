@@ -126,17 +126,19 @@ DATA = (
     r"|\.(csv|tsv|pot?|xliff|xlf|resx|snap|geojson|ndjson|jsonl|svg)$"
 )
 # A module's arguments and results, beside the files that make what they are about.
-_INTERFACE_OF_MODULE = r"(?:^|/)(?:variables|outputs)(?:\.pkr)?\.(?:tf|hcl)$"
+_INTERFACES_OF_MODULES = {
+    f"{name}{ending}" for name in ("variables", "outputs") for ending in (".tf", ".hcl", ".pkr.tf", ".pkr.hcl")
+}
 
 
 def is_declaration(path: str) -> bool:
     """Return True for a file that only declares what is defined elsewhere."""
-    return re.search(r"\.d\.[cm]?ts$|\.pyi$", path) is not None
+    return path.endswith((".d.ts", ".d.cts", ".d.mts", ".pyi"))
 
 
 def is_interface_of_module(path: str) -> bool:
     """Return True for a file of Terraform or Packer that only names what goes into a module and comes out."""
-    return re.search(_INTERFACE_OF_MODULE, path) is not None
+    return path.rpartition("/")[2] in _INTERFACES_OF_MODULES
 
 
 def is_header(path: str) -> bool:

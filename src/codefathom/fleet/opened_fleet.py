@@ -85,7 +85,7 @@ class OpenedFleet(OpenedProject):
         place = replace(place, revision=FleetFiles(name, ShardTree(trees)))
         super().__init__(place, on_wait, wrap_model)
         active = manifest.activity()
-        self._sources = replace(self._sources, activity_of=lambda path: active.get(path.partition("/")[0], 0))
+        self._sources = self._sources._replace(activity_of=lambda path: active.get(path.partition("/")[0], 0))
 
     def _opened_catalog(self, folder: Folder) -> tuple[Catalog, UnwritableError | None]:
         return cast(Catalog, self.shards), None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
@@ -85,7 +84,7 @@ def take_in(stages: Stages, paths: Sequence[str], texts: Mapping[str, str | None
     )
     stages.views.begin(damaged=stages.views.damage(whole=False))
     _store_named(stages, work, tally)
-    _keep_lists(stages, replace(todo, jobs=tuple(work.jobs), unrecorded={}), tally)
+    _keep_lists(stages, todo._replace(jobs=tuple(work.jobs), unrecorded={}), tally)
     stages.views.commit()
     stages.catalog.soundness.settle()
     _remember(stages, todo, work, tally)

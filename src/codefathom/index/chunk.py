@@ -10,12 +10,15 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from codefathom.types import Chunk, ParsedDocument, Symbol
+from codefathom.types.hits import Chunk
+from codefathom.types.symbols import Symbol
+
+if TYPE_CHECKING:
+    from codefathom.types.parsed_documents import ParsedDocument
 
 # Chosen on the development benchmark: see docs/decisions/chunks.md.
 TARGET_CHARS = 1_000
@@ -32,8 +35,7 @@ _MOST_CHUNKS = 1 << 24  # of a window of a large file, which has fewer bytes
 _ENDS_OF_PARTS = frozenset(" \t,;:|&(){}[]<>\"'")
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkLimits:
+class ChunkLimits(NamedTuple):
     """The largest size of a chunk. A single line may be longer; of `max_line_bytes` on it is cut."""
 
     target_chars: int = TARGET_CHARS
@@ -45,8 +47,7 @@ class ChunkLimits:
         return self.target_chars * _BYTES_PER_CHAR
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(NamedTuple):
     """The lines of one document and the places where they may be cut."""
 
     lines: list[str]  # each with its line end, so that they join up to the text
@@ -73,7 +74,10 @@ class _Source:
         return self.cuts[bisect_right(self.cut_lines, start) : bisect_right(self.cut_lines, end)]
 
 
-def chunk(parsed: ParsedDocument, limits: ChunkLimits = ChunkLimits(), *, lines_before: int = 0) -> tuple[Chunk, ...]:
+_USUAL = ChunkLimits()
+
+
+def chunk(parsed: ParsedDocument, limits: ChunkLimits = _USUAL, *, lines_before: int = 0) -> tuple[Chunk, ...]:
     """Cut a document into chunks, in order; every line lies in exactly one of them, or in parts of its own.
 
     Of a document that is read in windows, each window is cut by itself: `lines_before` is the number of lines above it.

@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.errors import FathomError, NoFilesError
@@ -27,8 +27,12 @@ from codefathom.source.scan import FileTree, Scan, ScanRules, scan
 from codefathom.stores.catalog.records import LONG, SHORT, Entry, RejectedFile
 from codefathom.system.extras import EXTRAS
 from codefathom.text.kept_names import is_kept_text
-from codefathom.types import USUAL_ENCODING, Document, Skipped
+from codefathom.types.choices import USUAL_ENCODING
+from codefathom.types.skipped_files import Skipped
 from codefathom.versions import CHUNKER_VERSION, EXTRACTION_VERSION, PARSER_VERSION, SECRETS_VERSION
+
+if TYPE_CHECKING:
+    from codefathom.types.parsed_documents import Document
 
 if TYPE_CHECKING:  # which a process that only prepares files does not need
     from codefathom.source.large import Survey
@@ -49,19 +53,18 @@ class TokenLimits(NamedTuple):
         return LONG if self.most and n_tokens > self.most else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(NamedTuple):
     """All settings that decide which files are read and how they become chunks."""
 
     root: str  # a real path: no part of it is a link
-    rules: ScanRules = field(default_factory=ScanRules)
+    rules: ScanRules = ScanRules()
     chain: tuple[str, ...] = ("treesitter", "text")
-    limits: ChunkLimits = field(default_factory=ChunkLimits)
+    limits: ChunkLimits = ChunkLimits()
     cache_folder: str = ""  # user-wide cache of parse results; empty: none
     encoding: str = ""  # of files that are not UTF-8 and declare none; empty: the likeliest for all of them together
     found_encoding: str = ""  # the one that the last run found
     keeps_secrets: bool = False  # else their values are masked before anything is made of a text
-    tokens: TokenLimits = field(default_factory=TokenLimits)
+    tokens: TokenLimits = TokenLimits()
     revision: FileTree | None = None  # the files are read from there, and not from the folder `root`
 
     @property
@@ -75,7 +78,7 @@ class Recipe:
     def with_open_folders(self) -> Iterator[Recipe]:
         """Give this recipe for some files, whose folders stay open from one file to the next."""
         with opened_folders(self.tree) as tree:
-            yield self if isinstance(tree, str) else replace(self, revision=tree)
+            yield self if isinstance(tree, str) else self._replace(revision=tree)
 
     @property
     def parser(self) -> str:
@@ -154,7 +157,7 @@ def taking_of_generated(recipe: Recipe) -> dict[str, str]:
 
 def with_found_encoding(recipe: Recipe, catalog: IndexState) -> Recipe:
     """Return the recipe with the encoding that the last run found for old files."""
-    return replace(recipe, found_encoding=catalog.get_meta("encoding"))
+    return recipe._replace(found_encoding=catalog.get_meta("encoding"))
 
 
 def assumed_encodings(entries: Iterable[Entry]) -> dict[str, int]:
@@ -175,8 +178,7 @@ class FileJob(NamedTuple):
     fingerprint: str
 
 
-@dataclass(frozen=True, slots=True)
-class IndexPlan:
+class IndexPlan(NamedTuple):
     """The files of the tree, and those that the catalogue does not show as they are.
 
     Among the jobs are texts that are on no disk, where a stage has a new version (`index/kept_texts.py`).
@@ -188,7 +190,7 @@ class IndexPlan:
     n_unchanged: int
     entries: Mapping[str, Entry]  # all of the catalogue; of a partial plan, those of its jobs and removed files
     unfinished: tuple[FileJob, ...] = ()  # unchanged files that a model is to be asked about once more
-    unrecorded: Mapping[str, FileStat] = field(default_factory=dict)  # unchanged, with a stamp to be recorded
+    unrecorded: Mapping[str, FileStat] = MappingProxyType({})  # unchanged, with a stamp to be recorded
     renumbered: frozenset[str] = frozenset()  # jobs of which only the inode differs
     gone: frozenset[str] | None = None  # files of the tree before, where this plan began with it
     tree: StampedTree | None = None  # the scan with the stamps of folders, where the next look can begin with it

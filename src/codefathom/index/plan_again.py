@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from dataclasses import replace
 from hashlib import blake2b
 from typing import Protocol
 
@@ -58,19 +57,19 @@ def plan_again(catalog: IndexState, recipe: Recipe, memory: TreeMemory, earlier:
     if isinstance(recipe.tree, FixedTree):
         return _planned_once(catalog, recipe, earlier, looked_at_ns)
     if not isinstance(recipe.tree, str):
-        return replace(plan(catalog, recipe), looked_at_ns=looked_at_ns)
+        return plan(catalog, recipe)._replace(looked_at_ns=looked_at_ns)
     outer = outer_rules(recipe.root, recipe.rules.user_exclude)
     state = _state(catalog, recipe, outer)
     if earlier is not None and earlier.state == state:
         return earlier
-    return replace(_planned(catalog, recipe, memory.load(state)), outer=outer, state=state, looked_at_ns=looked_at_ns)
+    return _planned(catalog, recipe, memory.load(state))._replace(outer=outer, state=state, looked_at_ns=looked_at_ns)
 
 
 def _planned_once(catalog: IndexState, recipe: Recipe, earlier: IndexPlan | None, looked_at_ns: int) -> IndexPlan:
     state = _state(catalog, recipe, (repr(recipe.tree),))
     if earlier is not None and earlier.state == state:
         return earlier
-    return replace(plan(catalog, recipe), state=state, looked_at_ns=looked_at_ns)
+    return plan(catalog, recipe)._replace(state=state, looked_at_ns=looked_at_ns)
 
 
 def _planned(catalog: IndexState, recipe: Recipe, before: StampedTree | None) -> IndexPlan:
@@ -80,7 +79,7 @@ def _planned(catalog: IndexState, recipe: Recipe, before: StampedTree | None) ->
     if before is not None and now is not None and now.files:
         return _partial(catalog, with_found_encoding(recipe, catalog), before, now)
     stamps = walk_stamped(recipe.root, recipe.rules)
-    return replace(plan(catalog, recipe, tree=stamps and stamps.scan), tree=stamps)
+    return plan(catalog, recipe, tree=stamps and stamps.scan)._replace(tree=stamps)
 
 
 def _partial(catalog: IndexState, recipe: Recipe, before: StampedTree, now: StampedTree) -> IndexPlan:
@@ -121,7 +120,7 @@ def remember_written(
 
     Needs the writer lock. The rules from outside are those of the plan: they may be others by now.
     """
-    _keep(memory, catalog, recipe, replace(todo, state=_state(catalog, recipe, todo.outer)), others)
+    _keep(memory, catalog, recipe, todo._replace(state=_state(catalog, recipe, todo.outer)), others)
 
 
 def _keep(

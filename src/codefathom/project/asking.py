@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from codefathom import types
 from codefathom.errors import FathomError, UsageError
 from codefathom.facts import reasons as say
 from codefathom.facts.languages import is_extracted
@@ -41,28 +42,9 @@ from codefathom.source.masks import MASK
 from codefathom.stores.conditions import combine, mentions
 from codefathom.text.printable import is_text
 from codefathom.text.written_place import Place, place_of
-from codefathom.types import (
-    FUNCTION_KINDS,
-    LEVELS,
-    MODES,
-    ConsultedFile,
-    Context,
-    FileLines,
-    FileOutline,
-    Filter,
-    Hit,
-    LevelName,
-    LineHistory,
-    NamedPlace,
-    RelatedResult,
-    SearchPlan,
-    SearchResult,
-    SomeFiles,
-    SomeSymbols,
-    SomeTexts,
-    TourStep,
-    Where,
-)
+from codefathom.types.choices import FUNCTION_KINDS, LEVELS, MODES, LevelName
+from codefathom.types.hits import ConsultedFile, Hit, SearchPlan, SearchResult
+from codefathom.types.where import Filter, Where
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import AnswerRequest
@@ -71,8 +53,12 @@ if TYPE_CHECKING:
     from codefathom.search.graph.impact import Impact
     from codefathom.search.graph.project_map import MapParts, ProjectMap
     from codefathom.search.retrieve import Sources
+    from codefathom.types.context_files import Context
+    from codefathom.types.edges import NamedPlace, RelatedResult
+    from codefathom.types.line_histories import LineHistory
+    from codefathom.types.listed_files import FileLines, FileOutline, SomeFiles, SomeSymbols, SomeTexts, TourStep
 
-_COMMIT = re.compile(r"commit/[0-9a-f]{12}(:\d+(-\d+)?)?")
+_COMMIT = r"commit/[0-9a-f]{12}(:\d+(-\d+)?)?"
 _MAP_HITS = 50  # that draw files into a map
 
 
@@ -90,7 +76,7 @@ def answer(index: CurrentIndex, question: Question) -> Iterator[Any]:
 
 def is_of_commits(question: Question) -> bool:
     """Return True for a question that the commits answer: one that says so, or that names the lines of a commit."""
-    return question.commits or (question.kind == "lines" and _COMMIT.fullmatch(question.text) is not None)
+    return question.commits or (question.kind == "lines" and re.fullmatch(_COMMIT, question.text) is not None)
 
 
 def search(index: CurrentIndex, question: Question, on_file: OnFile = lambda _: None) -> SearchResult:
@@ -218,10 +204,10 @@ def symbols(index: CurrentIndex, question: Question) -> SomeSymbols:
             from codefathom.project.browsing import imports
 
             every = imports(opened.catalog, query, path)
-            return SomeSymbols(tuple(every[offset : offset + limit]), len(every))
+            return types.SomeSymbols(tuple(every[offset : offset + limit]), len(every))
         page = marked(opened.catalog, opened.catalog.symbols(query, path=path, kind=kind, limit=limit, offset=offset))
         is_all = not offset and len(page) < limit
-        return SomeSymbols(page, len(page) if is_all else n_symbols(opened, query, path, kind))
+        return types.SomeSymbols(page, len(page) if is_all else n_symbols(opened, query, path, kind))
 
 
 def map_parts(index: CurrentIndex, question: Question) -> MapParts:
@@ -465,7 +451,7 @@ def _request(question: Question, index: CurrentIndex) -> SearchRequest:
     functions_only = Filter("kind", "in", FUNCTION_KINDS) if unit == "function" else None
     inside = kept_to(index, question.files) if question.files else None
     where = combine(question.where, functions_only, inside)
-    query = replace(parsed, where=parsed.where and index.condition(parsed.where))
+    query = parsed._replace(where=parsed.where and index.condition(parsed.where))
     if revision is not None and isinstance(revision, CommitHistory):
         query, where = query_of_commits(query, revision), of_commits(where, revision)
     return SearchRequest(

@@ -9,7 +9,7 @@ from itertools import islice
 from codefathom.facts.reasons import READ_BY_HEAD
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.records import StoredDocument
-from codefathom.types import FoundSymbol
+from codefathom.types.symbols import FoundSymbol
 
 _PATHS_AT_ONCE = 500
 

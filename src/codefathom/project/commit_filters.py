@@ -69,10 +69,10 @@ def query_of_commits(query: Query, history: CommitHistory) -> Query:
     """Return a query whose marks on files, such as `@src/`, choose the commits that changed these."""
     paths = [path for path in query.paths if not path.startswith(FOLDER)]
     if not paths:
-        return replace(query, where=of_commits(query.where, history))
+        return query._replace(where=of_commits(query.where, history))
     marked = FilterGroup("OR", tuple(map(_marked, paths)))
     where = of_commits(combine(query.where, marked), history)
-    return replace(query, paths=tuple(path for path in query.paths if path.startswith(FOLDER)), where=where)
+    return query._replace(paths=tuple(path for path in query.paths if path.startswith(FOLDER)), where=where)
 
 
 def _is_of_files(where: Where) -> bool:

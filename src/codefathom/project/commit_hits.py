@@ -15,7 +15,7 @@ def with_messages(opened: OpenedProject) -> Sources:
     if not isinstance(opened.place.revision, CommitHistory):
         return opened.sources
     catalog = opened.sources.catalog
-    return replace(opened.sources, message_of=lambda path: message_of(catalog.lines(path, 1, N_LINES_OF_MESSAGE)))
+    return opened.sources._replace(message_of=lambda path: message_of(catalog.lines(path, 1, N_LINES_OF_MESSAGE)))
 
 
 def with_commits(hits: tuple[Hit, ...], opened: OpenedProject) -> tuple[Hit, ...]:

@@ -8,8 +8,9 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from copy import copy
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias, TypeVar
 
+from codefathom import types
 from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, IndexingError, LockedError, NoFilesError, StoppedError, UsageError
 from codefathom.facts.reasons import LEFT_OUT, Note, Told
@@ -24,32 +25,24 @@ from codefathom.stores.lock import held_lock
 from codefathom.system.real_paths import refuse_moved
 from codefathom.system.stopping import check_stopped
 from codefathom.text.kept_names import kept_path
-from codefathom.types import (
-    Branches,
-    Check,
-    ConsultedFile,
-    IndexReport,
-    Partial,
-    PathReport,
-    Progress,
-    RunProgress,
-    ScipReport,
-    Status,
-    Where,
-)
+from codefathom.types.choices import Branches
+from codefathom.types.hits import ConsultedFile, Partial
+from codefathom.types.where import Where
 
 if TYPE_CHECKING:
     from codefathom.index.indexing import Stages
     from codefathom.providers.base import ChatModel
     from codefathom.question.question import Question
     from codefathom.stores.lock import WriterLock
+    from codefathom.types.index_runs import IndexReport, PathReport, Progress, RunProgress, ScipReport
+    from codefathom.types.index_states import Check, Status
 
 _T = TypeVar("_T")
-OnProgress = Callable[[Progress], None]
+OnProgress: TypeAlias = "Callable[[Progress], None]"
 OnWait = Callable[[str], None]
-OnFile = Callable[[ConsultedFile], None]
+OnFile: TypeAlias = "Callable[[ConsultedFile], None]"
 FleetAction = Literal["", "index", "verify", "remove"]  # of `fathom fleet`
-Run = Generator[Progress | IndexReport, None, None]
+Run: TypeAlias = "Generator[Progress | IndexReport, None, None]"
 
 # In one process the tree is compared with the index at most this often; a search in between sees the last state.
 LOOK_AGAIN_AFTER_S = 1.0
@@ -394,7 +387,7 @@ class CurrentIndex:
         with closing(run) as events:  # its lock is free again at once, also when nobody waits for the end
             for event in events:
                 check_stopped()
-                if isinstance(event, IndexReport):
+                if isinstance(event, types.IndexReport):
                     report = event
                 else:
                     self.on_progress(event)
@@ -459,12 +452,12 @@ class CurrentIndex:
             keeps = keep_rules and stages.doubt is None
             if self.place.revision is not None:
                 self._note_revision()
-            progress = RunProgress()
+            progress = types.RunProgress()
             for event in run(stages, full=full, retry=retry, check=retry, earlier=earlier):
                 progress = _told(lock, event, progress)
-                if keeps and isinstance(event, Progress) and event.extent is not None:
+                if keeps and isinstance(event, types.Progress) and event.extent is not None:
                     kept_rules.keep_rules(self.opened.catalog, self.settings)
-                if stages.doubt is not None and isinstance(event, IndexReport):
+                if stages.doubt is not None and isinstance(event, types.IndexReport):
                     self._checked(event, keep_rules=keep_rules)
                 yield event
             self._looked_at, self._behind = time.monotonic(), False
@@ -522,11 +515,11 @@ def not_remembered(place: Location) -> str:
 
 def _told(lock: WriterLock, event: Progress | IndexReport, before: RunProgress) -> RunProgress:
     """Tell in the file of the lock how far a run is after an event, and return it."""
-    if not isinstance(event, Progress) or event.phase != "index":
+    if not isinstance(event, types.Progress) or event.phase != "index":
         return before
     n_files = event.extent.n_files if event.extent is not None else before.n_files
     n_left = event.n_total - event.n_done
-    progress = RunProgress(max(n_files - n_left, 0), n_files)
+    progress = types.RunProgress(max(n_files - n_left, 0), n_files)
     lock.tell(progress)
     return progress
 
@@ -539,4 +532,4 @@ def _waits(lock: WriterLock, wait_s: float, opened: OpenedProject) -> Iterator[P
         if is_first and n_files < 0:
             n_files = len(plan(opened.catalog, opened.recipe).scan.files)
         n_done = min(opened.catalog.counts().documents, n_files) if is_first else 0
-        yield Progress("wait", n_done, max(n_files, 0), message=f"{holder} is writing the index")
+        yield types.Progress("wait", n_done, max(n_files, 0), message=f"{holder} is writing the index")

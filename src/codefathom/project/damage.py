@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from codefathom import types
 from codefathom.errors import DamagedError, FathomError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note, from_line
 from codefathom.index.plan import incompleteness, plan, without_grammar
 from codefathom.project.opening import OpenedProject
 from codefathom.stores.catalog.schema import RESTORED
-from codefathom.types import Progress, RunProgress
+
+if TYPE_CHECKING:
+    from codefathom.types.index_runs import Progress, RunProgress
 
 _Event = TypeVar("_Event")
 
@@ -65,7 +68,7 @@ def again_when_damaged(
     try:
         yield from run()
     except DamagedError as error:
-        yield Progress("scan", 0, 0, message=f"{error}; it is made again")
+        yield types.Progress("scan", 0, 0, message=f"{error}; it is made again")
         close()
         yield from run()
 

@@ -21,7 +21,11 @@ _SAID = {
     "commits without an index": NO_COMMITS_INDEXED,
     "files by marks of commits": MARKS_OF_COMMITS,
 }
-_MARK = re.compile(r'(?<!\S)-?(?:author:["\w]|changed:[<>]?=?\d)', re.IGNORECASE)
+_MARK = r'(?i)(?<!\S)-?(?:author:["\w]|changed:[<>]?=?\d)'
+
+
+def _has_mark(text: str) -> bool:
+    return ":" in text and re.search(_MARK, text) is not None
 
 
 def meant_commits(place: Location, question: Question) -> Meant:
@@ -33,7 +37,7 @@ def meant_commits(place: Location, question: Question) -> Meant:
     if question.commits or question.kind not in ("search", "ask"):
         return "files"
     words = _meant_by_words(place, question)
-    if words == "files" and settings.history.commits and _MARK.search(question.text) and _has_repository(place):
+    if words == "files" and settings.history.commits and _has_mark(question.text) and _has_repository(place):
         return "files by marks of commits"
     return words
 

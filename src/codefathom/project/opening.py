@@ -24,7 +24,6 @@ from codefathom.project.store_choice import store_in_force
 from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.remote.vector_stores import IndexedProject, vector_folder, vector_store
-from codefathom.search.expression_files import files_with_word
 from codefathom.search.ranking.fuse import Fusion
 from codefathom.search.retrieve import Sources
 from codefathom.source.origin import Originals, opened_folders, origin_of
@@ -129,12 +128,12 @@ class OpenedProject:
         if not self._is_known:
             return recipe
         rules = with_kept(recipe.rules, self.catalog, self.place.settings)
-        return recipe if rules == recipe.rules else replace(recipe, rules=rules)
+        return recipe if rules == recipe.rules else recipe._replace(rules=rules)
 
     def _current(self, recipe: Recipe) -> Recipe:
         """Return the recipe with the commit that a branch names now; a run keeps to that."""
         revision = self.place.revision
-        return recipe if revision is None else replace(recipe, revision=revision.tree(self.place.settings.source.dir))
+        return recipe if revision is None else recipe._replace(revision=revision.tree(self.place.settings.source.dir))
 
     def repository_of(self, path: str) -> tuple[str, FileTree | None]:
         """Return how the paths of the repository of a file begin in a fleet, with its files; "" in a project."""
@@ -155,6 +154,8 @@ class OpenedProject:
 
     def files_with(self, word: str) -> Sequence[str] | None:
         """Return the paths of the files in which a word stands, as `files_with_word`."""
+        from codefathom.search.expression_files import files_with_word
+
         return files_with_word(word, self.views.lexical, self.catalog)
 
     @property

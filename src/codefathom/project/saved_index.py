@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from codefathom.errors import IndexingError
 from codefathom.project.current_index import CurrentIndex, not_remembered
 from codefathom.project.damage import lines_of, reading
 from codefathom.stores.lock import writer_lock
-from codefathom.types import Backup, Snapshot
+
+if TYPE_CHECKING:
+    from codefathom.types.index_copies import Backup, Snapshot
 
 _RESTORED_FROM_ELSEWHERE = (
     "this backup was not made by you for this folder; the next run compares it with the files of the project"

@@ -97,10 +97,10 @@ class Upgrade:
             made = f"{max(n_chunks - n_missing, 0)} of {n_chunks} chunks have a vector of {self.embedder.name}"
             failed = f"; the last run failed: {self._reason}" if self._reason else ""
             note = f"{made}; the bundled model answers until `fathom index` has made the others{failed}"
-            return replace(bundled, note=note)
+            return bundled._replace(note=note)
         else:
             note = f"{n_missing} of {n_chunks} chunks have no vector of {self.embedder.name} yet; run `fathom index`"
-        return replace(bundled, vectors=self._views.vectors, embedder=self.embedder, note=note)
+        return bundled._replace(vectors=self._views.vectors, embedder=self.embedder, note=note)
 
     def check(self, cache: Cache) -> None:
         """Have no vectors that nobody has checked, since the index was made elsewhere: make a sample of them again.

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from codefathom.config.settings import Settings
 from codefathom.facts.limits import POLLING_INTERVAL_S
 from codefathom.project.current_index import CurrentIndex
-from codefathom.types import IndexReport, PathReport, Progress, ScipReport
 
 if TYPE_CHECKING:
     from codefathom.project.stores.desk import StoreDesk
     from codefathom.project.stores.revision_indexes import RevisionIndex
     from codefathom.source.watching.watch import TreeNotice
+    from codefathom.types.index_runs import IndexReport, PathReport, Progress, ScipReport
 
 
 class Upkeep:

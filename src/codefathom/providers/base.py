@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import Any, Literal, NamedTuple, Protocol
 
 from codefathom.errors import ProviderError
-from codefathom.types import Matrix
+from codefathom.types.choices import Matrix
 
 BYTES_PER_TOKEN = 3  # rather too many tokens than too few
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from codefathom.facts.quick_pickle import QuickPickle
-from codefathom.types import Direction, EdgeKind, Grouping, LevelName, Mode, Where
+from codefathom.types.choices import Direction, EdgeKind, Grouping, LevelName, Mode
+from codefathom.types.where import Where
 
 if TYPE_CHECKING:
     from codefathom.providers.base import Message

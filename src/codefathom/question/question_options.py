@@ -12,7 +12,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from codefathom.question.extents import MOST_PASSED_BY
 from codefathom.question.question import Kind, Question
-from codefathom.types import DIRECTIONS, EDGE_KINDS, GROUPINGS, LEVELS, MODES, Direction, EdgeKind, Mode, Where
+from codefathom.types.choices import DIRECTIONS, EDGE_KINDS, GROUPINGS, LEVELS, MODES, Direction, EdgeKind, Mode
+from codefathom.types.where import Where
 
 # texts, paths: any number of values; filter: expressions that must all hold, one over HTTP; share: a number, also a
 # fraction; word: one of the choices.

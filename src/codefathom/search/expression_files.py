@@ -21,7 +21,7 @@ from codefathom.stores.lexical.fields import file_number
 from codefathom.system.stopping import check_stopped
 from codefathom.text.expressions import USUAL_LIMIT_S, Expression, compiled, deadline
 from codefathom.text.required_words import Alternatives, WordPart, is_of_one_line, required_words
-from codefathom.types import Chunk
+from codefathom.types.hits import Chunk
 
 _FEW = 50  # chunks that are sooner read than made fewer
 _MOST_PARTS = 3  # of one alternative that are looked for

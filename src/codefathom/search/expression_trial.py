@@ -12,7 +12,7 @@ from codefathom.stores.catalog.readers import Chunks
 from codefathom.stores.catalog.records import CheckedText
 from codefathom.system.stopping import check_stopped
 from codefathom.text.expressions import Deadline, Expression
-from codefathom.types import Chunk
+from codefathom.types.hits import Chunk
 
 
 class Match(NamedTuple):

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from codefathom.facts.paths import is_test
 from codefathom.stores.conditions import field_named
-from codefathom.types import FACETS, NO_FACETS, Chunk, Facets, Filter, Where
+from codefathom.types.hits import FACETS, NO_FACETS, Chunk, Facets
+from codefathom.types.where import Filter, Where
 
 _PROJECT, *_NAMES = FACETS
 

@@ -19,7 +19,10 @@ from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import LineRange
 from codefathom.stores.conditions import mentions
 from codefathom.stores.lexical.terms import terms
-from codefathom.types import NO_FACETS, NO_REST, Chunk, Facets, Hit, Level, Rest, Symbol, Where
+from codefathom.types.choices import Level
+from codefathom.types.hits import NO_FACETS, NO_REST, Chunk, Facets, Hit, Rest
+from codefathom.types.symbols import Symbol
+from codefathom.types.where import Where
 
 # Neighbours are joined with these first places only: how far a hit reaches does not depend on the number of hits.
 MAX_JOINED = 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from codefathom.facts import reasons as say
@@ -26,15 +26,16 @@ from codefathom.stores.conditions import combine
 from codefathom.system.stopping import check_stopped
 from codefathom.telemetry import span
 from codefathom.text.expressions import deadline
-from codefathom.types import NO_FACETS, NO_REST, Facets, Hit, Level, Mode, Rest, SearchPlan, Where
+from codefathom.types.choices import Level, Mode
+from codefathom.types.hits import NO_FACETS, NO_REST, Facets, Hit, Rest, SearchPlan
+from codefathom.types.where import Where
 
 _BY_MEANING = SearchPlan()
 _EXACT: tuple[Mode, ...] = ("regex", "graph")  # their hits are exactly the answer
 _MORE = 4  # times as many candidates, where those of a page give too few places
 
 
-@dataclass(frozen=True, slots=True)
-class SearchHits:
+class SearchHits(NamedTuple):
     """The hits, best first, the confidence of the search, and a suggestion when there are no hits."""
 
     hits: tuple[Hit, ...]
@@ -68,7 +69,7 @@ def search(request: SearchRequest, sources: Sources) -> SearchHits:
             if result.n_places:
                 break
             highest = NOT_CONNECTED if planned.connection else highest
-    return replace(result, problems=degraded, confidence=min(result.confidence, highest))
+    return result._replace(problems=degraded, confidence=min(result.confidence, highest))
 
 
 def _plans(request: SearchRequest, catalog: SearchCatalog) -> Iterator[PlannedSearch]:
@@ -131,7 +132,7 @@ def _as_written(result: SearchHits, scoped: _Scoped, planned: PlannedSearch, sou
             result = places if places.hits else result
         # Kept to one value of a facet, the question may find enough, and then is not answered by its text.
         facets = replace(result.facets, is_whole=False)
-        return replace(result, confidence=value, is_strange=False, facets=facets)
+        return result._replace(confidence=value, is_strange=False, facets=facets)
     return result
 
 
@@ -139,7 +140,7 @@ def _best_text(result: SearchHits, scoped: _Scoped, planned: PlannedSearch, sour
     """Return the text of the best place of a list, whichever page of it the result is: all pages are of one list."""
     request = scoped.request
     if request.offset:
-        first = scoped._replace(request=replace(request, offset=0, limit=1))
+        first = scoped._replace(request=request._replace(offset=0, limit=1))
         result = _hits_inside(first, planned, sources)
     return result.hits[0].chunk.text if result.hits else ""
 
@@ -206,7 +207,7 @@ def _answer(lookup: Lookup, sources: Sources) -> _Answer:
         if is_full or not pool.behind or page.has_lower or n_candidates <= n_before or not _goes_on(lookup):
             return _Answer(pool, ranked, not_reranked, page)
         n_before = n_candidates
-        request = replace(widened.request, limit=_MORE * (widened.request.offset + widened.request.limit), offset=0)
+        request = widened.request._replace(limit=_MORE * (widened.request.offset + widened.request.limit), offset=0)
         widened = widened._replace(request=request)
 
 

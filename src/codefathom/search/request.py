@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from codefathom.search.question.query import Query
 from codefathom.search.ranking.fuse import Fusion
 from codefathom.text.expressions import USUAL_LIMIT_S
-from codefathom.types import Level, Mode, Where
+from codefathom.types.choices import Level, Mode
+from codefathom.types.where import Where
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
+class SearchRequest(NamedTuple):
     """A question, with everything that decides how it is answered."""
 
     query: Query
@@ -22,5 +22,5 @@ class SearchRequest:
     where: Where | None = None
     min_score: float = 0.0
     facets: bool = False  # count what the places have in common
-    fusion: Fusion = field(default_factory=Fusion)
+    fusion: Fusion = Fusion()
     expression_limit_s: float = USUAL_LIMIT_S  # for all regular expressions together

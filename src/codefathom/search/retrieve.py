@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
 from types import MappingProxyType
@@ -16,8 +15,6 @@ from codefathom.errors import ProviderError, StoreError
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
 from codefathom.providers.base import Embedder
-from codefathom.search.expression_files import files_with_word
-from codefathom.search.expression_search import matches_of
 from codefathom.search.project_overview import overview
 from codefathom.search.question.planner import PlannedSearch
 from codefathom.search.question.ranking_query import RankingQuery, last_of
@@ -30,7 +27,9 @@ from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.vectors.flat_vectors import quantise_query
 from codefathom.system.stopping import check_stopped
 from codefathom.telemetry import span
-from codefathom.types import Chunk, Level, Rest, Where
+from codefathom.types.choices import Level
+from codefathom.types.hits import Chunk, Rest
+from codefathom.types.where import Where
 
 if TYPE_CHECKING:
     from codefathom.search.ranking.rerank import WeightedReranker
@@ -49,8 +48,7 @@ _CHUNKS_OF_A_HIT: Mapping[Level, int] = {
 }  # listed for each hit, as joining leaves fewer
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(NamedTuple):
     """The sources of candidates. Without an embedder nothing is searched by meaning, and the result says so."""
 
     catalog: SearchCatalog
@@ -278,7 +276,7 @@ def _definitions(symbols: Sequence[str], catalog: SearchCatalog, allowed: Collec
 def _words_alone(lookup: Lookup, sources: Sources) -> Pool:
     query = lookup.query
     if name := query.name_of_parts:
-        query = replace(query, weights={**query.weights, name: _WHOLE_NAME})
+        query = query._replace(weights={**query.weights, name: _WHOLE_NAME})
     words = _by_words(lookup._replace(query=query), sources)
     return _by_one(("lexical", "bm25"), words.best, sources.catalog)._replace(behind=Rest(0, words.are_all))
 
@@ -339,6 +337,7 @@ def _definitions_alone(lookup: Lookup, sources: Sources) -> Pool:
 
 
 def _connections_alone(lookup: Lookup, sources: Sources) -> Pool:
+    from codefathom.search.expression_files import files_with_word
     from codefathom.search.graph.connected import connected  # the graph takes an eighth of all imports of a search
 
     assert lookup.planned.connection is not None  # of each plan with this mode
@@ -351,6 +350,8 @@ def _connections_alone(lookup: Lookup, sources: Sources) -> Pool:
 
 def _matches_alone(lookup: Lookup, sources: Sources) -> Pool:
     """Return the chunks with matches, as many as are found in time, scored by their number of matches."""
+    from codefathom.search.expression_search import matches_of  # few searches are one for an expression
+
     pattern = lookup.planned.pattern or lookup.request.query.text
     matches, problem, way = matches_of(pattern, sources.catalog, sources.lexical, lookup.keys)
     top = max((match.n_matches for match in matches), default=1)

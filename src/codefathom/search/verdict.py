@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
-from codefathom.types import SearchResult
+from codefathom.types.hits import SearchResult
 
 WEAK = 0.2  # docs/confidence.md has the share of weak results for questions of either kind
 NOTHING = 0.02  # below, it is as good as certain: no question of a project itself, a fifth of the others

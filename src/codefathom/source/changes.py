@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from codefathom.types import Skipped
+from codefathom.types.skipped_files import Skipped
 
 if TYPE_CHECKING:
     import os
+
 
 # Linux stamps files with a clock that ticks every 1 to 10 ms and lags behind the one a program reads.
 _TICK_NS = 20_000_000

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from codefathom.types import USUAL_ENCODING
+from codefathom.types.choices import USUAL_ENCODING
 
 # Only character sets: Python's other codecs unpack archives, or turn ASCII into something else. Each is read as the
 # largest set that contains it, as browsers do.

@@ -22,7 +22,7 @@ from codefathom.source.scan import FileTree, ScanRules, scan
 from codefathom.source.size_limits import MAX_DOCUMENT_BYTES
 from codefathom.system.real_paths import HAS_OPENAT, TO_ENTER, FolderChain, open_below, regular_file, status_below
 from codefathom.text.kept_names import is_kept_text
-from codefathom.types import USUAL_ENCODING
+from codefathom.types.choices import USUAL_ENCODING
 
 # same: the indexed version; changed: another one; gone: nothing can be read there.
 State: TypeAlias = Literal["same", "changed", "gone"]

@@ -27,7 +27,7 @@ from codefathom.source.work_tree import (
     work_tree,
 )
 from codefathom.system.real_paths import HAS_OPENAT, FolderChain, refuse_moved
-from codefathom.types import Skipped
+from codefathom.types.skipped_files import Skipped
 
 __all__ = ["FileStat", "FileTree", "FolderRules", "Scan", "ScanRules", "Walk", "folder_rules", "readable", "scan"]
 

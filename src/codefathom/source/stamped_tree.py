@@ -12,7 +12,6 @@ import stat
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import compress
 from operator import attrgetter, ne
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple, overload
 
 from codefathom.source.changes import COARSE_TICK_NS, FileStat, Scan, is_unsure
 from codefathom.system.real_paths import TO_ENTER, open_folder
-from codefathom.types import Skipped
+from codefathom.types.skipped_files import Skipped
 
 _BLOCK = 1_024  # numbers that are compared at once
 _NO_STAMP = (-1, -1, -1, -1)  # size, two times and inode that nothing on a disk has
@@ -179,8 +178,7 @@ def _below(items: Sequence[Any], folder: str, path_of: Callable[[Any], str] = st
     return slice(*(bisect_left(items, border, key=path_of) for border in (folder, f"{folder[:-1]}0")))
 
 
-@dataclass(frozen=True, slots=True)
-class TreeDifferences:
+class TreeDifferences(NamedTuple):
     """All in which the disk differs from a stamped tree."""
 
     files: dict[str, FileStat]  # that are other ones now, in folders that list the same names

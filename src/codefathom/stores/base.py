@@ -7,10 +7,12 @@ new adapter passes: `testing/lexical_store.py`, `testing/vector_store.py`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from codefathom.text.required_words import WordPart
-from codefathom.types import Where
+from codefathom.types.where import Where
+
+if TYPE_CHECKING:
+    from codefathom.text.required_words import WordPart
 
 FIELDS = ("path", "name", "signature", "body")
 

@@ -23,7 +23,8 @@ from codefathom.errors import UsageError
 from codefathom.facts.paths import is_test
 from codefathom.text.expressions import check, is_match
 from codefathom.text.printable import is_text
-from codefathom.types import Chunk, Filter, FilterGroup, Where
+from codefathom.types.hits import Chunk
+from codefathom.types.where import Filter, FilterGroup, Where
 
 Scalar: TypeAlias = str | int | float
 

@@ -23,7 +23,6 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
 
 from codefathom.errors import IndexingError, SourceError
@@ -45,8 +44,7 @@ class UnsafeError(OSError):
     """A link, pipe, device or folder has the place of a file; `strerror` says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(NamedTuple):
     """A folder by its path. Nothing is opened or kept open: each call begins at `base` again."""
 
     base: str  # chosen by the user or the operator; links in it are followed
@@ -61,7 +59,7 @@ class Folder:
 
     def below(self, name: str) -> Folder:
         """Return a folder in this one that only fathom makes."""
-        return replace(self, own=(*self.own, _checked(name)))
+        return self._replace(own=(*self.own, _checked(name)))
 
     def file(self, name: str) -> File:
         """Return a file in this folder."""
@@ -148,14 +146,13 @@ class Folder:
         folder = Folder(self.base)
         for name in self.index_parts:
             yield folder, name
-            folder = replace(folder, index_parts=(*folder.index_parts, name))
+            folder = folder._replace(index_parts=(*folder.index_parts, name))
         for name in self.own:
             yield folder, name
             folder = folder.below(name)
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(NamedTuple):
     """A place for a file, by folder and name. Any entry may be there, or none."""
 
     folder: Folder

@@ -9,12 +9,15 @@ import sys
 import time
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
+from codefathom import types
 from codefathom.errors import IndexingError, LockedError
 from codefathom.stores.folder import File, Folder, folder_at, kind_of
 from codefathom.stores.write_errors import writing_error
-from codefathom.types import RunProgress
+
+if TYPE_CHECKING:
+    from codefathom.types.index_runs import RunProgress
 
 if sys.platform == "win32":
     import msvcrt
@@ -29,9 +32,8 @@ _LOCKED_BYTE = 1 << 30  # Windows locks bytes, and nobody else can read those: o
 _USERS = 1 << 16  # bytes, of which each user locks one where no lock can be shared
 _ATTEMPTS = 100
 # The text that a holder writes. No other text is shown: the file may have come with a repository.
-_HOLDER = re.compile(
-    r"(process \d{1,10}(?: on [\w.-]{1,64})?(?: since [\d-]{10} [\d:]{8})?)(?:, (\d{1,12}) of (\d{1,12}) files)?",
-    re.ASCII,
+_HOLDER = (
+    r"(?a)(process \d{1,10}(?: on [\w.-]{1,64})?(?: since [\d-]{10} [\d:]{8})?)(?:, (\d{1,12}) of (\d{1,12}) files)?"
 )
 _MOST_TEXT = 200  # bytes
 
@@ -111,11 +113,11 @@ class WriterLock:
         match = None if self.is_held else self._text()
         if match is None or not self._is_taken():
             return None
-        return RunProgress(int(match[2] or 0), int(match[3] or 0))
+        return types.RunProgress(int(match[2] or 0), int(match[3] or 0))
 
     def _text(self) -> re.Match[str] | None:
         with suppress(OSError, IndexingError):
-            return _HOLDER.fullmatch(self._file.read(_MOST_TEXT).decode("utf-8", "replace"))
+            return re.fullmatch(_HOLDER, self._file.read(_MOST_TEXT).decode("utf-8", "replace"))
         return None
 
     def _is_taken(self) -> bool:

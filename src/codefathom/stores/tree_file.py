@@ -16,14 +16,17 @@ from array import array
 from contextlib import suppress
 from functools import reduce
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from codefathom.errors import IndexingError
 from codefathom.facts.reasons import as_line, from_line
 from codefathom.source.stamped_tree import StampedTree, StatColumns
 from codefathom.stores.folder import Folder
-from codefathom.types import Skipped
+from codefathom.types.skipped_files import Skipped
+
+if TYPE_CHECKING:
+    pass
 
 _FILE = "tree.stamps"
 _LATER = "tree.later"

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 # a.py:10, a.py:10:5, a.py:10-20, a.py:L10-L20, a.py#L10, a.py#L10-L20, a.py#L10C5-L20C1. Each part is bounded, so that
 # a long word is read once.
-_PLACE = re.compile(
-    r"(?P<path>.+?)(?:#L|:L?)(?P<start>\d{1,9})(?:[:C]\d{1,9}){0,3}(?:[-\u2013]L?(?P<end>\d{1,9})(?:C\d{1,9})?)?",
-    re.DOTALL,
+_PLACE = (
+    r"(?s)(?P<path>.+?)(?:#L|:L?)(?P<start>\d{1,9})(?:[:C]\d{1,9}){0,3}(?:[-\u2013]L?(?P<end>\d{1,9})(?:C\d{1,9})?)?"
 )
 
 
@@ -23,5 +22,5 @@ class Place(NamedTuple):
 
 def place_of(text: str) -> Place:
     """Return the place that one word names. A column in it is dropped."""
-    match = _PLACE.fullmatch(text)
+    match = re.fullmatch(_PLACE, text)
     return Place(match["path"], int(match["start"]), int(match["end"] or 0)) if match else Place(text)

@@ -65,7 +65,7 @@ def test_a_run_that_is_not_made_names_all_that_it_would_read(catalog: Catalog, r
 
 
 def test_a_model_of_the_chain_is_sent_what_no_grammar_reads(catalog: Catalog, recipe: Recipe) -> None:
-    planned = dry_run(catalog, replace(recipe, chain=("treesitter", "llm", "text")))
+    planned = dry_run(catalog, recipe._replace(chain=("treesitter", "llm", "text")))
     unread = len(FILES["b.cob"]) + len(FILES["large.bin"])  # nobody has opened it, to see that it is no text
     assert planned.for_model == ForModel(2, unread // 3 + 2 * 400)
     with_purposes = dry_run(catalog, recipe, ())

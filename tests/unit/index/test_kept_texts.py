@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -101,7 +100,7 @@ def test_an_index_keeps_so_many_texts_and_bytes() -> None:
 
 
 def test_secrets_are_kept_where_the_user_says_so() -> None:
-    found = text_changes({NOTE: f"token = '{TOKEN}'\n"}, {}, replace(RECIPE, keeps_secrets=True), 17)
+    found = text_changes({NOTE: f"token = '{TOKEN}'\n"}, {}, RECIPE._replace(keeps_secrets=True), 17)
     assert TOKEN in found.prepared[0].parsed.document.text
 
 

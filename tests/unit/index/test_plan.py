@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
@@ -401,7 +401,7 @@ def test_settings_that_make_a_document_anew(values: Mapping[str, object], is_rem
 def test_both_borders_of_the_tokens_are_inside(fewest: int, most: int, n_tokens: int, verdict: str) -> None:
     limits = TokenLimits(fewest, most)
     assert limits.verdict(n_tokens) == verdict
-    recipe = replace(PLAIN, tokens=limits)
+    recipe = PLAIN._replace(tokens=limits)
     size = n_tokens * BYTES_PER_TOKEN + BYTES_PER_TOKEN - 1  # a part of a token does not count
     of_a_file = recipe.chunker_of(Document("a.py", "python", "", "f", size))
     assert of_a_file == recipe.chunker + verdict
@@ -435,15 +435,15 @@ def test_how_a_document_was_parsed_is_stored_with_it(
     assert is_assumed(entry_of(parser=stored)) is bool(document.encoding)
     # The run after it knows the document again, and reads it anew where another encoding is assumed by then.
     entry = entry_of(FileStat(document.path, 1, BEFORE), parser=stored)
-    same = replace(PLAIN, encoding=document.encoding)
+    same = PLAIN._replace(encoding=document.encoding)
     assert is_as_made_by(entry, same) is not values
-    assert is_as_made_by(entry, replace(PLAIN, encoding="utf-7")) is (not values and not document.encoding)
+    assert is_as_made_by(entry, PLAIN._replace(encoding="utf-7")) is (not values and not document.encoding)
 
 
 def test_the_encoding_is_the_one_that_is_set_else_the_one_that_was_found() -> None:
     found = with_found_encoding(PLAIN, Kept(meta={"encoding": "shift_jis"}))
     assert (PLAIN.assumed_encoding, found.assumed_encoding) == (USUAL_ENCODING, "shift_jis")
-    assert replace(found, encoding="koi8-r").assumed_encoding == "koi8-r!"
+    assert found._replace(encoding="koi8-r").assumed_encoding == "koi8-r!"
     stored = entry_of(parser=f"{PLAIN.parser} read as shift_jis")
     assert fate(plan(Kept([stored], meta={"encoding": "shift_jis"}), recipe_for([FILE]))) == "as it is"
     assert fate(plan(Kept([stored]), recipe_for([FILE]))) == "read"
@@ -504,5 +504,5 @@ def test_rules_that_leave_out_every_file_do_not_empty_the_index(
     assert message in str(raised.value)
     assert "fathom index" in raised.value.hint
     # A commit without such files, or a tree with one, is no mistake of the rules.
-    refuse_to_empty(todo, replace(recipe, revision=Tree({})))
-    refuse_to_empty(replace(todo, scan=Scan((FILE,), ())), recipe)
+    refuse_to_empty(todo, recipe._replace(revision=Tree({})))
+    refuse_to_empty(todo._replace(scan=Scan((FILE,), ())), recipe)

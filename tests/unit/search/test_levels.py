@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from codefathom.search.levels import Cut, cut_to_level
 from codefathom.search.ranking.rank import Candidate, RankedCandidate, RankingQuery
@@ -120,7 +119,7 @@ def test_the_head_of_a_name_comes_before_its_namesakes() -> None:
         Symbol("class", "Save", "Save.Save", 1, 9, 4),  # its comment begins in the chunk before
         Symbol("method", "Save", "Save.Save.Save", 5, 6, 5),
     ]
-    query = replace(QUERY, heads={"save.cs": (DefinitionPlace("save.cs", "class", "Save", 4),)})
+    query = QUERY._replace(heads={"save.cs": (DefinitionPlace("save.cs", "class", "Save", 4),)})
     result = cut_to_level(query, ranked(chunk), Shelf([chunk], {"save.cs": symbols}), Cut("symbol", 5)).hits
     assert [hit.chunk.kind for hit in result] == ["class", "module", "method"]
 

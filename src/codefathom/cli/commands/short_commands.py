@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from codefathom import __version__
+from codefathom import __version__, types
 from codefathom.cli import aliases
 from codefathom.cli.asked_questions import map_question, related_question, search_question, symbols_question
 from codefathom.cli.display.output import Style
@@ -38,11 +38,14 @@ from codefathom.question.asker import result_of
 from codefathom.question.question import Question
 from codefathom.search.verdict import note_of
 from codefathom.text.printable import show_name
-from codefathom.types import Check, RelatedResult, Rest, SearchResult, SomeFiles, SomeSymbols, TourStep
+from codefathom.types.hits import Rest, SearchResult
 
 if TYPE_CHECKING:
     from codefathom.engine import Engine
     from codefathom.search.graph.project_map import ProjectMap
+    from codefathom.types.edges import RelatedResult
+    from codefathom.types.index_states import Check
+    from codefathom.types.listed_files import SomeFiles, SomeSymbols, TourStep
 
 SUCCESS, NO_RESULT, ERROR = 0, 1, 2
 
@@ -322,9 +325,9 @@ def _session_checks() -> tuple[Check, ...]:
 
     refusal = server_refusal(os.environ)
     if refusal == "":
-        return (Check("sessions", True, "`fathom serve` answers the sessions of `fathom mcp` in one process"),)
+        return (types.Check("sessions", True, "`fathom serve` answers the sessions of `fathom mcp` in one process"),)
     remedy = "start `fathom serve` again, with this `fathom` and from such a shell"
-    return (Check("sessions", False, f"each `fathom mcp` is alone: {refusal}", remedy),) if refusal else ()
+    return (types.Check("sessions", False, f"each `fathom mcp` is alone: {refusal}", remedy),) if refusal else ()
 
 
 def write_checks(checks: Sequence[Check], face: Face) -> int:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from codefathom.cli.display.output import Output
 from codefathom.text.printable import duration, show_line
-from codefathom.types import Extent, Progress
+
+if TYPE_CHECKING:
+    from codefathom.types.index_runs import Extent, Progress
 
 _WIDTH = 20
 _TERMINAL_EVERY_S = 0.1

@@ -11,26 +11,17 @@ from codefathom.search.graph.edge_list import remarks, title
 from codefathom.search.ranking.excerpt import window
 from codefathom.search.verdict import note_of_map
 from codefathom.text.printable import cut_line, duration, escape_toml, show_line, show_name, show_text, size
-from codefathom.types import (
-    Check,
-    CompilerFiles,
-    Failure,
-    FoundSymbol,
-    Hit,
-    IndexedFile,
-    IndexReport,
-    KnownCommits,
-    PathReport,
-    RelatedResult,
-    ScipReport,
-    SearchResult,
-    SecretPlace,
-    Status,
-)
+from codefathom.types.hits import Hit, SearchResult
+from codefathom.types.skipped_files import Failure
+from codefathom.types.symbols import FoundSymbol
 
 if TYPE_CHECKING:
     from codefathom.cli.display.output import Style
     from codefathom.search.graph.project_map import ProjectMap
+    from codefathom.types.edges import RelatedResult
+    from codefathom.types.index_runs import IndexReport, PathReport, ScipReport
+    from codefathom.types.index_states import Check, CompilerFiles, KnownCommits, SecretPlace, Status
+    from codefathom.types.listed_files import IndexedFile
 
 _EXCERPT_LINES = 6
 _MAX_LINE_CHARS = 200

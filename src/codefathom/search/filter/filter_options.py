@@ -11,7 +11,8 @@ from codefathom.question.question_options import OPTIONS, QuestionOption, Values
 from codefathom.stores.conditions import combine, normalise
 from codefathom.text.near_names import near_names
 from codefathom.text.path_spelling import spellings
-from codefathom.types import KIND_ALIASES, SYMBOL_KINDS, Filter, FilterGroup, Where
+from codefathom.types.choices import KIND_ALIASES, SYMBOL_KINDS
+from codefathom.types.where import Filter, FilterGroup, Where
 
 MAX_PATH = 4_096  # characters; no system takes more
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.errors import UsageError
 from codefathom.facts.paths import has_tests
 from codefathom.text.printable import show_name
-from codefathom.types import DIRECTIONS, EDGE_KINDS, Direction, EdgeKind, Related
+from codefathom.types.choices import DIRECTIONS, EDGE_KINDS, Direction, EdgeKind
+
+if TYPE_CHECKING:
+    from codefathom.types.edges import Related
 
 # Who uses something comes first, tests of it after those, what it uses last. A test that only imports it tells less.
 _TITLES = (

@@ -9,7 +9,7 @@ from codefathom.search.question.query import is_path
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.file_stems import flat_stem
 from codefathom.text.path_spelling import paths_named
-from codefathom.types import TYPE_KINDS
+from codefathom.types.choices import TYPE_KINDS
 
 
 def is_known(name: str, catalog: SearchCatalog) -> bool:

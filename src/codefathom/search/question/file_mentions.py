@@ -16,7 +16,7 @@ from codefathom.search.question.issue import Issue
 from codefathom.text.file_stems import PathsByStem, flat_stem
 from codefathom.text.path_spelling import canonical
 from codefathom.text.written_place import place_of
-from codefathom.types import Reference
+from codefathom.types.symbols import Reference
 
 MAX_WRITTEN = 300  # names that are looked up; a list of thousands of files names none of them
 MAX_NAMED = 40  # files that a text can name

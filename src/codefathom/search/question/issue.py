@@ -16,21 +16,21 @@ _TITLE = 2.0
 _CODE = 0.1
 
 _FENCES = ("```", "~~~")
-# Each expression takes time in proportion to the text, whatever is in it.
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.DOTALL | re.MULTILINE)
+# Each expression takes time in proportion to the text, whatever is in it. None is compiled for a short question.
+_COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
+_FENCED = r"(?sm)^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)"
 # The lines of a form: boxes to tick, and headings, which stand in every issue that was written with it.
-_FORM = re.compile(r"^[ \t]*(?:[-*+] \[[ xX]?\].*|#{1,6}[ \t].*|(\*\*|__)[^\n]+\1:?[ \t]*)$", re.MULTILINE)
+_FORM = r"(?m)^[ \t]*(?:[-*+] \[[ xX]?\].*|#{1,6}[ \t].*|(\*\*|__)[^\n]+\1:?[ \t]*)$"
 # Lines that are code, a command, a log or part of a trace, though no fence is around them. Every part is anchored, and
 # reads a line once. The message of an error stays prose: it says what went wrong.
-_LOG_LINE = re.compile(
+_LOG_LINE = (
     r"\s*(?:(?:>>>|\.\.\.|\$|In \[\d+\]:)\s\S"  # what somebody typed
     r"|Traceback \(most recent call last\)|File \"[^\"\n]+\", line \d|at \S+ ?\(|at \S+:\d|Caused by: "
     r"|goroutine \d|#\d+ +\S"
     r"|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)[\]: |]"
     r"|#(?:include|define|if|ifdef|ifndef|endif|pragma)\b|//|/\*|\*/|</?\w+[^>\n]*>\s*$)"
 )
-_CODE_LINE = re.compile(
+_CODE_LINE = (
     r"\s*(?:import [\w.*{\"']\S*(?: as \w+| from \S+|;)?\s*$|from [\w.]+ import |@\w+(?:\(.*\))?\s*$"
     r"|(?:async )?def \w+|(?:pub )?fn \w+|func (?:\(|\w+\()|function \w*\("
     r"|[\w.\[\]\"'$>:-]+ *(?:[-+*/|&:]?=|:=|<-) *[^\s=>]"  # an assignment
@@ -38,8 +38,8 @@ _CODE_LINE = re.compile(
     r"|.*(?:[;{}]|\)\s*=>|\):)\s*$"
 )
 _MOST_PLAIN = 4  # words; a line with more, which are most of it, is part of a sentence
-_INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
-_LISTED = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
+_INDENTED = r"(?: {4}|\t)\s*\S"
+_LISTED = r"\s*(?:[-*+]|\d+[.)])\s"
 _MAX_LINE = 400  # characters of a line that are looked at
 
 
@@ -54,10 +54,10 @@ class Issue(NamedTuple):
 @lru_cache(maxsize=2)  # one question asks for its words and for the files it names
 def read_issue(text: str) -> Issue:
     """Take a text in Markdown apart; its first line is its title, unless code begins there."""
-    text = _COMMENT.sub("\n", text.replace("\r\n", "\n")).strip()
+    text = re.sub(_COMMENT, "\n", text.replace("\r\n", "\n")).strip()
     title, _, body = ("", "", text) if text.startswith(_FENCES) else text.partition("\n")
-    fenced = [match.group() for match in _FENCED.finditer(body)]
-    prose, bare = _parted(_FORM.sub("", _FENCED.sub("\n", body)))
+    fenced = [match.group() for match in re.finditer(_FENCED, body)]
+    prose, bare = _parted(re.sub(_FORM, "", re.sub(_FENCED, "\n", body)))
     return Issue(title, prose, "\n".join((*fenced, *bare)))
 
 
@@ -72,17 +72,17 @@ def _parted(text: str) -> tuple[str, list[str]]:
             is_block = True
             prose.append(line)
             continue
-        in_list = bool(_LISTED.match(start)) or (in_list and start[0] in " \t")
-        is_block = not _LISTED.match(start) and _is_code(start, can_be_block=is_block and not in_list)
+        in_list = bool(re.match(_LISTED, start)) or (in_list and start[0] in " \t")
+        is_block = not re.match(_LISTED, start) and _is_code(start, can_be_block=is_block and not in_list)
         (code if is_block else prose).append(line)
     return "\n".join(prose), code
 
 
 def _is_code(line: str, *, can_be_block: bool) -> bool:
     """Return True if a line looks like code. `can_be_block`: if it is indented, it is code in Markdown."""
-    if _LOG_LINE.match(line):
+    if re.match(_LOG_LINE, line):
         return True
-    if not (_CODE_LINE.match(line) or (can_be_block and _INDENTED.match(line))):
+    if not (re.match(_CODE_LINE, line) or (can_be_block and re.match(_INDENTED, line))):
         return False
     words = line.split()
     n_plain = sum(word.strip("\"'`.,:;()").isalpha() for word in words)

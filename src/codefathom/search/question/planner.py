@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.errors import UsageError
@@ -16,7 +15,8 @@ from codefathom.facts.reasons import Note
 from codefathom.search.question.query import Query, parse_query
 from codefathom.text.expression_syntax import MAX_CHARACTERS
 from codefathom.text.expressions import check
-from codefathom.types import Mode, Route, SearchPlan
+from codefathom.types.choices import Mode, Route
+from codefathom.types.hits import SearchPlan
 
 Relation: TypeAlias = Literal["used by", "called by", "calls", "imported by", "imports"]
 
@@ -48,10 +48,10 @@ class PlannedSearch(NamedTuple):
     def adapted(self, query: Query) -> Query:
         """Return the query to search with: a name may be the target of a connection, or the scope in plain words."""
         if self.connection:
-            return replace(query, paths=(), symbols=(), members_of=None)
+            return query._replace(paths=(), symbols=(), members_of=None)
         if self.members:
             topic = parse_query(self.members.topic)
-            return replace(query, text=topic.text, members_of=self.members.owner, intent=topic.intent)
+            return query._replace(text=topic.text, members_of=self.members.owner, intent=topic.intent)
         return query
 
 
@@ -161,7 +161,8 @@ def is_expression(query: Query) -> bool:
 
 def _is_sign(text: str) -> bool:
     """Return True for signs without a word, such as `::` or `?`, and for a name that ends in them, such as `C++`."""
-    return bool(re.fullmatch(r"[^\w\s]{1,20}|[A-Za-z](?:\+\+|#)", text)) and text.isascii()
+    is_short = len(text) <= 20 and text.isascii()  # nothing is compiled for most questions
+    return is_short and re.fullmatch(r"[^\w\s]+|[A-Za-z](?:\+\+|#)", text) is not None
 
 
 # ---- the project as a whole
@@ -182,6 +183,7 @@ _BEGINS = (
     *("what", "purpose", "goal", "overview", "summar", "descri", "an ", "a ", "give", "show", "project", "explain"),
     *("introduce", "tell", "how is", "where do i", "where should i", "please", "can you", "could you"),
 )
+_ENDS_OF_HOW = ("structured", "organised", "organized", "laid out")
 _PROJECT_ZH = "(?:这个?|该|本|此)?(?:项目|仓库|代码库|代码|程序|工具|软件|库|应用)"
 _OVERVIEW_ZH = (
     f"{_PROJECT_ZH}(?:到底|主要)?(?:是|用来|用于|是用来)?(?:做什么|干什么|干嘛|干啥|做啥|什么|有什么用|怎么组织)(?:用)?的?"
@@ -196,7 +198,8 @@ def _is_about_all(query: Query) -> bool:
     if not text or len(text) > _LONGEST_ABOUT_ALL:
         return False
     if text.isascii():
-        if not text.startswith(_BEGINS):  # nothing is compiled for most questions
+        # Nothing is compiled for most questions.
+        if not text.startswith(_BEGINS) or (text.startswith("how is") and not text.endswith(_ENDS_OF_HOW)):
             return False
         text = re.sub("(?:please|can you|could you) ", "", text, count=1)
         return bool(re.fullmatch(_OVERVIEW, text))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.errors import UsageError
@@ -20,7 +19,7 @@ from codefathom.stores.conditions import BRANCH, FORK, combine, flag_named, norm
 from codefathom.text.foreign_json import read_json
 from codefathom.text.kept_names import is_kept_text
 from codefathom.text.written_place import place_of
-from codefathom.types import Filter, FilterGroup, Where
+from codefathom.types.where import Filter, FilterGroup, Where
 
 # Characters. A trace of a hundred places has 20,000, the longest issues 60,000.
 MAX_QUESTION = 100_000
@@ -50,8 +49,7 @@ INLINE_FIELDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """One question, taken apart."""
 
     text: str  # the words to search, as written, without marks
@@ -137,7 +135,7 @@ def parse_query(text: str) -> Query:
 def branch_words(text: str) -> BranchWords:
     """Take `branch:` and `-branch:` out of a text that is no question for a search, such as the name of a symbol."""
     words = [token[0] for token in _TOKEN.finditer(text)]
-    of_branches = [word for word in words if (field := _FIELD.fullmatch(word)) and field[2] == BRANCH]
+    of_branches = [word for word in words if (field := re.fullmatch(_FIELD, word)) and field[2] == BRANCH]
     if not of_branches:
         return BranchWords(text, None)
     rest = "".join(word for word in words if word not in of_branches)
@@ -164,14 +162,14 @@ _PASTED = 5  # line ends; a person who asks writes fewer
 _LONG_QUESTION = 200  # characters; with several lines, more was pasted
 # White space, a phrase in quotes, or a word, in which a value may be quoted: path:"my folder/"
 _TOKEN = re.compile(r'\s+|"[^"\n]*"|(?:[^\s"]+(?:"[^"\n]*")?)+|"')
-_SYMBOL = re.compile(r"@@([^\W\d][\w$]*(?:(?:::|->|[.#\\])[\w$]+)*[?!]?)(.*)", re.DOTALL)
+_SYMBOL = r"(?s)@@([^\W\d][\w$]*(?:(?:::|->|[.#\\])[\w$]+)*[?!]?)(.*)"
 # A dot or bracket belongs to the path where more of the path follows; no character is read twice.
-_PATH = re.compile(
+_PATH = (
     r"@((?:texts://|\.{0,2}/)?[\w$*\[(.~+-](?:[^\s,;:!?\"'<>|.)\]]++|[.)\]]++(?=[^\s,;:!?\"'<>|]|:\d))*+)"
     r"(?::L?\d+(?:[-\u2013]L?\d+)?)*+([.,;:!?)\]'\"]*)"
 )
 _PAUSES = ".,;:)]'\""  # go with the mark before them; ? and ! stay
-_FIELD = re.compile(r"(-?)([A-Za-z_]+):(.+)", re.DOTALL)
+_FIELD = r"(?s)(-?)([A-Za-z_]+):(.+)"
 
 
 class _Mark(NamedTuple):
@@ -186,12 +184,12 @@ def _mark(word: str, *, whole: bool, last: bool) -> _Mark | None:
         return _symbol_mark(word, ends_question=last and not whole)
     if word.startswith("@"):
         return _path_mark(word)
-    field = _FIELD.fullmatch(word)
+    field = re.fullmatch(_FIELD, word) if ":" in word else None
     return _field_mark(*field.groups()) if field else None
 
 
 def _symbol_mark(word: str, *, ends_question: bool) -> _Mark | None:
-    match = _SYMBOL.fullmatch(word)
+    match = re.fullmatch(_SYMBOL, word)
     if match is None or match[2].startswith("@"):
         return None
     # `@@valid?` is a name in Ruby; at the end of a question the mark belongs to the sentence.
@@ -202,7 +200,7 @@ def _symbol_mark(word: str, *, ends_question: bool) -> _Mark | None:
 
 
 def _path_mark(word: str) -> _Mark | None:
-    match = _PATH.fullmatch(word)
+    match = re.fullmatch(_PATH, word)
     path, text_after = (place_of(match[1]).path, match[2]) if match else ("", "")
     if not is_path(path):
         return None
@@ -288,7 +286,7 @@ def _without_gaps(pieces: list[str]) -> str:
 
 # ---- intent
 
-_QUALIFIED = re.compile(r"(?:::|\.)?[^\W\d][\w$]*(?:(?:::|->|[.#\\])~?[\w$]+)*[?!]?(?:\(\))?")
+_QUALIFIED = r"(?:::|\.)?[^\W\d][\w$]*(?:(?:::|->|[.#\\])~?[\w$]+)*[?!]?(?:\(\))?"
 _ERROR = re.compile(
     r"Traceback \(most recent call last\)|^[^\S\n]*File \".+\", line \d+|\b\w*(?:Error|Exception): "
     r"|\bpanic(?:ked)?(?::| at )|\berror\[\w+\]|\b(?:fatal )?error( \w+)?: |[Ss]egmentation fault"
@@ -301,25 +299,26 @@ _ASKING = re.compile(
     r"(?:'s)?\b",
     re.IGNORECASE,
 )
-_ASKING_ZH = re.compile(
-    "怎么|怎样|如何|哪|什么|为何|是否|是不是|有没有|能不能|可以吗|多少|几个|谁|吗|呢|解释|说明|介绍"
+_ASKING_ZH = (
+    *("怎么", "怎样", "如何", "哪", "什么", "为何", "是否", "是不是", "有没有", "能不能", "可以吗", "多少", "几个"),
+    *("谁", "吗", "呢", "解释", "说明", "介绍"),
 )
 
 
-_TRACE_LINE = re.compile(r"^[^\S\n]*at .(.+)", re.MULTILINE)
-_LINE_NUMBER = re.compile(r":\d")
+_TRACE_LINE = r"(?m)^[^\S\n]*at .(.+)"
+_LINE_NUMBER = r":\d"
 
 
 def _is_error(text: str) -> bool:
     return _ERROR.search(text) is not None or any(
-        _names_line(word) for line in _TRACE_LINE.findall(text) for word in line.split()
+        _names_line(word) for line in re.findall(_TRACE_LINE, text) for word in line.split()
     )
 
 
 def _names_line(word: str) -> bool:
     """Return True if a word of a trace holds `(` or `:`, then a colon and a number, such as `f(a.js:3)`."""
     _, _, after = word.replace("(", ":", 1).partition(":") if "(" in word.partition(":")[0] else word.partition(":")
-    return _LINE_NUMBER.search(after) is not None
+    return re.search(_LINE_NUMBER, after) is not None
 
 
 def _intent(text: str) -> Intent:
@@ -329,17 +328,17 @@ def _intent(text: str) -> Intent:
     if len(words) == 1 and not _n_chinese(text):
         if ("://" not in text or is_kept_text(text)) and is_path(place_of(text).path.replace("\\", "/")):
             return "path" if not text.endswith("()") and not _is_namespace(text) else "symbol"
-        return "symbol" if _QUALIFIED.fullmatch(text) else "keywords"
+        return "symbol" if re.fullmatch(_QUALIFIED, text) else "keywords"
     return "question" if _is_question(text, words) else "keywords"
 
 
 def _is_namespace(text: str) -> bool:
     """Return True if backslashes separate names, as in PHP, and the text does not end like a file name."""
-    return "\\" in text and _QUALIFIED.fullmatch(text) is not None and text.rpartition(".")[2] not in FILE_ENDINGS
+    return "\\" in text and re.fullmatch(_QUALIFIED, text) is not None and text.rpartition(".")[2] not in FILE_ENDINGS
 
 
 def _is_question(text: str, words: list[str]) -> bool:
-    if text.rstrip().endswith(("?", "？")) or _ASKING.match(text) or _ASKING_ZH.search(text):
+    if text.rstrip().endswith(("?", "？")) or _ASKING.match(text) or any(word in text for word in _ASKING_ZH):
         return True
     if _n_chinese(text) >= 6:
         return True

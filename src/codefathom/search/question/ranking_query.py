@@ -9,9 +9,9 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Literal, TypeAlias
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.search.question.definitions import heads_of
 from codefathom.search.question.file_mentions import (
@@ -67,32 +67,29 @@ _LAST = re.compile(r"::|\.|#|->|\\|/")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:::|\.|#|->|\\)[^\W\d]\w*)*")
 
 
-@dataclass(frozen=True, slots=True)
-class RankingQuery:
+class RankingQuery(NamedTuple):
     """The question as the ranking sees it."""
 
     terms: tuple[str, ...]  # lower-case words and parts of identifiers, without stop words; then their translations
     symbols: tuple[str, ...] = ()  # identifiers that the question names, as written
     about_tests: bool = False  # the question is about tests or examples
     about_prose: bool = False  # ... or for documentation
-    weights: Mapping[str, float] = field(default_factory=dict)  # of terms that count less than 1: translations, asides
-    rarity: Mapping[str, float] = field(default_factory=dict)  # of terms, over all that is indexed
+    weights: Mapping[str, float] = MappingProxyType({})  # of terms that count less than 1: translations, asides
+    rarity: Mapping[str, float] = MappingProxyType({})  # of terms, over all that is indexed
     n_chunks: int = 0  # of all that is indexed
     unknown: float = 0.0  # share of the question, by rarity, that is nowhere in the index
     is_strange: bool = False  # none of its words, nor of their translations, is anywhere in the index
-    minor_terms: Mapping[str, float] = field(default_factory=dict)  # of a long text: they only find candidates
-    forms: Mapping[str, float] = field(default_factory=dict)  # other forms of its terms: they find candidates
+    minor_terms: Mapping[str, float] = MappingProxyType({})  # of a long text: they only find candidates
+    forms: Mapping[str, float] = MappingProxyType({})  # other forms of its terms: they find candidates
     meaning: str = ""  # the text that is embedded
     written: tuple[str, ...] = ()  # of a short question: its words, without stop words and translations
     title: str = ""  # a short question of one line, as it is written
     runs: frozenset[str] = frozenset()  # words of it, and two and three in a row written as one, lower-case
-    frames: Mapping[int, FrameChunk] = field(default_factory=dict)  # chunks that a stack trace names, by key
-    files: Mapping[str, float] = field(default_factory=dict)  # paths of files that the question names, 0 to 1
+    frames: Mapping[int, FrameChunk] = MappingProxyType({})  # chunks that a stack trace names, by key
+    files: Mapping[str, float] = MappingProxyType({})  # paths of files that the question names, 0 to 1
     foreign: tuple[str, ...] = ()  # symbols of the question without a definition in the project
-    heads: Mapping[str, tuple[DefinitionPlace, ...]] = field(default_factory=dict)  # of its symbols, by path
-    n_defining: Mapping[str, int] = field(
-        default_factory=dict
-    )  # files that define a symbol, by its lower-case last part
+    heads: Mapping[str, tuple[DefinitionPlace, ...]] = MappingProxyType({})  # of its symbols, by path
+    n_defining: Mapping[str, int] = MappingProxyType({})  # files that define a symbol, by its lower-case last part
     is_only_symbol: bool = False  # the question is only the name of a symbol
 
     @property
@@ -151,8 +148,7 @@ def understand(query: Query, catalog: SearchCatalog, lexical: LexicalStore, proj
     heads = {last: heads_of(last, catalog) for last in dict.fromkeys(map(last_of, analysed.symbols))}
     framed = _framed(text, catalog) if ":" in text or "line " in text else {}
     near = _one_import_away(analysed, framed, catalog) if query.is_pasted or framed else {}
-    ranking_query = replace(
-        analysed,
+    ranking_query = analysed._replace(
         forms=_forms(analysed, lexical) if len(analysed.terms) <= LONG else {},
         files={**near, **analysed.files},
         rarity=rarity,
@@ -196,8 +192,7 @@ def _naming_files(query: Query, analysed: RankingQuery, catalog: SearchCatalog) 
     names = {path.rpartition("/")[2] for path in named}
     symbols = [one for one in analysed.symbols if one in query.symbols or not (is_file_name(one) or one in names)]
     is_module = query.intent == "symbol" and _is_module(query.text, named, catalog)
-    return replace(
-        analysed,
+    return analysed._replace(
         files={**bare, **named},
         symbols=() if is_module else tuple(symbols),
         is_only_symbol=analysed.is_only_symbol and not is_module,
@@ -289,7 +284,7 @@ def without_project(query: RankingQuery, project: str) -> RankingQuery:
     kept = tuple(term for term in query.terms if term not in own)
     if len(own) != 1 or len(kept) < _FEWEST_OTHERS or len(query.terms) > LONG or query.symbols:
         return query
-    return replace(query, terms=kept)
+    return query._replace(terms=kept)
 
 
 def question_terms(text: str) -> list[str]:
@@ -326,10 +321,10 @@ def focused(query: RankingQuery, nowhere: Set[str] = frozenset()) -> RankingQuer
     weighted, worth = query.weighted, query.worth
     useful = tuple(term for term in query.terms if worth[term]) or query.terms
     if len(useful) <= LONG:
-        return query if useful == query.terms else replace(query, terms=useful)
+        return query if useful == query.terms else query._replace(terms=useful)
     ordered = sorted(useful, key=lambda term: (term in nowhere, -worth[term], term))
     minor_terms = {term: weighted[term] for term in ordered[LONG:]}
-    return replace(query, terms=tuple(ordered[:LONG]), minor_terms=minor_terms)
+    return query._replace(terms=tuple(ordered[:LONG]), minor_terms=minor_terms)
 
 
 def _runs(text: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from codefathom.search.question.query import Query
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.conditions import combine
 from codefathom.text.path_spelling import canonical, paths_below, paths_named
-from codefathom.types import Filter, FilterGroup, Where
+from codefathom.types.where import Filter, FilterGroup, Where
 
 MAX_PATHS = 200  # each is looked for among all files
 MAX_SYMBOLS = 40  # each takes nine of the conditions that a filter may have

@@ -24,7 +24,7 @@ NOTHING = "-"  # in the glossary, in place of the English
 MOST = 2_000  # Chinese characters of a text that are translated: a question has twenty
 # One of them stands in almost every project that is commented in Chinese.
 COMMON = ("返回", "获取", "设置", "参数", "数据", "使用", "如果", "是否", "文件", "用户")
-_CHINESE = re.compile("[\u4e00-\u9fff]+")
+_CHINESE = "[\u4e00-\u9fff]+"  # takes 1 ms to compile
 _OTHERWISE = 0.5  # weight of what else a word can mean, beside the best
 _REVERSED = 0.5  # weight of a Chinese word beside the English word that it translates
 _LONGEST_PHRASE = 3  # English words that one Chinese word stands for
@@ -105,8 +105,10 @@ def _pieces(run: str, ends: Sequence[int]) -> Iterator[str]:
 
 def words_of(text: str) -> Iterator[str]:
     """Yield the words of a text that can be translated, as far as the text is read (`MOST`)."""
+    if text.isascii():
+        return
     left = MOST
-    for run in _CHINESE.findall(simplified(text)):
+    for run in re.findall(_CHINESE, simplified(text)):
         yield from (word for word in cut(run[:left]) if vocabulary().glossary.get(word) != NOTHING)
         left -= len(run)
         if left <= 0:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.ranking.places import place_of
 from codefathom.stores.lexical.terms import terms
-from codefathom.types import SECTION_SEPARATOR, Chunk
+from codefathom.types.choices import SECTION_SEPARATOR
+from codefathom.types.hits import Chunk
 
 _BETWEEN = re.compile(r"[\W_]+")
 _PLAIN_WORDS = re.compile(r"[^\W_]+(?: [^\W_]+)*")

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from codefathom.search.ranking.places import place_of
-from codefathom.types import Chunk
+from codefathom.types.hits import Chunk
 
 _LARGE = 1_500  # lines of a file that may be made of others
 _LARGER = 3  # times as many lines as the file of the original

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from codefathom.types import Hit
+from codefathom.types.hits import Hit
 
 
 class NumberedLine(NamedTuple):

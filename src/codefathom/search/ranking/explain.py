@@ -14,7 +14,7 @@ from codefathom.search.ranking.excerpt import begins
 from codefathom.search.ranking.rank import LONG_TEXT, MIDDLE, SPREAD, score_of, weights_of
 from codefathom.search.ranking.signals import SIGNALS
 from codefathom.stores.lexical.terms import terms
-from codefathom.types import Chunk, Hit
+from codefathom.types.hits import Chunk, Hit
 
 RERANKED = "rerank"
 MEANING = SIGNALS | {

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from math import exp
 from operator import attrgetter, mul
@@ -18,7 +17,7 @@ from codefathom.facts.reasons import Note, Told
 from codefathom.search.question.ranking_query import Kind, RankingQuery
 from codefathom.search.ranking.signals import NAMES, Candidate, signals
 from codefathom.search.ranking.weights import WEIGHTS
-from codefathom.types import NO_REST, Rest
+from codefathom.types.hits import NO_REST, Rest
 
 # They scale the sum to a score from 0 to 1: half for a file that fits in most ways, next to nothing without evidence.
 MIDDLE, SPREAD = 6.0, 2.5
@@ -56,7 +55,7 @@ class Pool(NamedTuple):
 def rank(query: RankingQuery, pool: Pool) -> list[RankedCandidate]:
     """Order the candidates, best first, scores from 0 to 1. Ties are broken by path and line, never by chance."""
     if pool.signals is None:
-        return by_signals(replace(query, symbols=pool.symbols) if pool.symbols else query, pool.candidates, pool.scores)
+        return by_signals(query._replace(symbols=pool.symbols) if pool.symbols else query, pool.candidates, pool.scores)
     return sorted(
         (RankedCandidate(one, pool.scores[one.key], pool.signals[one.key]) for one in pool.candidates),
         key=_by_score_and_place,

@@ -19,7 +19,7 @@ from codefathom.search.ranking.as_asked import AsAsked, NameWords
 from codefathom.search.ranking.copies import copying_files
 from codefathom.search.ranking.places import PathFacts, place_of
 from codefathom.stores.lexical.terms import parts
-from codefathom.types import Chunk
+from codefathom.types.hits import Chunk
 
 SIGNALS = {
     "lexical": "words of the question in it, rare ones count more (relative to the best candidate)",

@@ -94,19 +94,11 @@ from codefathom.stores.lock import writer_lock
 from codefathom.text.expressions import USUAL_LIMIT_S, deadline
 from codefathom.text.file_stems import PathsByStem
 from codefathom.text.kept_names import KEPT_TEXTS
-from codefathom.types import (
-    CALLABLE_KINDS,
-    TYPE_KINDS,
-    VALUE_KINDS,
-    Chunk,
-    Failure,
-    FoundSymbol,
-    Level,
-    Reference,
-    Skipped,
-    Symbol,
-    Where,
-)
+from codefathom.types.choices import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Level
+from codefathom.types.hits import Chunk
+from codefathom.types.skipped_files import Failure, Skipped
+from codefathom.types.symbols import FoundSymbol, Reference, Symbol
+from codefathom.types.where import Where
 
 CATALOGUE = "catalog.db"  # in the folder of the index
 _BESIDE = "graph."  # begins the names of files with what was made of it

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from codefathom.stores.conditions import FIELDS, Predicate, Scalar, expression_of, normalise, predicate_of
-from codefathom.types import Filter, Level, Where
+from codefathom.types.choices import Level
+from codefathom.types.where import Filter, Where
 
 
 class SqlCondition(NamedTuple):

@@ -11,7 +11,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.errors import IndexingError
 from codefathom.stores import packed_chunks
@@ -19,8 +19,10 @@ from codefathom.stores.catalog import digests
 from codefathom.stores.catalog.packed_references import inflated
 from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.stores.catalog.schema import KEPT_TEXT, LOST_TEXTS, SCHEMA, TABLES
-from codefathom.stores.catalog.writing import apply_batch, has_used_names, put_meta, put_used_names
-from codefathom.types import Document
+from codefathom.stores.catalog.writing import apply_batch, has_used_names, name_state, put_meta, put_used_names
+
+if TYPE_CHECKING:
+    from codefathom.types.parsed_documents import Document
 
 _MARK = "known:"  # in front of the word by which a user knows this index again
 _MAX_MARKS = 50
@@ -205,6 +207,7 @@ def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:
     db.execute("INSERT INTO sqlite_sequence SELECT 'chunks', max(key) FROM chunks HAVING max(key) IS NOT NULL")
     # A view of another generation than this one is made again from all chunks.
     put_meta(db, {"oldest_change": str(generation), **({LOST_TEXTS: str(n_kept_texts)} if n_kept_texts else {})})
+    name_state(db)  # its maker may know the words that it had
 
 
 def _unreadable(db: sqlite3.Connection) -> Iterator[int]:

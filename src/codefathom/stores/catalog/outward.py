@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from codefathom.stores.catalog import packed_outlines, packed_references
-from codefathom.types import TYPE_KINDS, ParsedDocument, Reference
+from codefathom.types.choices import TYPE_KINDS
+
+if TYPE_CHECKING:
+    from codefathom.types.parsed_documents import ParsedDocument
+    from codefathom.types.symbols import Reference
 
 
 def shows_the_same(db: sqlite3.Connection, parsed: ParsedDocument) -> bool:

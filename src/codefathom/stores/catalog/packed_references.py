@@ -15,7 +15,7 @@ from itertools import accumulate, islice, pairwise
 from typing import Any, Literal
 from zlib import crc32
 
-from codefathom.types import Reference
+from codefathom.types.symbols import Reference
 
 _KINDS: tuple[Literal["import", "call", "type"], ...] = ("import", "call", "type")
 _MOST_BYTES = 100_000_000  # of the references of one document, unpacked

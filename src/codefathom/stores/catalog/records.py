@@ -7,10 +7,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from codefathom.facts.reasons import Note, Told
-from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
+from codefathom.types.hits import Chunk
+from codefathom.types.skipped_files import Failure, Skipped
 
 if TYPE_CHECKING:
     from codefathom.stores.folder import File
+    from codefathom.types.parsed_documents import ParsedDocument
 
 # At the end of the chunker of a document that is not embedded because of its size. Its chunks have no text hash.
 SHORT, LONG = ", short", ", long"

@@ -24,7 +24,7 @@ from codefathom.stores.folder import File, UnsafeError
 from codefathom.stores.sqlite import use_log
 from codefathom.stores.write_errors import writing_error
 from codefathom.text.kept_names import KEPT_TEXTS
-from codefathom.types import Reference
+from codefathom.types.symbols import Reference
 
 # 1: before the first release. 2: embeddings carry the generation in which they came. 3: rows that are shown carry a
 # checksum, and the file has a seal. 5: chunks have a column. 6: references have a qualifier.
@@ -109,12 +109,16 @@ CREATE INDEX compiler_uses_target ON compiler_uses(target_id);
 
 TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 _STATEMENTS = tuple(statement.strip() for statement in SCHEMA.split(";") if statement.strip())
-_REFERENCES = tuple(statement for statement in _STATEMENTS if re.match(r"CREATE TABLE (refs|used_names)\(", statement))
-_CHUNKS, *_BY_CHUNK = (statement for statement in _STATEMENTS if re.match(r"CREATE .*\bchunks\(", statement))
-_SYMBOLS, _BY_NAME, _BY_DOCUMENT = (
-    statement for statement in _STATEMENTS if re.match(r"CREATE .*\bsymbols\(", statement)
-)
-_MODELS, _EMBEDDINGS, *_BY_TEXT = (s for s in _STATEMENTS if re.match(r"CREATE .*\b(models|embeddings)\(", s))
+
+
+def _about(*tables: str) -> tuple[str, ...]:
+    return tuple(s for s in _STATEMENTS if any(f" {table}(" in s.partition("\n")[0] for table in tables))
+
+
+_REFERENCES = _about("refs", "used_names")
+_CHUNKS, *_BY_CHUNK = _about("chunks")
+_SYMBOLS, _BY_NAME, _BY_DOCUMENT = _about("symbols")
+_MODELS, _EMBEDDINGS, *_BY_TEXT = _about("models", "embeddings")
 _OUTLINES = next(statement for statement in _STATEMENTS if " outlines(" in statement)
 _CHUNKS_OF_11 = _CHUNKS.replace("id BLOB", "id TEXT").replace("text_hash BLOB", "text_hash TEXT")
 _SYMBOLS_OF_11 = _SYMBOLS.replace("place INTEGER NOT NULL", "signature TEXT NOT NULL, doc TEXT NOT NULL")
@@ -159,7 +163,7 @@ _LATE = {
     name: statement
     for statement in _STATEMENTS
     for name in _LATE_NAMES
-    if re.match(rf"CREATE (UNIQUE )?(INDEX|TABLE) {name}\b", statement)
+    if name in statement.replace("(", " ").split()[2:4]  # behind CREATE INDEX, CREATE UNIQUE INDEX or CREATE TABLE
 }
 # Without their index, the embedding of a text comes once with each batch that has it. The first one stays.
 _EMBEDDED_ONCE = (

@@ -17,7 +17,7 @@ from codefathom.stores.catalog import checksums, compiler_uses, digests, packed_
 from codefathom.stores.catalog.records import CompilerUses
 from codefathom.stores.catalog.writing import HAS_USED_NAMES
 from codefathom.stores.database import Database, mark
-from codefathom.types import FoundSymbol, Symbol
+from codefathom.types.symbols import FoundSymbol, Symbol
 
 CHUNK = (
     "c.id, d.path, d.language, c.kind, c.symbol, c.names, c.start_line, c.end_line, CAST(c.packed AS BLOB), "

@@ -6,6 +6,7 @@ import os
 import sqlite3
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from codefathom.facts.reasons import as_line
 from codefathom.stores import packed_chunks
@@ -14,7 +15,12 @@ from codefathom.stores.catalog.outward import shows_the_same
 from codefathom.stores.catalog.packed_outlines import OutlineTexts
 from codefathom.stores.catalog.records import Batch, DocumentRecord, RejectedChanges, RejectedFile, Written
 from codefathom.stores.conditions import path_fields
-from codefathom.types import Chunk, Failure, ParsedDocument, Reference, Skipped
+from codefathom.types.hits import Chunk
+from codefathom.types.skipped_files import Failure, Skipped
+from codefathom.types.symbols import Reference
+
+if TYPE_CHECKING:
+    from codefathom.types.parsed_documents import ParsedDocument
 
 WRITTEN = "written"  # key of a random word of the last generation: an older file that is put back may count on to it
 LATEST = (
@@ -129,6 +135,11 @@ def store_vectors(db: sqlite3.Connection, model: str, vectors: Mapping[str, byte
 def count_generation(db: sqlite3.Connection) -> None:
     """Let the generation grow inside a transaction, for a change that no batch makes."""
     _put_generation(db, _generation(db) + 1, is_alike=False)
+
+
+def name_state(db: sqlite3.Connection) -> None:
+    """Give the present state another random word inside a transaction, by which what is made of it is known."""
+    _put_generation(db, _generation(db))
 
 
 def put_meta(db: sqlite3.Connection, values: Mapping[str, str]) -> None:

@@ -7,7 +7,7 @@ from zlib import crc32
 from codefathom.stores.base import Fields
 from codefathom.stores.lexical.terms import MAX_TERM, joined_terms, terms_of_runs
 from codefathom.text.word_runs import word_runs
-from codefathom.types import Chunk
+from codefathom.types.hits import Chunk
 
 
 def fields_of(chunk: Chunk) -> Fields:

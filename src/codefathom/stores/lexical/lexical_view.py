@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 import tantivy
@@ -20,7 +20,9 @@ from codefathom.stores.checked_files import CheckedFiles
 from codefathom.stores.folder import Folder, UnsafeError, folder_at
 from codefathom.stores.lexical.term_list import TERMS, NewTerms, TermList, add_terms, list_files, read_terms
 from codefathom.stores.write_errors import writing_error
-from codefathom.text.required_words import WordPart
+
+if TYPE_CHECKING:
+    from codefathom.text.required_words import WordPart
 
 FORMAT = 5  # 1, 2: before the first release; 4: with checksums of the files; 5: with lists of terms, and files
 ANALYZER = "whitespace"  # the terms are made by tokens.py; stemming them would need the same in `search`
@@ -28,7 +30,7 @@ _STATE = "state"
 _META = "meta.json"  # tantivy's list of the files of the index, which it reads first
 _PIECE = 1 << 20  # bytes read at a time
 _MAX_STATE = 1_000_000  # bytes
-_OF_SYSTEM = re.compile(r"(?:\bOs \{ code: |\(os error )(\d{1,5})\b")
+_OF_SYSTEM = r"(?:\bOs \{ code: |\(os error )(\d{1,5})\b"
 _NUMBER = re.compile("[0-9]{1,9}")  # of a folder
 _MANAGED = ".managed.json"  # the files that tantivy may remove
 _MAX_MANAGED = 10_000_000  # bytes
@@ -427,7 +429,7 @@ class LexicalView:
         message = f"the lexical view {self.folder.path!r} cannot be written"
         if isinstance(error, OSError):
             return writing_error(message, self.folder, error)
-        if told := _OF_SYSTEM.search(str(error)):  # the library has an error of its own around that of the system
+        if told := re.search(_OF_SYSTEM, str(error)):  # the library has an error of its own around that of the system
             number = int(told[1])
             return writing_error(message, self.folder, OSError(number, os.strerror(number)))
         return IndexingError(f"{message}: {error}", hint="run `fathom index --full`")

@@ -11,10 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from io import BytesIO
 from itertools import chain
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from codefathom.stores.folder import File, Folder
-from codefathom.text.required_words import WordPart
+
+if TYPE_CHECKING:
+    from codefathom.text.required_words import WordPart
 
 TERMS = "terms."  # begins the names of these files
 _NAME = re.compile("terms[.]([0-9]{1,9})")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from codefathom.text.word_runs import word_runs
 
 # Chinese, Japanese and Korean is cut out of a run of letters of any script.
-_CJK = re.compile(
+_CJK = (  # takes 2 ms to compile
     r"[々\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+"
 )
 # parseHTTPResponse2 → parse HTTP Response 2.
@@ -66,7 +66,7 @@ _memo = _Memo()
 
 
 def _split(word: str) -> list[str]:
-    if not word.isascii() and _CJK.search(word):
+    if not word.isascii() and re.search(_CJK, word):
         return _with_pairs(word)
     bare = word.strip("_")
     if len(bare) > _MAX_WORD:
@@ -101,7 +101,7 @@ def _kind(letter: str) -> str:
 def _with_pairs(word: str) -> list[str]:
     pieces: list[str] = []
     position = 0
-    for match in _CJK.finditer(word):
+    for match in re.finditer(_CJK, word):
         pieces += _split(word[position : match.start()])
         run = match.group()
         pieces += [run] if len(run) == 1 else [run[place : place + 2] for place in range(len(run) - 1)]

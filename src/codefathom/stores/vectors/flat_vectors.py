@@ -37,7 +37,8 @@ from codefathom.stores.vectors.row_signs import (
     with_most_alike_signs,
 )
 from codefathom.stores.write_errors import writing_error
-from codefathom.types import Matrix, Where
+from codefathom.types.choices import Matrix
+from codefathom.types.where import Where
 
 _MAGIC = b"fathomv3"  # 3: with a checksum of the rows
 _HEADER = struct.Struct("<8s16sqqqq")  # magic and format, owner, generation, dimensions, rows, checksum of the rows

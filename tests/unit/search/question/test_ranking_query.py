@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from codefathom.search.question.query import parse_query
@@ -42,7 +40,7 @@ def test_letters_and_digits_are_no_terms_and_acronyms_have_a_plural(question: st
 
 def test_of_a_long_text_words_that_stand_nowhere_take_no_place() -> None:
     query = of(ISSUE)
-    query = replace(query, rarity=dict.fromkeys(query.terms, 1.0) | {"slash": 9.0})
+    query = query._replace(rarity=dict.fromkeys(query.terms, 1.0) | {"slash": 9.0})
     assert "slash" in focused(query).terms
     few = focused(query, nowhere={"slash"})
     assert ("slash" in few.terms, "slash" in few.minor_terms, len(few.terms)) == (False, True, LONG)
@@ -110,7 +108,7 @@ def test_runs_are_words_in_a_row_as_one() -> None:
 def test_of_a_long_text_the_rare_words_and_those_of_the_title_remain() -> None:
     long = of(ISSUE)
     assert len(long.terms) > LONG
-    query = focused(replace(long, rarity=dict.fromkeys(long.terms, 1.0)))
+    query = focused(long._replace(rarity=dict.fromkeys(long.terms, 1.0)))
     assert len(query.terms) == LONG
     assert {"router", "trailing", "slash"} <= set(query.terms)
     assert set(query.minor_terms) == set(long.terms) - set(query.terms)
@@ -126,9 +124,9 @@ def test_a_short_question_stays_as_it_is() -> None:
 def test_words_that_say_nothing_are_left_out_unless_nothing_else_is_there() -> None:
     query = of("中间件如何注册")
     rarity = {term: float(term.isascii()) for term in query.terms}
-    assert {"middleware", "register"} <= set(focused(replace(query, rarity=rarity)).terms)
-    assert all(term.isascii() for term in focused(replace(query, rarity=rarity)).terms)
-    assert focused(replace(query, rarity=dict.fromkeys(query.terms, 0.0))).terms == query.terms
+    assert {"middleware", "register"} <= set(focused(query._replace(rarity=rarity)).terms)
+    assert all(term.isascii() for term in focused(query._replace(rarity=rarity)).terms)
+    assert focused(query._replace(rarity=dict.fromkeys(query.terms, 0.0))).terms == query.terms
 
 
 @pytest.mark.parametrize(

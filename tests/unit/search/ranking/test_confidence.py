@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from math import exp
 
 import pytest
@@ -27,26 +26,26 @@ def test_nothing_found_is_no_confidence() -> None:
 
 
 def test_a_question_that_is_a_symbol_is_certain_where_one_of_the_best_hits_defines_it() -> None:
-    whole = replace(QUERY, symbols=("token_parser",), is_only_symbol=True)
+    whole = QUERY._replace(symbols=("token_parser",), is_only_symbol=True)
     assert confidence(whole, [ranked(0.1, ""), ranked(0.1, "", definition=0.8)]) == 1.0
     assert confidence(whole, [*[ranked(0.1, "")] * 3, ranked(0.1, "", definition=0.8)]) < WEAK
 
 
 def test_a_symbol_inside_a_question_that_nothing_else_answers_is_weak() -> None:
-    query = replace(QUERY, terms=("brew", "coffee", "kubernetes", "std", "size"), symbols=("std::size",), unknown=0.8)
-    query = replace(query, rarity=dict.fromkeys(query.terms, 5.0), n_chunks=3_000)
+    query = QUERY._replace(terms=("brew", "coffee", "kubernetes", "std", "size"), symbols=("std::size",), unknown=0.8)
+    query = query._replace(rarity=dict.fromkeys(query.terms, 5.0), n_chunks=3_000)
     assert confidence(query, [ranked(0.05, "size", vector=0.1, definition=0.8)], MODEL) < WEAK
 
 
 @pytest.mark.parametrize("minor", [{}, {"more": 0.5}])
 def test_what_is_estimated_is_never_certain(minor: dict[str, float]) -> None:
-    query = replace(QUERY, minor_terms=minor)
+    query = QUERY._replace(minor_terms=minor)
     assert 0.9 < confidence(query, [ranked(2.0, "token parser", vector=1.0, definition=1.0)], MODEL) < 1.0
 
 
 def test_what_it_is_made_of() -> None:
     hits = [ranked(0.7, "Token", vector=0.2), ranked(0.1, "", vector=0.4, definition=0.5)]
-    query = replace(QUERY, unknown=0.5, n_chunks=99, symbols=("Token", "a_b"), foreign=("a_b",))
+    query = QUERY._replace(unknown=0.5, n_chunks=99, symbols=("Token", "a_b"), foreign=("a_b",))
     numbers = evidence(query, hits)
     assert 0.5 < numbers.pop("score") < 0.7  # less than 0.7, as it defines nothing; that it is a test does not count
     assert numbers.pop("size") == pytest.approx(4.605, abs=0.001)
@@ -58,7 +57,7 @@ def test_what_it_is_made_of() -> None:
     [("eMule", 0.0), ("ipfilter.dat", 0.0), ("a.py", 0.0), ("CatBoost", 0.5)],
 )
 def test_a_name_that_the_best_hits_mention_is_not_foreign(name: str, foreign: float) -> None:
-    query = replace(QUERY, symbols=(name,), foreign=(name,))
+    query = QUERY._replace(symbols=(name,), foreign=(name,))
     hits = [*[ranked(0.1, "")] * 2, ranked(0.1, "// the list of EMULE, IPFilter.dat")]
     assert evidence(query, hits)["foreign"] == foreign
     if name != "a.py":  # each hit has this path
@@ -68,7 +67,7 @@ def test_a_name_that_the_best_hits_mention_is_not_foreign(name: str, foreign: fl
 @pytest.mark.parametrize("model", [MODEL, "another", ""])
 def test_all_evidence_is_sure_and_none_is_weak(model: str) -> None:
     sure = confidence(QUERY, [ranked(0.9, "token parser", vector=0.6)], model)
-    weak = confidence(replace(QUERY, unknown=1.0), [ranked(0.0, "", vector=0.0)], model)
+    weak = confidence(QUERY._replace(unknown=1.0), [ranked(0.0, "", vector=0.0)], model)
     assert 0.0 <= weak < WEAK < 0.8 < sure <= 1.0
 
 
@@ -104,7 +103,7 @@ def test_a_question_of_one_sign_is_known(text: str, is_one: bool) -> None:
     ("definition", "is_only_symbol", "certain"), [(0.8, True, True), (0.79, True, False), (1.0, False, False)]
 )
 def test_only_a_definition_as_written_makes_it_certain(definition: float, is_only_symbol: bool, certain: bool) -> None:
-    query = replace(QUERY, symbols=("token_parser",), is_only_symbol=is_only_symbol)
+    query = QUERY._replace(symbols=("token_parser",), is_only_symbol=is_only_symbol)
     assert is_certain(query, [ranked(0.1, "", definition=definition)]) is certain
 
 
@@ -116,13 +115,13 @@ def test_of_the_hits_the_best_three_tell_but_for_the_nearest_meaning() -> None:
     third = evidence(QUERY, [*[ranked(0.1, "")] * 2, fourth])
     assert (third["words"], third["defines"]) == (1.0, 1.0)
     # A project is taken to be at least as large as the smallest that were learned from.
-    small = [evidence(replace(QUERY, n_chunks=n), [fourth])["size"] for n in (1, 60, 61)]
+    small = [evidence(QUERY._replace(n_chunks=n), [fourth])["size"] for n in (1, 60, 61)]
     assert small[0] == small[1] < small[2]
     assert small[0] == pytest.approx(4.111, abs=0.001)
 
 
 def test_words_of_the_path_count_too() -> None:
-    assert evidence(replace(QUERY, terms=("a.py",), rarity={"a.py": 1.0}), [ranked(0.1, "")])["words"] == 1.0
+    assert evidence(QUERY._replace(terms=("a.py",), rarity={"a.py": 1.0}), [ranked(0.1, "")])["words"] == 1.0
 
 
 def test_it_is_the_logistic_function_of_the_evidence_to_three_places() -> None:

@@ -153,7 +153,7 @@ def test_names_that_the_words_of_a_question_may_be_count_as_its_symbols() -> Non
     definitions = [{item.candidate.key: item.signals["definition"] for item in hits} for hits in (without, with_names)]
     assert [one[2] > 0 for one in definitions] == [False, True]
     # Names that the question has itself stay where there are no others.
-    own = replace(query, symbols=("parse_config",))
+    own = query._replace(symbols=("parse_config",))
     assert rank(own, Pool(candidates, scores)) and rank(own, Pool(candidates, scores))[0].signals["definition"] > 0
 
 

@@ -19,9 +19,7 @@ def of(
 ) -> list[dict[str, float]]:
     query = analyse(parse_query(question)) if isinstance(question, str) else question
     if not query.rarity:
-        query = RankingQuery(
-            **{**{name: getattr(query, name) for name in query.__slots__}, "rarity": dict.fromkeys(query.terms, 1.0)}
-        )
+        query = query._replace(rarity=dict.fromkeys(query.terms, 1.0))
     return [dict(zip(NAMES, row, strict=True)) for row in signals(query, candidates, fused or {})]
 
 
