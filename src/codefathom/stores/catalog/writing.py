@@ -139,7 +139,7 @@ def count_generation(db: sqlite3.Connection) -> None:
 
 def name_state(db: sqlite3.Connection) -> None:
     """Give the present state another random word inside a transaction, by which what is made of it is known."""
-    _put_generation(db, _generation(db))
+    _put_generation(db, _generation(db), is_alike=False)
 
 
 def put_meta(db: sqlite3.Connection, values: Mapping[str, str]) -> None:
