@@ -26,6 +26,7 @@ from codefathom.index.plan import (
     FileJob,
     IndexPlan,
     Recipe,
+    assumed_paths,
     is_assumed,
     note_of_grammars,
     plan,
@@ -205,14 +206,14 @@ def prepared_jobs(stages: Stages, recipe: Recipe, jobs: Sequence[FileJob]) -> It
 def _has_found_encoding(stages: Stages, entries: Mapping[str, Entry], n_new: int) -> bool:
     """Store the likely encoding of files that are not UTF-8 and declare none; return True if it has changed.
 
-    `n_new` is the number of these files in this run. A run that was killed may have left some among `known`.
+    `n_new` is the number of these files in this run. A run that was killed may have left some among `entries`.
     """
     recipe = with_found_encoding(stages.recipe, stages.catalog)
     has_more = n_new or (not recipe.found_encoding and any(map(is_assumed, entries.values())))
     if recipe.encoding or not has_more:
         return False
-    paths = [entry.path for entry in stages.catalog.entries().values() if is_assumed(entry)]
-    paths = sorted(paths)[:: len(paths) // _FILES_FOR_ENCODING + 1]
+    paths = sorted(assumed_paths(stages.catalog))
+    paths = paths[:: len(paths) // _FILES_FOR_ENCODING + 1]
     encoding = likely_encoding(undecodable_lines_of(recipe.tree, path) for path in paths)
     stages.catalog.write(Batch(meta={"encoding": encoding}))
     return encoding != recipe.assumed_encoding
