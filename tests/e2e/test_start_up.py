@@ -220,6 +220,7 @@ OURS = {
     "codefathom.stores.vectors.flat_vectors",
     "codefathom.stores.vectors.row_signs",
     "codefathom.stores.vectors.nearest",
+    "codefathom.stores.vectors.new_rows",
     "codefathom.stores.views",
     "codefathom.stores.write_errors",
     "codefathom.system",

@@ -17,6 +17,7 @@ _ERROR = 2
 # in 58,000 files it took an eighth of a search. Other commands live long, or hold much.
 _LIVE_LONG = frozenset(("ask", "chat", "index", "lsp", "mcp", "serve"))
 _MANY_OBJECTS = 200_000  # at most some 40 MB
+_SOME_OBJECTS = 10_000  # an index run makes very many objects, and hardly a circle, but may go on for hours
 _BROKEN_PIPE = 141  # what a shell reports for grep when the reader is gone
 
 
@@ -27,6 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if argv is None:
             if _LIVE_LONG.isdisjoint(sys.argv) or _is_of_few(sys.argv[1:]):
                 gc.set_threshold(_MANY_OBJECTS)
+            elif "index" in sys.argv:
+                gc.set_threshold(_SOME_OBJECTS)
             leave_working_directory_out()
             leave_relative_places_out()
         return _code(list(sys.argv[1:] if argv is None else argv))

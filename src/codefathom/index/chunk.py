@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from hashlib import blake2b
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.types.hits import Chunk
@@ -115,9 +115,10 @@ def _source(parsed: ParsedDocument, limits: ChunkLimits, lines_before: int) -> _
 
 
 def _after_blank_lines(lines: list[str]) -> Iterator[int]:
-    for number in range(1, len(lines)):
-        if not lines[number - 1].strip() and lines[number].strip():
-            yield number + 1
+    # A line is never empty: it has at least its end.
+    for number, (is_blank, is_next_blank) in enumerate(pairwise(map(str.isspace, lines)), start=2):
+        if is_blank and not is_next_blank:
+            yield number
 
 
 def _symbol_borders(symbols: tuple[Symbol, ...]) -> Iterator[tuple[int, int]]:

@@ -26,6 +26,7 @@ from codefathom.index.plan import (
     FileJob,
     IndexPlan,
     Recipe,
+    assumed_paths,
     is_assumed,
     note_of_grammars,
     plan,
@@ -75,7 +76,10 @@ from codefathom.types import Extent, Failure, IndexReport, Progress, Skipped
 
 _FILES_FOR_ENCODING = 300  # files of which some lines are read to tell the encoding of all
 _MANY_INODES = 50  # new ones of files with the same bytes and time of change: this disk makes them up
-_MUCH = 1_000_000  # bytes of text after which memory is worth giving back; takes some milliseconds
+_MUCH = 1_000_000  # bytes of text after which memory is worth giving back at the end; takes some milliseconds
+# Bytes of text after which it is given back on the way: the index of words frees sixty megabytes at a time, between
+# what stays, and the C library keeps them. With 58,000 files it kept a hundred megabytes so.
+_VERY_MUCH = 16_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +180,15 @@ def _work_off(
 ) -> Iterator[Progress]:
     """Prepare and store files, batch by batch, until too many of them fail."""
     n_jobs = tally.n_done + len(jobs)
+    n_bytes = tally.n_bytes  # when memory was given back last
     recipe = with_found_encoding(stages.recipe, stages.catalog)
     for step in reparsing.steps(prepared_jobs(stages, recipe, jobs)):
         refuse_moved(recipe.root)  # else its files would seem to be unreadable, and leave the index
         outcomes = step if stages.doubt is None else _compared(stages, stages.doubt, step, tally)
         store(stages, outcomes, entries, tally)
+        if tally.n_bytes - n_bytes > _VERY_MUCH:
+            n_bytes = tally.n_bytes
+            give_back()
         path = outcomes[-1].path if outcomes else ""
         yield Progress("index", tally.n_done, n_jobs, path, tally.n_chunks, failures=tally.new_failures())
         tally.paused = tally.reason_to_pause(stages.error_limit)
@@ -205,14 +213,14 @@ def prepared_jobs(stages: Stages, recipe: Recipe, jobs: Sequence[FileJob]) -> It
 def _has_found_encoding(stages: Stages, entries: Mapping[str, Entry], n_new: int) -> bool:
     """Store the likely encoding of files that are not UTF-8 and declare none; return True if it has changed.
 
-    `n_new` is the number of these files in this run. A run that was killed may have left some among `known`.
+    `n_new` is the number of these files in this run. A run that was killed may have left some among `entries`.
     """
     recipe = with_found_encoding(stages.recipe, stages.catalog)
     has_more = n_new or (not recipe.found_encoding and any(map(is_assumed, entries.values())))
     if recipe.encoding or not has_more:
         return False
-    paths = [entry.path for entry in stages.catalog.entries().values() if is_assumed(entry)]
-    paths = sorted(paths)[:: len(paths) // _FILES_FOR_ENCODING + 1]
+    paths = sorted(assumed_paths(stages.catalog))
+    paths = paths[:: len(paths) // _FILES_FOR_ENCODING + 1]
     encoding = likely_encoding(undecodable_lines_of(recipe.tree, path) for path in paths)
     stages.catalog.write(Batch(meta={"encoding": encoding}))
     return encoding != recipe.assumed_encoding

@@ -171,6 +171,11 @@ def is_assumed(entry: Entry) -> bool:
     return _READ_AS in entry.parser
 
 
+def assumed_paths(catalog: IndexState) -> list[str]:
+    """Return the paths of the documents whose encoding was assumed."""
+    return catalog.paths_parsed_by(_READ_AS)
+
+
 class FileJob(NamedTuple):
     """A file to read; `fingerprint` is that of the catalogue, when its stages are current, else empty."""
 

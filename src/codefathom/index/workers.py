@@ -6,6 +6,7 @@ works from a script without a `__main__` guard, from a thread and from a server.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import subprocess
@@ -44,6 +45,7 @@ _HELD_FOR_BYTE_OF_TEXT = 20
 _BYTES_OF_WORKER = 60_000_000
 _SHARES = 4  # batches that must fit at a time into the memory that may be used
 _MUCH = 1_000_000  # bytes of files after which a worker gives memory back
+_MANY_OBJECTS = 10_000  # new ones, between two looks for circles: files make very many, and hardly a circle
 
 
 def prepare_all(
@@ -225,6 +227,8 @@ def serve() -> None:
     """Answer job lists from stdin on stdout until stdin ends."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a grammar prints must not end up between two answers
+    gc.freeze()
+    gc.set_threshold(_MANY_OBJECTS)
     try:
         for recipe, jobs in received(sys.stdin.buffer):
             _answer(recipe, jobs, answers)

@@ -65,10 +65,12 @@ def _in_open_namespaces(symbols: Iterable[Symbol]) -> list[Symbol]:
     """Let a namespace without a body reach to the next one, and name what follows by it, but for those with a body."""
     placed: list[Symbol] = []
     open_at: int | None = None
+    ends: dict[int, int] = {}  # the last line of each of them, by its place
     last_line = 0  # of a namespace with a body
     for symbol in map(_dotted, symbols):
         if symbol.kind == "module" and _OPEN_NAMESPACE.fullmatch(symbol.signature):
             open_at = len(placed)
+            ends[open_at] = symbol.end_line
             placed.append(symbol)
             continue
         if symbol.kind == "module":
@@ -76,9 +78,10 @@ def _in_open_namespaces(symbols: Iterable[Symbol]) -> list[Symbol]:
         if open_at is None or symbol.start_line <= last_line:
             placed.append(symbol)
         else:
-            around = placed[open_at]
-            placed[open_at] = replace(around, end_line=max(around.end_line, symbol.end_line))
-            placed.append(replace(symbol, qualified_name=f"{around.qualified_name}.{symbol.qualified_name}"))
+            ends[open_at] = max(ends[open_at], symbol.end_line)
+            placed.append(replace(symbol, qualified_name=f"{placed[open_at].qualified_name}.{symbol.qualified_name}"))
+    for place, end_line in ends.items():
+        placed[place] = replace(placed[place], end_line=end_line)
     return placed
 
 

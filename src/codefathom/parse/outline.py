@@ -39,6 +39,7 @@ _OPEN = re.compile(
     r"^\s*(?:<!--|/\*\*?!?|\{-\s?\|?|--\[=*\[|///?!?|//!?|#+!?|--+\s?[|^]?|;+|%+|\*(?!/)|\"{3}|'{3}|[rRbBuU]\"{3})\s?"
 )
 _CLOSE = re.compile(r"(?:\*+/|-->|-\}|\]=*\]|\"{3}|'{3})$")
+_ENDS_OF_CLOSE = ("/", ">", "}", "]", '"', "'")
 # Marks of comments that would mean something else in other languages, by what the comment begins with.
 _MARKS_BY_START = (
     ("(*", re.compile(r"^\s*\(\*+\s?|\s*\*+\)\s*$")),  # OCaml
@@ -284,8 +285,15 @@ def clean(comment: str) -> str:
     marks = next((marks for start, marks in _MARKS_BY_START if comment.startswith(start)), None)
     if marks is not None:
         lines = [marks.sub("", line) for line in lines]
-    text = "\n".join([_CLOSE.sub("", _OPEN.sub("", line, count=1).rstrip()).strip() for line in lines])
+    text = "\n".join(map(_unmarked, lines))
     return text.strip()[:MAX_DOC_CHARS].rstrip()
+
+
+def _unmarked(line: str) -> str:
+    """Return a line of a comment without the marks of any language."""
+    opened = _OPEN.match(line)
+    text = (line if opened is None else line[opened.end() :]).rstrip()
+    return (_CLOSE.sub("", text) if text.endswith(_ENDS_OF_CLOSE) else text).strip()
 
 
 def _text(node: Node, data: bytes) -> str:

@@ -38,9 +38,12 @@ def qualifier(node: Node, data: bytes) -> str:
     start = node.start_byte
     if data[start - 1 : start] in _NO_MARKS:  # most names
         return ""
-    start = _before_comments(node, data)
     before = data[max(0, start - _MOST_BYTES) : start]
     marked = before.rstrip()
+    if marked.endswith(_ENDS_OF_MARKS) and b"\n" in before[len(marked) :]:  # seldom
+        start = _before_comments(node, data)
+        before = data[max(0, start - _MOST_BYTES) : start]
+        marked = before.rstrip()
     if not marked.endswith(_ENDS_OF_MARKS) or marked.endswith(b".."):
         return ""
     if marked.endswith(b"->") and len(marked) < len(before):  # the type that a function returns

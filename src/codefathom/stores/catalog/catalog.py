@@ -258,6 +258,10 @@ class Catalog:
             entries.update((row[1], Entry._make(row)) for row in rows)
         return entries
 
+    def paths_parsed_by(self, part: str) -> list[str]:
+        """Return the paths of the documents whose version of the parse stage has this part."""
+        return [row[0] for row in self._read("SELECT path FROM documents WHERE instr(parser, ?)", (part,))]
+
     def kept_texts(self) -> list[str]:
         """Return the paths of the texts that are on no disk."""
         first, behind = KEPT_TEXTS, f"{KEPT_TEXTS[:-1]}0"  # "0" is the character after the slash

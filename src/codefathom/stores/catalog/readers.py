@@ -383,6 +383,10 @@ class IndexState(Protocol):
         """Return the stored facts about the documents of these paths that are there, by path."""
         ...
 
+    def paths_parsed_by(self, part: str) -> list[str]:
+        """Return the paths of the documents whose version of the parse stage has this part."""
+        ...
+
     def kept_texts(self) -> list[str]:
         """Return the paths of the texts that are on no disk."""
         ...

@@ -29,6 +29,7 @@ from codefathom.stores.base import Row
 from codefathom.stores.checked_files import CheckedFiles
 from codefathom.stores.folder import File, Folder, folder_at
 from codefathom.stores.vectors.nearest import NO_ROWS, Table, check_length, nearest_of_both, nearest_rows, table_of
+from codefathom.stores.vectors.new_rows import NewRows
 from codefathom.stores.vectors.row_signs import (
     LEAST_ROWS,
     bytes_of_signs,
@@ -176,7 +177,7 @@ class FlatVectorStore:
         self._stamp: object = None
         self._view = _NOTHING
         self._cleared = False
-        self._changed: dict[int, bytes | None] = {}
+        self._new = NewRows(dimensions)
         self._n_asked = self._n_compared = 0
         self.reload()
 
@@ -220,33 +221,39 @@ class FlatVectorStore:
 
     def upsert(self, rows: Iterable[Row]) -> None:
         """Add rows, or replace those with the same key. Visible after `commit`."""
-        for key, vector in rows:
-            check_length(vector, self.dimensions)
-            self._changed[key] = vector
+        self._new.put(self._checked(rows))
+
+    def _checked(self, rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            check_length(row.vector, self.dimensions)
+            yield row
 
     def delete(self, keys: Collection[int]) -> None:
         """Remove rows; unknown keys are no error. Visible after `commit`."""
-        self._changed.update(dict.fromkeys(keys))
+        self._new.remove(keys)
 
     def clear(self) -> None:
         """Drop all rows, to be built again. Visible after `commit`."""
-        self._changed.clear()
+        self._new = NewRows(self.dimensions)
         self._cleared = True
 
     def abandon(self) -> None:
         """Drop uncommitted changes; after `clear` the rows must still be built anew."""
-        self._changed.clear()
+        self._new = NewRows(self.dimensions)
 
     def commit(self, generation: int) -> None:
         """Make all changes visible and durable at once, under this generation."""
-        if generation == self.generation and not self._changed:
+        if generation == self.generation and not self._new:
             return
-        changes = {**self._view.changes, **self._changed}
-        if not self._cleared and self._are_few(changes):
-            self._write_changes(generation, changes)
+        if self._cleared or not (self._view.keys or self._view.changes):
+            self._write(generation, _merged(self._new.table, self._new.others))
         else:
-            self._write(generation, self._changed if self._cleared else changes)
-        self._changed.clear()
+            changes = {**self._view.changes, **self._new.by_key()}
+            if self._are_few(changes):
+                self._write_changes(generation, changes)
+            else:
+                self._write(generation, _merged(self._view.table, changes))
+        self._new = NewRows(self.dimensions)
         self._cleared = False
         self._stamp = None
         self.reload()
@@ -299,7 +306,7 @@ class FlatVectorStore:
 
     def close(self) -> None:
         """Release the file. Uncommitted changes are dropped."""
-        self._changed.clear()
+        self._new = NewRows(self.dimensions)
         self._view, self._stamp, self._cleared = _NOTHING, None, False
 
     # ---- the file
@@ -370,11 +377,10 @@ class FlatVectorStore:
         except OSError as error:
             raise writing_error(f"cannot write {self._file.path!r}", self._file.folder, error) from error
 
-    def _write(self, generation: int, changes: Mapping[int, bytes | None]) -> None:
-        view = _NOTHING if self._cleared else self._view
+    def _write(self, generation: int, runs: Iterable[tuple[Sequence[int], bytes | memoryview]]) -> None:
         keys = array("q")
         rows: list[bytes | memoryview] = []
-        for some_keys, some_rows in _merged(view, changes):
+        for some_keys, some_rows in runs:
             keys.extend(some_keys)
             rows.append(some_rows)
         row_sum = _crc32(rows)
@@ -398,19 +404,19 @@ def _nearest(view: _View, vector: bytes, k: int, allowed: Collection[int] | None
     return nearest_of_both(view.table, view.changed, view.changes.keys(), vector=vector, k=k, allowed=allowed)
 
 
-def _merged(view: _View, changes: Mapping[int, bytes | None]) -> Iterator[tuple[Sequence[int], bytes | memoryview]]:
+def _merged(table: Table, changes: Mapping[int, bytes | None]) -> Iterator[tuple[Sequence[int], bytes | memoryview]]:
     """Yield runs of keys and rows in ascending order; neighbours that did not change come in one piece."""
-    start = 0
+    keys, start = table.keys, 0
     for key in sorted(changes):
-        place = bisect_left(view.keys, key, start)
+        place = bisect_left(keys, key, start)
         if place > start:
-            yield view.keys[start:place], view.table.part(start, place)
-        start = place + (place < len(view.keys) and view.keys[place] == key)
+            yield keys[start:place], table.part(start, place)
+        start = place + (place < len(keys) and keys[place] == key)
         row = changes[key]
         if row is not None:
             yield (key,), row
-    if start < len(view.keys):
-        yield view.keys[start:], view.table.part(start, len(view.keys))
+    if start < len(keys):
+        yield keys[start:], table.part(start, len(keys))
 
 
 def _crc32(parts: Iterable[bytes | memoryview]) -> int:

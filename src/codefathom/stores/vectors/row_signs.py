@@ -20,7 +20,7 @@ _LOOKED_AT = 120
 _LEAST_LOOKED_AT = 12_000
 _PAYS = 16  # times as many rows; with fewer, comparing all of them exactly is as fast
 _SAMPLE = 64
-_PACKED_AT_ONCE = 1 << 24  # bytes of rows
+_PACKED_AT_ONCE = 1 << 20  # bytes of rows
 _MOST_IN_A_BYTE = 256  # dimensions; 256 differences of 256 count as none, and the row is only looked at in vain
 
 LEAST_ROWS = _PAYS * _LEAST_LOOKED_AT  # of a table that has signs

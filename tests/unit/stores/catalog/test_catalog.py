@@ -202,6 +202,13 @@ def test_imports_of_a_document_are_told_from_its_calls(catalog: Catalog) -> None
     assert catalog.imports_of("b.py") == []
 
 
+def test_documents_are_told_by_a_part_of_their_version(catalog: Catalog) -> None:
+    others = record("b.py", ["x"])._replace(parser="parser/1 read as cp1252")
+    catalog.write(Batch(records=(record("a.py", ["x"]), others)))
+    assert catalog.paths_parsed_by(" read as ") == ["b.py"]
+    assert sorted(catalog.paths_parsed_by("parser/1")) == ["a.py", "b.py"]
+
+
 def test_what_changes_nothing_is_no_generation(catalog: Catalog) -> None:
     catalog.write(Batch(records=(record("a.py", ["a\n"]),)))
     batch = Batch(removed=("unknown.py",), touched=(TouchedFile("a.py", 99, 5),), failures=(), meta={"k": "v"})
