@@ -123,13 +123,13 @@ class Soundness:
         """Yield those of the same rows that are as they were written; the documents of the others are noted."""
         rows = self._database.read(f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE {condition}", parameters)
         for key, chunk_id, *values, packed, column, checksum, n_lines, text_hash in rows:
-            texts = packed_chunks.encoded(packed)
+            text, signature, doc = packed_chunks.encoded(packed)
             head = (digests.shown(chunk_id), *values)
-            if checksums.of_encoded_chunk((*head, column), *texts) == checksum:
-                shown = (text.decode("utf-8", "replace") for text in texts)
-                yield (key, *head, *shown, column, checksum, n_lines, digests.shown(text_hash))
-            else:
+            if checksums.of_encoded_chunk((*head, column), text, signature, doc) != checksum:
                 self.leave_out(values[0])
+                continue
+            texts = (text.decode(errors="replace"), signature.decode(errors="replace"), doc.decode(errors="replace"))
+            yield (key, *head, *texts, column, checksum, n_lines, digests.shown(text_hash))
 
     def is_sound(self, row: Sequence[Any]) -> bool:
         """Return True if a row of `CHECKED_CHUNK` is as it was written; the document of a damaged row is noted."""
