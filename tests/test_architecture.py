@@ -126,7 +126,7 @@ LIBRARIES = {
         "stores/vectors/nearest.py",
         "stores/vectors/row_signs.py",
     },
-    "tantivy": {"stores/lexical/lexical_view.py"},
+    "tantivy": {"stores/lexical/lexical_view.py", "stores/lexical/part_query.py"},
     "tree_sitter": {
         *("parse/grammars.py", "parse/leading_comments.py", "parse/outline.py", "parse/qualifiers.py"),
         *("parse/local_names.py", "parse/machine_code.py", "parse/treesitter.py"),

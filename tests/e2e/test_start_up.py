@@ -208,6 +208,7 @@ OURS = {
     "codefathom.stores.lexical",
     "codefathom.stores.lexical.fields",
     "codefathom.stores.lexical.lexical_view",
+    "codefathom.stores.lexical.part_query",
     "codefathom.stores.lexical.term_list",
     "codefathom.stores.lexical.terms",
     "codefathom.stores.lock",

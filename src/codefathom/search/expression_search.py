@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from codefathom.facts import reasons as say
 from codefathom.facts.reasons import Note
-from codefathom.search.expression_files import files_to_read
-from codefathom.search.expression_trial import Match, Trial, try_on
+from codefathom.search.expression_files import candidates_of, paths_of
+from codefathom.search.expression_trial import Match, Trial, try_on, try_on_chunks
 from codefathom.search.sign_table import (
     FILES_OF_PART,
     LEAST_FILES,
@@ -50,9 +50,9 @@ def matches_of(pattern: str, catalog: SearchCatalog, lexical: LexicalStore, allo
     expression = compiled(f"(?m){pattern}")
     with deadline(USUAL_LIMIT_S) as running:
         every = _paths_of(catalog, allowed)
-        paths = files_to_read(expression, every, lexical, catalog)
+        paths, of_chunks = _narrowed(expression, every, catalog, lexical, allowed)
         signs, needs = None, required_groups(expression.written)
-        if needs and LEAST_FILES <= len(every) <= MOST_FILES:
+        if paths and needs and LEAST_FILES <= len(every) <= MOST_FILES:
             signs = signs_of(catalog)
             paths = signs.narrowed(paths, needs)
         makes_signs = signs is not None and not signs.is_made and allowed is None and paths is every
@@ -62,8 +62,35 @@ def matches_of(pattern: str, catalog: SearchCatalog, lexical: LexicalStore, allo
         if signs is not None and makes_signs:
             signs.keep(paths, [trial.signs for trial in trials])
     matches = [match for trial in trials for match in trial.matches]
+    if of_chunks:
+        matches = sorted([*matches, *of_chunks], key=_place)
     n_cut = sum(trial.n_cut for trial in trials)
-    return Matches(matches, _cut_short(pattern, n_cut) if n_cut else "", _way(len(paths), len(every)))
+    n_read = len({*paths, *(match.chunk.path for match in of_chunks)}) if of_chunks else len(paths)
+    return Matches(matches, _cut_short(pattern, n_cut) if n_cut else "", _way(n_read, len(every)))
+
+
+def _narrowed(
+    expression: Expression,
+    every: Sequence[str],
+    catalog: SearchCatalog,
+    lexical: LexicalStore,
+    allowed: Collection[int] | None,
+) -> tuple[Sequence[str], Sequence[Match]]:
+    """Return the paths of the files that must be read whole, and the matches in chunks of the others."""
+    candidates = candidates_of(expression, lexical, catalog)
+    if candidates is None:
+        return every, ()
+    chunks = candidates.chunks
+    if allowed is not None:
+        chunks = {key: file for key, file in chunks.items() if key in allowed}
+    trial = try_on_chunks(chunks, expression, catalog)
+    if lexical.generation != catalog.generation:  # another process has written meanwhile
+        return every, ()
+    return paths_of(candidates.files | trial.files, every), trial.matches
+
+
+def _place(match: Match) -> tuple[str, int, int]:
+    return match.chunk.path, match.chunk.start_line, match.chunk.column
 
 
 def make_signs(catalog: SearchCatalog) -> None:

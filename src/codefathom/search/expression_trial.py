@@ -1,9 +1,10 @@
-"""One expression tried on the texts of some files: the chunks in which its matches begin."""
+"""One expression tried on the texts of some files, or on some chunks alone: the chunks in which its matches begin."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import accumulate, groupby
 from typing import NamedTuple, TypeAlias
 
 from codefathom.errors import SlowExpressionError
@@ -32,6 +33,15 @@ class Trial(NamedTuple):
     n_cut: int  # files that were not searched to the end
     signs: PartSigns | None = None  # of all these files, where somebody asked for them and no file was left out
 
+
+class ChunkTrial(NamedTuple):
+    """The chunks that match, of those that hold their matches alone."""
+
+    matches: Sequence[Match]
+    files: frozenset[int]  # that must be read whole: a row is damaged or lost, or the expression takes too long
+
+
+_AT_ONCE = 1_000  # chunks that are read, and searched as one text
 
 _Places: TypeAlias = list[tuple[int, int]]  # line and column in which each match begins, from 1, in order
 
@@ -101,3 +111,32 @@ def _inside(places: _Places, document: CheckedText) -> Iterator[_Place]:
         if behind > first:
             yield _Place(key, *places[first], behind - first)
         first = behind
+
+
+def try_on_chunks(chunks: Mapping[int, int], expression: Expression, catalog: Chunks) -> ChunkTrial:
+    """Try an expression on chunks of whole lines, each with the number of its file; a match lies in one line."""
+    keys = sorted(chunks)
+    matches: list[Match] = []
+    files: set[int] = set()
+    for start in range(0, len(keys), _AT_ONCE):
+        check_stopped()
+        some = keys[start : start + _AT_ONCE]
+        texts = catalog.chunks(some)
+        files.update(chunks[key] for key in some if key not in texts)
+        try:
+            matches += _matches_in(list(texts.items()), expression)
+        except SlowExpressionError:
+            files.update(map(chunks.__getitem__, some))
+    return ChunkTrial([match for match in matches if chunks[match.key] not in files], frozenset(files))
+
+
+def _matches_in(chunks: Sequence[tuple[int, Chunk]], expression: Expression) -> Iterator[Match]:
+    """Yield the matches in chunks. To search them as one text takes a fifth of the time. Raises SlowExpressionError."""
+    joined = "\n".join([chunk.text for _, chunk in chunks])
+    ends = list(accumulate(len(chunk.text) + 1 for _, chunk in chunks))
+    for number, group in groupby(list(expression.places(joined)), key=lambda place: bisect_right(ends, place)):
+        key, chunk = chunks[number]
+        places = list(group)
+        before = chunk.text[: places[0] - ends[number] + len(chunk.text) + 1]
+        line, column = chunk.start_line + before.count("\n"), len(before) - before.rfind("\n")
+        yield Match(key, chunk, line, column, len(places))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from codefathom.types.where import Where
 
 if TYPE_CHECKING:
-    from codefathom.text.required_words import WordPart
+    from codefathom.text.required_words import Alternatives
 
 FIELDS = ("path", "name", "signature", "body")
 
@@ -63,13 +63,17 @@ class LexicalStore(Protocol):
         digits; it takes as long as looking through all different terms."""
         ...
 
-    def chunks_with(self, part: WordPart) -> Mapping[int, int] | None:
-        """Return the keys of all chunks in whose body a word has this part, each with the number of its file; None
-        where the store cannot tell. Words that are no terms do not count: see `with_more_words`."""
+    def chunks_with(self, needs: Sequence[Alternatives]) -> Mapping[int, int] | None:
+        """Return the keys of all chunks in whose bodies words have all the parts of one alternative of each need, each
+        with the number of its file, and perhaps some more chunks where few have one of the first parts.
+
+        None where the store cannot tell. Words that are no terms do not count: see `with_more_words`.
+        """
         ...
 
-    def with_more_words(self) -> Sequence[int] | None:
-        """Return the keys of the chunks with words that are no terms of their bodies; None where it cannot tell."""
+    def with_more_words(self) -> Mapping[int, int] | None:
+        """Return the keys of the chunks with words that are no terms of their bodies, each with the number of its file;
+        None where it cannot tell."""
         ...
 
     def update(self, added: Iterable[tuple[int, Fields]], removed: Iterable[int]) -> None:

@@ -88,7 +88,7 @@ class LexicalStoreContract:
     def test_names_the_chunks_with_a_part_of_a_word(self, tmp_path: Path) -> None:
         """After any number of changes, also for a second reader; each with the number of its file."""
         store, random = self.open(tmp_path), Random(34)
-        assert (store.chunks_with(WordPart("alp")), store.with_more_words()) == (None, None)
+        assert (store.chunks_with([((WordPart("alp"),),)]), store.with_more_words()) == (None, None)
         rows: dict[int, Fields] = {}
         for generation in range(1, 2 * self.n_rounds + 1):
             removed = random.sample(range(40), random.randrange(4))
@@ -100,10 +100,15 @@ class LexicalStoreContract:
             store.update(added.items(), ())
             store.commit(generation)
             for reader in (store, self.open(tmp_path)):
-                assert reader.with_more_words() == sorted(key for key, fields in rows.items() if fields.has_more)
+                with_more = {key: fields.file for key, fields in rows.items() if fields.has_more}
+                assert reader.with_more_words() == with_more
                 for part in (WordPart("alp"), WordPart("eta1"), WordPart("beta1", begins=True), WordPart("nothing")):
                     of_rows = {key: fields.file for key, fields in rows.items() if part.in_term.search(fields.body)}
-                    assert dict(reader.chunks_with(part) or {}) == of_rows
+                    assert dict(reader.chunks_with([((part,),)]) or {}) == of_rows
+                both = WordPart("a"), WordPart("1")
+                of_both = {key for key, fields in rows.items() if all(part.text in fields.body for part in both)}
+                for needs in ([(both,)], [((part,),) for part in both], [((WordPart("nothing"),), both)]):
+                    assert of_both <= (reader.chunks_with(needs) or {}).keys() <= rows.keys()
         assert store.damage() == ""
 
     def test_holds_what_was_written_last(self, tmp_path: Path) -> None:

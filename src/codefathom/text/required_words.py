@@ -67,17 +67,35 @@ class WordPart:
         longest = max((own for piece in pieces for own in _PIECE.findall(piece)), key=len, default="")
         return longest if len(longest) >= _SHORTEST_SEED else ""
 
+    @property
+    def is_plain(self) -> bool:
+        """True if the part stands in a text in lower case as it is written here."""
+        return not self.any_case and not any(sign in self.text for sign in _SIGNS)
+
     @cached_property
     def in_term(self) -> re.Pattern[str]:
         """The pattern of the part in a term, as `terms` makes them of words."""
-        before = "(?<![a-z0-9])" if self.has_before else "(?<![a-z0-9_])" if self.begins else ""
-        behind = "(?![a-z0-9])" if self.has_behind else "(?![a-z0-9_])" if self.ends else ""
-        return re.compile(f"{before}{self._letters}{behind}")
+        before = f"(?<!{self._no_end_before})" if self._no_end_before else ""
+        return re.compile(f"{before}{self._letters}{self._end_behind}")
+
+    @cached_property
+    def in_lines(self) -> re.Pattern[str]:
+        """The same for a plain part, with the text first: among many terms it is found up to three times as fast."""
+        before = f"(?<!{self._no_end_before}{self.text})" if self._no_end_before else ""
+        return re.compile(f"{self.text}{before}{self._end_behind}")
 
     @cached_property
     def in_text(self) -> re.Pattern[str]:
         """The pattern of the part in any text in lower case."""
         return re.compile(self._letters)
+
+    @property
+    def _no_end_before(self) -> str:
+        return "[a-z0-9]" if self.has_before else "[a-z0-9_]" if self.begins else ""
+
+    @property
+    def _end_behind(self) -> str:
+        return "(?![a-z0-9])" if self.has_behind else "(?![a-z0-9_])" if self.ends else ""
 
     @property
     def _letters(self) -> str:
@@ -99,6 +117,28 @@ def required_words(written: str) -> tuple[Alternatives, ...]:
     alternatives = (tuple(_word_parts(text, any_case=any_case) for text in sorted(need)) for need in needs)
     useful = dict.fromkeys(item for item in alternatives if all(item))
     return tuple(sorted(useful, key=lambda item: -min(parts[0].weight for parts in item)))
+
+
+def is_of_any_lines(written: str) -> bool:
+    """Return True if the ends of a text are to an expression as the ends of any line.
+
+    Raises ValueError for an expression that cannot be read.
+    """
+    parsed = parse(written)
+    return bool(parsed.state.flags & re.MULTILINE) and _names_no_end_of_text(parsed)
+
+
+def _names_no_end_of_text(parsed: parser.SubPattern) -> bool:
+    return all(
+        not _names_end_of_text(operator, value) and all(map(_names_no_end_of_text, parts_of(operator, value)))
+        for operator, value in parsed.data
+    )
+
+
+def _names_end_of_text(operator: Any, value: Any) -> bool:
+    if operator is codes.AT:
+        return value in (codes.AT_BEGINNING_STRING, codes.AT_END_STRING)
+    return operator is codes.SUBPATTERN and bool(value[2] & re.MULTILINE)
 
 
 def is_of_one_line(written: str) -> bool:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from codefathom.stores.lexical.terms import MAX_TERM, terms
 from codefathom.text.expressions import compiled
-from codefathom.text.required_words import WordPart, is_of_one_line, required_words
+from codefathom.text.required_words import WordPart, is_of_any_lines, is_of_one_line, required_words
 from codefathom.text.word_runs import word_runs
 
 
@@ -177,3 +177,23 @@ def test_letters_that_case_makes_equal_are_found_in_terms() -> None:
             assert part.seed in term
             n_others += not char.isascii()
     assert n_others >= 3
+
+
+@pytest.mark.parametrize(
+    ("expression", "is_of_any"),
+    [
+        *((r"(?m)^a\b$", True), (r"(?m)(?:^|x)a", True), (r"^a", False), (r"(?m)\Aa", False)),
+        *((r"(?m)(?:b|a\Z)", False), (r"(?m)(?-m:a$)", False), (r"(?m)(?i-m:a)+", False), (r"(?m)(?i:a$)", True)),
+    ],
+)
+def test_ends_of_a_text_are_as_ends_of_lines(expression: str, is_of_any: bool) -> None:
+    assert is_of_any_lines(expression) is is_of_any
+
+
+@given(
+    text=st.text("ab_1é\n", max_size=30),
+    part=st.builds(WordPart, st.sampled_from(["a", "ab", "b_a", "1a"]), *[st.booleans()] * 4),
+)
+def test_a_plain_part_is_in_the_same_lines_with_its_text_first(text: str, part: WordPart) -> None:
+    expected = [line for line in text.split("\n") if part.in_term.search(line)]
+    assert [line for line in text.split("\n") if part.in_lines.search(line)] == expected

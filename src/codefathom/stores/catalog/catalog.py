@@ -445,10 +445,9 @@ class Catalog:
         chunks = self._chunks  # another thread may replace it meanwhile
         missing = [key for key in keys if key not in chunks]
         for start in range(0, len(missing), _MAX_PARAMETERS):
-            rows = self._rows_of(missing[start : start + _MAX_PARAMETERS])
-            chunks.update(
-                (row[0], (_chunk(row[1:]), row[soundness.N_LINES])) for row in rows if self.soundness.is_sound(row)
-            )
+            part = missing[start : start + _MAX_PARAMETERS]
+            rows = self.soundness.sound_chunk_rows(f"c.key IN ({_marks(part)})", part)
+            chunks.update((row[0], (_chunk(row[1:]), row[soundness.N_LINES])) for row in rows)
         return {key: chunks[key] for key in keys if key in chunks}
 
     def chunks_of(self, path: str) -> list[tuple[int, Chunk]]:

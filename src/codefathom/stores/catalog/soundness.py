@@ -120,6 +120,18 @@ class Soundness:
         rows = self._database.read(f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE {condition}", parameters)
         return [(*with_texts(row[:-1]), digests.shown(row[-1])) for row in rows]
 
+    def sound_chunk_rows(self, condition: str, parameters: Sequence[object]) -> Iterator[tuple[Any, ...]]:
+        """Yield those of the same rows that are as they were written; the documents of the others are noted."""
+        rows = self._database.read(f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE {condition}", parameters)
+        for key, chunk_id, *values, packed, column, checksum, n_lines, text_hash in rows:
+            text, signature, doc = packed_chunks.encoded(packed)
+            head = (digests.shown(chunk_id), *values)
+            if checksums.of_encoded_chunk((*head, column), text, signature, doc) != checksum:
+                self.leave_out(values[0])
+                continue
+            texts = (text.decode(errors="replace"), signature.decode(errors="replace"), doc.decode(errors="replace"))
+            yield (key, *head, *texts, column, checksum, n_lines, digests.shown(text_hash))
+
     def is_sound(self, row: Sequence[Any]) -> bool:
         """Return True if a row of `CHECKED_CHUNK` is as it was written; the document of a damaged row is noted."""
         if checksums.of_chunk(row[1:CHECKSUM]) == row[CHECKSUM]:

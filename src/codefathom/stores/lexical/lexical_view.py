@@ -18,11 +18,12 @@ from codefathom.errors import IndexingError
 from codefathom.stores.base import FIELDS, Fields
 from codefathom.stores.checked_files import CheckedFiles
 from codefathom.stores.folder import Folder, UnsafeError, folder_at
+from codefathom.stores.lexical.part_query import query_of
 from codefathom.stores.lexical.term_list import TERMS, NewTerms, TermList, add_terms, list_files, read_terms
 from codefathom.stores.write_errors import writing_error
 
 if TYPE_CHECKING:
-    from codefathom.text.required_words import WordPart
+    from codefathom.text.required_words import Alternatives, WordPart
 
 FORMAT = 5  # 1, 2: before the first release; 4: with checksums of the files; 5: with lists of terms, and files
 ANALYZER = "whitespace"  # the terms are made by tokens.py; stemming them would need the same in `search`
@@ -46,7 +47,6 @@ _CHUNKS_FOR_DROPPED = 20
 _REBUILT_AT_ONCE = 2_000
 _LISTS_OF_ONE = 1_000  # numbers of lists of terms that one of several views may use
 _MORE, _FILE = "more", "file"  # fields: chunks with words that are no terms, and the number of a chunk's file
-_MOST_TERMS = 12_000  # with a part that is looked for, a tenth of a second; what more words have tells little
 _MAX_TERM_SET = 3_000  # a filter of more keys is faster outside: 50,000 of 80,000 chunks 68 ms inside, 1 ms outside
 
 
@@ -229,20 +229,24 @@ class LexicalView:
             return sorted(key for key, _ in _search(index, query, k, allowed))
         return []
 
-    def chunks_with(self, part: WordPart) -> dict[int, int] | None:
-        """Return the chunks in whose bodies a word has this part, with their files; None where this cannot be told."""
-        terms = self._terms_with(part)
-        if terms is None or len(terms) > _MOST_TERMS:
+    def chunks_with(self, needs: Sequence[Alternatives]) -> dict[int, int] | None:
+        """Return the chunks whose bodies have words with these parts, with their files; see `LexicalStore`."""
+        index = self._index
+        if index is None or not self._has_terms():
             return None
-        addresses = self._addresses("body", terms)
-        if addresses is None:
-            return None
-        return dict(zip(self._values("key", addresses), self._values(_FILE, addresses), strict=True))
+        with self._guarded():
+            query = query_of(needs, index.schema, index.searcher(), self._terms_with)
+            return None if query is None else self._files_of(query)
+        return None
 
-    def with_more_words(self) -> list[int] | None:
-        """Return the keys of the chunks with words that are no terms; None where this cannot be told."""
-        addresses = self._addresses(_MORE, [_MORE])
-        return None if addresses is None else sorted(self._values("key", addresses))
+    def with_more_words(self) -> dict[int, int] | None:
+        """Return the chunks with words that are no terms, with their files; None where this cannot be told."""
+        index = self._index
+        if index is None:
+            return None
+        with self._guarded():
+            return self._files_of(tantivy.Query.term_query(index.schema, _MORE, _MORE, "basic"))
+        return None
 
     def take(self, other: Folder) -> None:
         """Take over the committed files of a view of the same catalogue in another folder; see `File.take`.
@@ -302,36 +306,34 @@ class LexicalView:
 
     # ---- inside
 
-    def _terms_with(self, part: WordPart) -> list[str] | None:
-        """Return the terms that words with this part have; None without a list of all terms."""
+    def _has_terms(self) -> bool:
+        """Return True if there is a list of all terms, which is read once."""
         if self._index is None or self._cleared or self.is_unsettled:
-            return None
+            return False
         if self._term_list is None:
             folder = self.folder.below(self._state.folder)
             by_name = {file.name: file for file in self._state.files}
             files = [by_name[name] for name in list_files(by_name)]
             self._term_list = read_terms([(folder.file(file.name), file.size, file.checksum) for file in files])
-        return None if self._term_list is None else self._term_list.with_part(part)
+        return self._term_list is not None
 
-    def _addresses(self, field: str, terms: Sequence[str]) -> list[tantivy.DocAddress] | None:
-        """Return the places of all chunks with one of these terms in a field; None without a usable view."""
+    def _terms_with(self, part: WordPart) -> list[str]:
+        """Return the terms that words with this part have."""
+        return self._term_list.with_part(part) if self._term_list is not None else []
+
+    def _files_of(self, query: tantivy.Query) -> dict[int, int] | None:
+        """Return all chunks that a query finds, with the numbers of their files; None without a usable view."""
         index = self._index
         if index is None:
             return None
-        with self._guarded():
-            queries = [tantivy.Query.term_query(index.schema, field, term, "basic") for term in terms]
-            parts = [(tantivy.Occur.Should, tantivy.Query.const_score_query(query, 1.0)) for query in queries]
-            searcher = index.searcher()
-            limit = max(int(searcher.num_docs), 1)
-            hits = searcher.search(tantivy.Query.boolean_query(parts), limit=limit, count=False).hits
-            return [address for _, address in hits]
-        return None
-
-    def _values(self, field: str, addresses: Sequence[tantivy.DocAddress]) -> list[int]:
-        index = self._index
-        if index is None or not addresses:
-            return []
-        return [int(value or 0) for value in index.searcher().fast_field_values(field, list(addresses))]
+        searcher = index.searcher()
+        every = tantivy.Query.const_score_query(query, 1.0)
+        hits = searcher.search(every, limit=max(int(searcher.num_docs), 1), count=False).hits
+        addresses = [address for _, address in hits]
+        if not addresses:
+            return {}
+        keys, files = (searcher.fast_field_values(field, addresses) for field in ("key", _FILE))
+        return {int(key or 0): int(file or 0) for key, file in zip(keys, files, strict=True)}
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:

@@ -34,6 +34,8 @@ class TermList:
 
     def with_part(self, part: WordPart) -> list[str]:
         """Return the terms that words with this part have, each once."""
+        if part.is_plain:
+            return list(dict.fromkeys(self._lines_matching(part.in_lines)))
         lines = self._lines_with(part.seed) if part.seed else self._lines_matching(part.in_text)
         return list(dict.fromkeys(line for line in lines if part.in_term.search(line)))
 

@@ -268,12 +268,12 @@ def test_a_damaged_list_of_terms_is_not_believed(tmp_path: Path, change: str) ->
     view = LexicalView.open(str(tmp_path))
     view.update([(1, body("alpha"))], ())
     view.commit(1)
-    assert LexicalView.open(str(tmp_path)).chunks_with(WordPart("alp")) == {1: 0}
+    assert LexicalView.open(str(tmp_path)).chunks_with([((WordPart("alp"),),)]) == {1: 0}
     [file] = tmp_path.glob("*/terms.*")
     content = file.read_bytes()
     file.unlink() if change == "removed" else file.write_bytes(content[:-2] if change == "cut" else content.upper())
     damaged = LexicalView.open(str(tmp_path))
-    assert damaged.chunks_with(WordPart("alp")) is None
+    assert damaged.chunks_with([((WordPart("alp"),),)]) is None
     assert "terms." in damaged.damage()
     assert [key for key, _ in damaged.search({"alpha": 1.0}, 5, {"body": 1.0})] == [1]
 
@@ -284,7 +284,7 @@ def test_lists_of_terms_stay_few(tmp_path: Path) -> None:
         view.update([(number, body(f"word{number}"))], ())
         view.commit(number + 1)
     assert len(list(tmp_path.glob("*/terms.*"))) <= 17
-    assert view.chunks_with(WordPart("word0", ends=True)) == {0: 0}
+    assert view.chunks_with([((WordPart("word0", ends=True),),)]) == {0: 0}
     assert view.damage() == ""
 
 
@@ -297,7 +297,7 @@ def test_a_view_that_was_taken_over_keeps_its_terms(tmp_path: Path) -> None:
     view.update([(3, body("uncached"))], ())
     view.commit(2)
     assert view.damage() == ""
-    assert view.chunks_with(WordPart("cached")) == {1: 0, 3: 0}
+    assert view.chunks_with([((WordPart("cached"),),)]) == {1: 0, 3: 0}
     joined = LexicalView.open(str(tmp_path / "both"))
     joined.join([(Folder(str(tmp_path / "now")), "")], 2)
     joined.update([(4, body("recached"))], ())
