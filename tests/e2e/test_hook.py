@@ -248,7 +248,7 @@ def test_it_imports_almost_nothing(project: Path) -> None:
     assert not silent & {"json", "re", "typing", "shlex", "subprocess", "sqlite3"}
     heard = imported(grep("retry with backoff", project))
     assert {name for name in heard if name.startswith("codefathom")} - least == {
-        *("codefathom.hosts", "codefathom.hosts.grep_offer"),
+        *("codefathom.hosts", "codefathom.hosts.grep_offer", "codefathom.text", "codefathom.text.foreign_json"),
     }
 
 

@@ -199,7 +199,7 @@ class Renumbering:
 def indexed_from(tree: object, root: Path) -> IndexReport:
     """Index the files of a tree that is no folder."""
     with Engine.open(str(root)) as engine, engine.opened.writing() as stages:
-        recipe = replace(stages.recipe, revision=tree)  # type: ignore[arg-type]
+        recipe = stages.recipe._replace(revision=tree)  # type: ignore[arg-type]
         events = list(run(replace(stages, recipe=recipe)))
     assert isinstance(events[-1], IndexReport)
     return events[-1]
