@@ -53,6 +53,7 @@ def test_a_line_is_a_message(value: dict[str, Any], method: str, key: object, pa
         (b"{", None, -32700, "not JSON"),
         (b"\xff", None, -32700, "not JSON"),
         (b"[" * 100_000, None, -32700, "not JSON"),
+        (b"[" * 800 + b"]" * 800, None, -32700, "not JSON"),
         (b"[]", None, -32600, "batches"),
         (b"3", None, -32600, "one JSON object"),
         (b"{}", None, -32600, "jsonrpc"),
