@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
+from tests.fresh_copy import fresh_copy
 
 from codefathom import Engine
 from codefathom.facts.reasons import MAP_FOLLOWED
@@ -45,10 +45,7 @@ def map_of(folder: Path) -> ProjectMap:
 
 
 def map_anew(folder: Path) -> ProjectMap:
-    copy = folder.parent / "copy" / "project"
-    shutil.rmtree(copy.parent, ignore_errors=True)
-    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(".fathom"))
-    return map_of(copy)
+    return map_of(fresh_copy(folder))
 
 
 def n_followed(found: ProjectMap) -> list[object]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.counted import counting, grow_older, n_calls_of, n_python_calls, two_projects
+from tests.fresh_copy import fresh_copy
 
 from codefathom import Engine, engine
 from codefathom.errors import UsageError
@@ -102,10 +103,7 @@ def asked(root: Path) -> dict[str, object]:
 
 def asked_anew(root: Path) -> dict[str, object]:
     """Return the answers of an index of a copy of the files, which is made for that."""
-    copy = root.parent / "copy" / "project"
-    shutil.rmtree(copy.parent, ignore_errors=True)
-    shutil.copytree(root, copy, ignore=shutil.ignore_patterns(".fathom"))
-    return asked(copy)
+    return asked(fresh_copy(root))
 
 
 def kept(root: Path) -> dict[str, bytes]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from tests.counted import grow_older, two_projects
+from tests.fresh_copy import fresh_copy
 
 from codefathom import Engine
 from codefathom.search.graph import type_words, value_types
@@ -62,10 +62,7 @@ def answers(root: Path) -> list[object]:
 
 def answers_anew(root: Path) -> list[object]:
     """Return the answers of an index of a copy of the files, which is made for that."""
-    copy = root.parent / "copy" / "project"
-    shutil.rmtree(copy.parent, ignore_errors=True)
-    shutil.copytree(root, copy, ignore=shutil.ignore_patterns(".fathom"))
-    return answers(copy)
+    return answers(fresh_copy(root))
 
 
 def change(root: Path, chance: random.Random, number: int) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.counted import grow_older, n_calls_of
+from tests.fresh_copy import fresh_copy
 
 from codefathom import Engine
 from codefathom.search.graph import kept_uses
@@ -122,10 +123,7 @@ def asked(root: Path) -> list[object]:
 
 def asked_anew(root: Path) -> list[object]:
     """Return the answers of an index of a copy of the files, which is made for that."""
-    copy = root.parent / "copy" / "project"
-    shutil.rmtree(copy.parent, ignore_errors=True)
-    shutil.copytree(root, copy, ignore=shutil.ignore_patterns(".fathom"))
-    return asked(copy)
+    return asked(fresh_copy(root))
 
 
 def change(root: Path, chance: random.Random, number: int) -> None:
