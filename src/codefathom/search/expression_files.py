@@ -17,6 +17,7 @@ from codefathom.search.more_words import MoreTexts, more_words
 from codefathom.stores.base import LexicalStore
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.lexical.fields import file_number
+from codefathom.stores.lexical.part_query import MOST_PARTS
 from codefathom.text.expressions import USUAL_LIMIT_S, Expression, compiled, deadline
 from codefathom.text.required_words import (
     Alternatives,
@@ -26,7 +27,6 @@ from codefathom.text.required_words import (
     required_words,
 )
 
-_MOST_PARTS = 3  # of one alternative that are looked for
 _MOST_CHUNKS = 50_000  # that are read one by one, in a second
 
 _Chunks: TypeAlias = Mapping[int, int]  # keys, each with the number of its file
@@ -116,7 +116,7 @@ def _files_with_all(needs: Iterable[Alternatives], lexical: LexicalStore, texts:
     def with_any(alternatives: Alternatives) -> set[int] | None:
         files: set[int] = set()
         for parts in alternatives:
-            own = _common(map(with_part, parts[:_MOST_PARTS]))
+            own = _common(map(with_part, parts[:MOST_PARTS]))
             if own is None:
                 return None
             files |= own

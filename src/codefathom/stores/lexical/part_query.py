@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from codefathom.text.required_words import Alternatives, WordPart
 
 _MOST_TERMS = 12_000  # with a part that is looked for, a tenth of a second; what more words have tells little
-_MOST_PARTS = 3  # of one alternative that are looked for
+MOST_PARTS = 3  # of one alternative that are looked for
 _FEW = 500  # chunks that are sooner read than made fewer
 
 
@@ -41,7 +41,7 @@ def query_of(
     def with_any(alternatives: Alternatives) -> _Some | None:
         some: list[_Some] = []
         for parts in alternatives:
-            own = _all_of(map(with_part, parts[:_MOST_PARTS]))
+            own = _all_of(map(with_part, parts[:MOST_PARTS]))
             if own is None:
                 return None
             some.append(own)
