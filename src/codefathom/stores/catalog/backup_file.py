@@ -25,6 +25,7 @@ from codefathom.stores.database import Database, set_aside
 from codefathom.stores.folder import File, file_at
 from codefathom.stores.sqlite import connect
 from codefathom.stores.write_errors import writing_error
+from codefathom.text.foreign_json import read_json
 from codefathom.types import Backup
 
 _MARK = b"fathom backup 1\n"
@@ -191,10 +192,10 @@ def _read_note(file: BinaryIO, path: str) -> tuple[Backup, str, str]:
         if not 0 < length <= min(_LONGEST_NOTE, end):
             raise ValueError(f"a note of {length} bytes")
         file.seek(end - length)
-        note = json.loads(file.read(length))
+        note = read_json(file.read(length))
         made_at_ns, n_documents, n_chunks = (_number(note, name) for name in ("made_at_ns", "n_documents", "n_chunks"))
         root, digest, signature = (str(note[name]) for name in ("root", "digest", "signature"))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise _damaged(path) from error
     file.seek(0)
     return Backup(root, made_at_ns, n_documents, n_chunks, end - length), digest, signature

@@ -23,6 +23,7 @@ from codefathom.stores.catalog.schema import FORMAT, KEPT_TEXT, READABLE_FORMATS
 from codefathom.stores.catalog.writing import put_meta
 from codefathom.stores.folder import File
 from codefathom.stores.sqlite import connect
+from codefathom.text.foreign_json import read_json
 from codefathom.text.printable import is_text
 
 _MARK = b"fathom snapshot\n"
@@ -107,8 +108,8 @@ def read_head(file: BinaryIO, path: str, is_signed_by: Callable[[str, bytes, byt
     if size <= _START or not signed.startswith(_MARK) or _digest(signed) != digest:
         raise damaged(path)
     try:
-        head = _head(json.loads(signed[len(_MARK) :]))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        head = _head(read_json(signed[len(_MARK) :]))
+    except (ValueError, KeyError, TypeError) as error:
         raise damaged(path) from error
     if head.version != _VERSION or head.format not in READABLE_FORMATS:
         raise IndexingError(

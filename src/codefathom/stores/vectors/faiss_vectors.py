@@ -26,6 +26,7 @@ from codefathom.stores.folder import File
 from codefathom.stores.vectors.candidates import Change, Label, Point, StoreSetup, Within
 from codefathom.stores.vectors.payload import FILTERED, unit_rows
 from codefathom.stores.write_errors import writing_error
+from codefathom.text.foreign_json import read_json
 
 faiss: Any = import_module("faiss")  # its stubs do not know the names of its parameters
 
@@ -296,10 +297,10 @@ def _header(data: memoryview) -> Any:
     if magic != _MAGIC or not 0 < n_header <= len(data):
         return None
     try:
-        header = json.loads(bytes(data[_START.size : _START.size + n_header]))
+        header = read_json(bytes(data[_START.size : _START.size + n_header]))
         is_ours = isinstance(header["owner"], str) and type(header["generation"]) is int
         return header if is_ours else None
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         return None
 
 
