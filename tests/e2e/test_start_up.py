@@ -311,3 +311,12 @@ def test_a_search_of_commits_takes_in_a_new_one_without_grammars_and_numpy(tmp_p
 
 def test_a_process_that_answers_and_ends_does_not_look_for_circles_of_objects(search: Search) -> None:
     assert search.n_looks == 0
+
+
+def test_a_session_that_another_process_answers_imports_next_to_nothing() -> None:
+    program = "import sys; import codefathom.mcp.shared_session; print(*sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True, timeout=LONG_S
+    )
+    never = NEVER - {"socket"} | {"dataclasses", "inspect", "threading", "typing"}
+    assert never.isdisjoint(ran.stdout.split())

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import re
 from itertools import accumulate
-from typing import Any
+
+TYPE_CHECKING = False  # see `cli`: a session that another process answers holds as little as can be
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_DEPTH = 200  # brackets inside one another; what people and programs write has a tenth of it
 _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
