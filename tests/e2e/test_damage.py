@@ -272,4 +272,5 @@ def test_random_damage_is_never_silent() -> None:
 
 @pytest.mark.long
 def test_much_random_damage_is_never_silent() -> None:
-    assert silent(run(range(1_000), seed=random.randrange(1_000_000), n_processes=2)) == []
+    seed = random.randrange(1_000_000)
+    assert silent(run(range(1_000), seed, n_processes=2)) == [], f"seed {seed}: see `python -m evals.damage --only`"
