@@ -39,6 +39,11 @@ class NewRows:
     def __bool__(self) -> bool:
         return bool(self._keys or self._others)
 
+    @property
+    def are_in_file(self) -> bool:
+        """True if they were too many for memory: `table` then shows them through a map of the file."""
+        return self._file is not None
+
     def put(self, rows: Iterable[Row]) -> None:
         """Add rows of as many bytes as there are dimensions, or replace those with the same keys."""
         for key, vector in rows:
