@@ -38,7 +38,6 @@ from codefathom.stores.vectors.row_signs import (
     with_most_alike_signs,
 )
 from codefathom.stores.write_errors import writing_error
-from codefathom.system.memory import give_back
 from codefathom.types.choices import Matrix
 from codefathom.types.where import Where
 
@@ -248,6 +247,8 @@ class FlatVectorStore:
         if generation == self.generation and not self._new:
             return
         if self._new.are_in_file:
+            from codefathom.system.memory import give_back  # noqa: PLC0415 -- only a large index; a search need not load it
+
             give_back()  # to make room for the pages of the file, which count as memory while they are read
         if self._cleared or not (self._view.keys or self._view.changes):
             self._write(generation, _merged(self._new.table, self._new.others))
