@@ -490,6 +490,8 @@ def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) ->
             meta=meta,
         )
     )
+    if tally.n_bytes >= _MUCH:
+        give_back()  # the commit of the words needs the most of all
     stages.views.commit()
     stages.catalog.soundness.settle()
     if tally.n_bytes >= _MUCH:

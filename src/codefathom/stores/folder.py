@@ -120,6 +120,19 @@ class Folder(NamedTuple):
         with _entered(self) as inside:
             inside.rename(_checked(old), _checked(new))
 
+    def nameless(self) -> BinaryIO:
+        """Make a file without a name, to write and read, which is gone when it is closed.
+
+        Raises RefusedError, OSError; UnsafeError on Windows, which cannot take the name from an open file.
+        """
+        if not _HAS_OPENAT:
+            raise UnsafeError(errno.ENOTSUP, "an open file keeps its name here", self.path)
+        with _entered(self) as inside:
+            inside.clear(_NEW)
+            descriptor = inside.make_file(_NEW, 0o600)
+            inside.clear(_NEW)
+            return os.fdopen(descriptor, "r+b", buffering=0)
+
     def has_only_files(self) -> bool:
         """Return True if all entries are regular files, so that a library that opens by path stays in this folder."""
         try:

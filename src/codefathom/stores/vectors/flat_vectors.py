@@ -20,7 +20,7 @@ from functools import reduce
 from hashlib import blake2b
 from itertools import accumulate, chain, pairwise
 from math import isfinite
-from typing import NamedTuple, cast
+from typing import BinaryIO, NamedTuple, cast
 from zlib import crc32
 
 import simsimd
@@ -29,7 +29,7 @@ from codefathom.stores.base import Row
 from codefathom.stores.checked_files import CheckedFiles
 from codefathom.stores.folder import File, Folder, folder_at
 from codefathom.stores.vectors.nearest import NO_ROWS, Table, check_length, nearest_of_both, nearest_rows, table_of
-from codefathom.stores.vectors.new_rows import NewRows
+from codefathom.stores.vectors.new_rows import MOST_IN_MEMORY, NewRows
 from codefathom.stores.vectors.row_signs import (
     LEAST_ROWS,
     bytes_of_signs,
@@ -162,6 +162,7 @@ class FlatVectorStore:
     """All rows in one file: header, keys, rows. A commit replaces it as a whole; a reader keeps what it has opened."""
 
     large_bytes = 8_000_000  # of rows; fewer are all written again with each commit, in a few milliseconds
+    most_in_memory = MOST_IN_MEMORY  # bytes of rows that are not committed
     most_changed = 1 / 32  # of the rows of the large file
     least_with_signs = LEAST_ROWS
     asked_before_numpy = 4  # questions about very many rows: a process that has answered so many will answer more
@@ -177,7 +178,7 @@ class FlatVectorStore:
         self._stamp: object = None
         self._view = _NOTHING
         self._cleared = False
-        self._new = NewRows(dimensions)
+        self._new = self._no_rows()
         self._n_asked = self._n_compared = 0
         self.reload()
 
@@ -234,17 +235,21 @@ class FlatVectorStore:
 
     def clear(self) -> None:
         """Drop all rows, to be built again. Visible after `commit`."""
-        self._new = NewRows(self.dimensions)
+        self._drop_new()
         self._cleared = True
 
     def abandon(self) -> None:
         """Drop uncommitted changes; after `clear` the rows must still be built anew."""
-        self._new = NewRows(self.dimensions)
+        self._drop_new()
 
     def commit(self, generation: int) -> None:
         """Make all changes visible and durable at once, under this generation."""
         if generation == self.generation and not self._new:
             return
+        if self._new.are_in_file:
+            from codefathom.system.memory import give_back  # noqa: PLC0415 -- only a large index; a search need not load it
+
+            give_back()  # to make room for the pages of the file, which count as memory while they are read
         if self._cleared or not (self._view.keys or self._view.changes):
             self._write(generation, _merged(self._new.table, self._new.others))
         else:
@@ -253,7 +258,7 @@ class FlatVectorStore:
                 self._write_changes(generation, changes)
             else:
                 self._write(generation, _merged(self._view.table, changes))
-        self._new = NewRows(self.dimensions)
+        self._drop_new()
         self._cleared = False
         self._stamp = None
         self.reload()
@@ -306,10 +311,22 @@ class FlatVectorStore:
 
     def close(self) -> None:
         """Release the file. Uncommitted changes are dropped."""
-        self._new = NewRows(self.dimensions)
+        self._drop_new()
         self._view, self._stamp, self._cleared = _NOTHING, None, False
 
+    def _no_rows(self) -> NewRows:
+        return NewRows(self.dimensions, self._waiting_file, self.most_in_memory)
+
+    def _drop_new(self) -> None:
+        self._new.close()
+        self._new = self._no_rows()
+
     # ---- the file
+
+    def _waiting_file(self) -> BinaryIO:
+        """Make a file for rows that wait to be written. Raises FathomError, OSError."""
+        self._file.folder.make()
+        return self._file.folder.nameless()
 
     def _load(self) -> _View:
         data = _content(self._file)
