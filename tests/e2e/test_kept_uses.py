@@ -15,7 +15,7 @@ from tests.fresh_copy import fresh_copy
 from codefathom import Engine
 from codefathom.search.graph import kept_uses
 from codefathom.search.graph.resolved_graph import ResolvedGraph
-from codefathom.stores.catalog.writing import ALIKE
+from codefathom.stores.catalog.writing import SHOWN
 from codefathom.types import RelatedResult
 
 N_USERS = 12
@@ -257,11 +257,11 @@ def test_what_an_older_program_writes_is_a_change_that_others_may_see(root: Path
         catalog = engine.opened.catalog
         kept = catalog.beside("edges", kept_uses._VERSION, is_outward=True)
         assert kept.load() is not None
-        alike = catalog.get_meta(ALIKE)
+        shown = catalog.get_meta(SHOWN)
     write(root, "many/user3.py", "def user3(low: Table):\n    return low.pop()\n")
     asked(root)
     with sqlite3.connect(root / ".fathom" / "catalog.db") as db:
-        db.execute("UPDATE meta SET value = ? WHERE key = ?", (alike, ALIKE))
+        db.execute("UPDATE meta SET value = ? WHERE key = ?", (shown, SHOWN))
     with Engine.open(root) as engine:
         later = engine.opened.catalog.beside("edges", kept_uses._VERSION, is_outward=True)
         assert not later.goes_on(kept)
