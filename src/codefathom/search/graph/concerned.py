@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 
 from codefathom.facts.languages import CODE
 from codefathom.search.graph.exports import DEFAULT
@@ -73,7 +74,7 @@ def files_led_elsewhere(graph: ReferenceGraph, shown: Shown, own: str) -> Abstra
     """
     moved = {**shown.gone, **shown.come}
     names = {name for language, name in shown.names if family(language) == own} if own in NAMED_FAMILIES else set()
-    if any(_is_hidden(graph, path, language, own) for path, language in moved.items()):
+    if any(_is_hidden(graph, *item, own) for item in chain(shown.gone.items(), shown.come.items())):
         return None
     if own == "python" and not _are_in_lasting_folders(graph, shown):
         return None
@@ -103,7 +104,8 @@ def _are_in_lasting_folders(graph: ReferenceGraph, shown: Shown) -> bool:
     The folders of a package are tried in another order when one has got its first module.
     """
     languages = graph.resolver.language_of
-    moved = [path for path, language in {**shown.gone, **shown.come}.items() if language == "python"]
+    both = chain(shown.gone.items(), shown.come.items())
+    moved = [path for path, language in both if language == "python"]
     folders = {path.rpartition("/")[0] for path in moved}
     for path in languages if folders else ():
         if languages[path] == "python" and path not in shown.come:

@@ -9,10 +9,12 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from codefathom.facts.languages import CODE
 from codefathom.search.graph.concerned import files_led_elsewhere, is_read
 from codefathom.search.graph.kept_uses import Traced, UseQuestion
 from codefathom.search.graph.read_sets import DEFAULTS, EXPORTS, THROUGH, ReadSet
 from codefathom.search.graph.reference_graph import Definitions, NameUse
+from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse, UseTargets
 from codefathom.stores.catalog.outward import Shown
 from codefathom.types import Certainty, FoundSymbol, Reference, Related
@@ -32,7 +34,14 @@ class _TracedQuestion(UseQuestion[_Value]):
         """See `UseQuestion`."""
         with self._graph.reads.noted() as notes:
             items = self._find_items(within)
-        return Traced(items, self._graph.read_set_of(notes))
+        paths = {str(note[1]) for note in notes if note[0] == THROUGH}
+        read_set = self._graph.read_set_of(notes) if not any(map(self._is_strange, paths)) else ReadSet(is_whole=False)
+        return Traced(items, read_set)
+
+    def _is_strange(self, path: str) -> bool:
+        """Return True for code of another family of languages, whose imports are not looked after."""
+        language = self._graph.resolver.language_of.get(path, "")
+        return language in CODE and family(language) != self.language
 
     def concerned(self, shown: Shown, written: AbstractSet[str], read_set: ReadSet) -> AbstractSet[str] | None:
         """See `UseQuestion`."""
