@@ -16,7 +16,7 @@ from codefathom import Engine
 from codefathom.search.graph import kept_uses
 from codefathom.search.graph.resolved_graph import ResolvedGraph
 from codefathom.stores.catalog import outward, writing
-from codefathom.types import RelatedResult
+from codefathom.types import Related, RelatedResult
 
 N_USERS = 12
 HUB = "shop/hub.py"
@@ -286,6 +286,31 @@ def test_where_an_import_leads_elsewhere_the_uses_in_its_file_are_resolved(root:
     n_resolved(root, ask)
     write(root, "shop/later.py", "from shop.hub import Table as Late\n")
     assert asked(root) == asked_anew(root)
+
+
+PASSED_ON: dict[str, str] = {
+    "another module": "from other.store import *\n\n\ndef plain():\n    return 1\n",
+    "another name": f"from shop.hub import plain as fresh\n{FILES['use/all.py']}",
+    "nothing": "def every():\n    return 1\n",
+}
+
+
+@pytest.mark.parametrize("name", PASSED_ON)
+@pytest.mark.parametrize("target", [HUB, f"{HUB} @@plain"])
+def test_what_a_file_passes_on_changes_uses_in_others(root: Path, name: str, target: str) -> None:
+    def edges(folder: Path) -> list[Related]:
+        with Engine.open(folder) as engine:
+            engine.index()
+            return sorted(engine.related(target).edges, key=str)
+
+    write(root, "use/after.py", "from use.all import fresh, plain\n\n\ndef after():\n    fresh()\n    plain()\n")
+    before = edges(root)
+    write(root, "use/all.py", PASSED_ON[name])
+    now = edges(root)
+    assert now == edges(fresh_copy(root))
+    assert [edge for edge in now if edge.path == "use/after.py"] != [
+        edge for edge in before if edge.path == "use/after.py"
+    ]
 
 
 def test_more_changes_than_are_noted_may_be_any(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
