@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from codefathom.facts.languages import CODE
 from codefathom.search.graph.exports import DEFAULT
@@ -20,8 +21,10 @@ from codefathom.search.graph.reference_graph import NAMED_FAMILIES, ReferenceGra
 from codefathom.search.graph.renamed_imports import renamed
 from codefathom.search.graph.resolve import family, has_stem
 from codefathom.stores.catalog.import_forms import ImportForm
-from codefathom.stores.catalog.outward import Shown
 from codefathom.types import Reference
+
+if TYPE_CHECKING:
+    from codefathom.stores.catalog.outward import OutwardChange
 
 _MOST_IMPORTS = 5_000  # that are compared with the documents that came and went
 _MOST_FILES = 300  # whose uses are resolved again
@@ -29,7 +32,7 @@ _MOST_FILES = 300  # whose uses are resolved again
 _BY_FOLDER = frozenset({"swift"})
 
 
-def is_read(shown: Shown, read_set: ReadSet) -> bool:
+def is_read(shown: OutwardChange, read_set: ReadSet) -> bool:
     """Return True if an answer has read something that is shown otherwise now."""
     if any(read_set.has(TYPE, name) for name in shown.types):
         return True
@@ -67,7 +70,7 @@ def _local_names(form: ImportForm) -> Iterator[str]:
             yield name
 
 
-def files_led_elsewhere(graph: ReferenceGraph, shown: Shown, own: str) -> AbstractSet[str] | None:
+def files_led_elsewhere(graph: ReferenceGraph, shown: OutwardChange, own: str) -> AbstractSet[str] | None:
     """Return the files of which imports may mean other documents than before; None where that is not known.
 
     They are those of one family of languages.
@@ -98,7 +101,7 @@ def _is_hidden(graph: ReferenceGraph, path: str, language: str, own: str) -> boo
     return own in _BY_FOLDER or graph.resolver.is_meant_silently(path, language)
 
 
-def _are_in_lasting_folders(graph: ReferenceGraph, shown: Shown) -> bool:
+def _are_in_lasting_folders(graph: ReferenceGraph, shown: OutwardChange) -> bool:
     """Return True if the folders of modules of Python that came or went have others, which were and are there.
 
     The folders of a package are tried in another order when one has got its first module.

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import fields
 from operator import attrgetter
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from codefathom.facts.languages import CODE
 from codefathom.search.graph.concerned import files_led_elsewhere, is_read
-from codefathom.search.graph.kept_uses import Traced, UseQuestion
+from codefathom.search.graph.kept_uses import TracedItems, UseQuestion
 from codefathom.search.graph.read_sets import DEFAULTS, EXPORTS, THROUGH, ReadSet
 from codefathom.search.graph.reference_graph import Definitions, NameUse
 from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse, UseTargets
-from codefathom.stores.catalog.outward import Shown
 from codefathom.types import Certainty, FoundSymbol, Reference, Related
+
+if TYPE_CHECKING:
+    from codefathom.stores.catalog.outward import OutwardChange
 
 _EDGE = attrgetter(*(field.name for field in fields(Related)))
 _REFERENCE = attrgetter(*(field.name for field in fields(Reference)))
@@ -30,20 +31,20 @@ class _TracedQuestion(UseQuestion[_Value]):
 
     _graph: ResolvedGraph
 
-    def find(self, within: AbstractSet[str] | None) -> Traced[_Value]:
+    def find(self, within: AbstractSet[str] | None) -> TracedItems[_Value]:
         """See `UseQuestion`."""
         with self._graph.reads.noted() as notes:
             items = self._find_items(within)
         paths = {str(note[1]) for note in notes if note[0] == THROUGH}
         read_set = self._graph.read_set_of(notes) if not any(map(self._is_strange, paths)) else ReadSet(is_whole=False)
-        return Traced(items, read_set)
+        return TracedItems(items, read_set)
 
     def _is_strange(self, path: str) -> bool:
         """Return True for code of another family of languages, whose imports are not looked after."""
         language = self._graph.resolver.language_of.get(path, "")
         return language in CODE and family(language) != self.language
 
-    def concerned(self, shown: Shown, written: AbstractSet[str], read_set: ReadSet) -> AbstractSet[str] | None:
+    def concerned(self, shown: OutwardChange, written: AbstractSet[str], read_set: ReadSet) -> AbstractSet[str] | None:
         """See `UseQuestion`."""
         if not read_set.is_whole and (shown or self.language == "javascript"):
             return None
@@ -58,9 +59,9 @@ class _TracedQuestion(UseQuestion[_Value]):
             return None
         return None if files and read_set.has(DEFAULTS) else files
 
-    @abstractmethod
     def _find_items(self, within: AbstractSet[str] | None) -> list[_Value]:
         """Return the answer, while what is read is noted."""
+        raise NotImplementedError
 
 
 class EdgesOfFile(_TracedQuestion[Related]):

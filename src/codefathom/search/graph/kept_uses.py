@@ -21,7 +21,7 @@ from codefathom.search.graph.workspaces import is_manifest
 from codefathom.stores.catalog.readers import SearchCatalog
 
 if TYPE_CHECKING:
-    from codefathom.stores.catalog.outward import Shown
+    from codefathom.stores.catalog.outward import OutwardChange
 
 _DEAR = 300  # uses that are resolved for an answer; fewer are resolved again nearly as fast
 _MOST_BYTES = 32_000_000  # of answers, packed
@@ -33,7 +33,7 @@ _Item = TypeVar("_Item")
 _Items = TypeVar("_Items")
 
 
-class Traced(NamedTuple, Generic[_Items]):
+class TracedItems(NamedTuple, Generic[_Items]):
     """Items, and what was read of others to find them."""
 
     items: list[_Items]
@@ -50,11 +50,11 @@ class UseQuestion(Protocol[_Item]):
         """Return what else the question depends on, in a fixed order."""
         ...
 
-    def find(self, within: AbstractSet[str] | None) -> Traced[_Item]:
+    def find(self, within: AbstractSet[str] | None) -> TracedItems[_Item]:
         """Return the answer; with `within`, its items in these files."""
         ...
 
-    def concerned(self, shown: Shown, written: AbstractSet[str], read_set: ReadSet) -> AbstractSet[str] | None:
+    def concerned(self, shown: OutwardChange, written: AbstractSet[str], read_set: ReadSet) -> AbstractSet[str] | None:
         """Return the files of which imports may mean something else now; None where the answer has read what changed.
 
         `written` are the documents that were written since.
@@ -171,7 +171,7 @@ class KeptUses:
         kept = [item for item in items if question.places(item)[0] not in out]
         if any(question.places(item)[1] in out for item in kept):
             return None
-        now, read_set = question.find(left.again) if left.again else Traced[_Item]([], ReadSet())
+        now, read_set = question.find(left.again) if left.again else TracedItems[_Item]([], ReadSet())
         items = question.merged([*kept, *now])
         self._keep(question, items, answer.read_set.and_others(read_set))
         self._is_behind = self._is_behind or self._generation - answer.generation > _MOST_BEHIND

@@ -28,7 +28,7 @@ from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.import_forms import ImportForm
 from codefathom.stores.catalog.import_table import NO_IMPORTS, ImportTable
 from codefathom.stores.catalog.language_table import LanguageTable
-from codefathom.stores.catalog.outward import Shown, ShownState, shown_after, states_in
+from codefathom.stores.catalog.outward import OutwardChange, ShownState, shown_after, states_in
 from codefathom.stores.catalog.packed_references import (
     imports_in,
     mentions_in,
@@ -700,7 +700,7 @@ class Catalog:
             words = [state.word for state in self._states(words)] or words[-1:]
         return KeptFile(file, f"{name} {version}", self.identity, words, lambda: not self.soundness.damaged_paths)
 
-    def shown_since(self, generation: int) -> Shown | None:
+    def shown_since(self, generation: int) -> OutwardChange | None:
         """Return what documents show others otherwise than in a generation; None where that is not known."""
         return shown_after(self._states(self.get_meta(LATEST).split()), generation)
 

@@ -7,7 +7,6 @@ So each write notes what is shown otherwise, up to a limit.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
@@ -19,6 +18,8 @@ from codefathom.stores.catalog.import_forms import ImportForm
 from codefathom.types.choices import TYPE_KINDS
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from codefathom.types.parsed_documents import ParsedDocument
     from codefathom.types.symbols import Reference
 
@@ -32,7 +33,7 @@ _Form = tuple[str, ...]  # name and qualifier of an import, and what it stands i
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-class Shown(NamedTuple):
+class OutwardChange(NamedTuple):
     """What documents show otherwise than they did."""
 
     names: frozenset[tuple[str, str]] = frozenset()  # language of the document, and name of the definitions
@@ -44,13 +45,13 @@ class Shown(NamedTuple):
     def __bool__(self) -> bool:
         return any(self)
 
-    def and_then(self, other: Shown) -> Shown:
+    def and_then(self, other: OutwardChange) -> OutwardChange:
         """Return what these and later writes show otherwise."""
         imports = dict(self.imports)
         for path, forms in other.imports.items():
             imports[path] = imports.get(path, frozenset()) | forms
         come, gone = {**self.come, **other.come}, {**self.gone, **other.gone}
-        return Shown(self.names | other.names, self.types | other.types, imports, come, gone)
+        return OutwardChange(self.names | other.names, self.types | other.types, imports, come, gone)
 
 
 class ShownState(NamedTuple):
@@ -58,7 +59,7 @@ class ShownState(NamedTuple):
 
     generation: int
     word: str
-    note: str  # a packed `Shown`; of the first state that is told of, it says nothing
+    note: str  # a packed `OutwardChange`; of the first state that is told of, it says nothing
 
 
 def states_in(value: str, word: str) -> Sequence[ShownState]:
@@ -76,18 +77,18 @@ def with_state(states: Sequence[ShownState], state: ShownState) -> str:
     return "\n".join(lines[-max(n_lines, 1) :])
 
 
-def shown_after(states: Sequence[ShownState], generation: int) -> Shown | None:
+def shown_after(states: Sequence[ShownState], generation: int) -> OutwardChange | None:
     """Return what was shown otherwise after a generation; None where that is not known any more."""
     if not states or generation < states[0].generation:
         return None
-    shown = Shown()
+    shown = OutwardChange()
     for state in states:
         if state.generation > generation:
             shown = shown.and_then(_unpacked(state.note))
     return shown
 
 
-class Difference:
+class OutwardDifference:
     """What the documents of one write show otherwise; to be told of each before it is written."""
 
     def __init__(self, db: sqlite3.Connection, *, is_first: bool = False) -> None:
@@ -174,11 +175,11 @@ class Difference:
         self._is_all = self._is_all or len(self._names) + n_forms + n_documents > _MOST_SHOWN
 
 
-def _unpacked(note: str) -> Shown:
+def _unpacked(note: str) -> OutwardChange:
     if not note:
-        return Shown()
+        return OutwardChange()
     by_language, types, imports, come, gone = json.loads(note)
-    return Shown(
+    return OutwardChange(
         frozenset((language, name) for language, names in by_language.items() for name in names),
         frozenset(types),
         {path: frozenset(ImportForm(*form) for form in forms) for path, forms in imports.items()},

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from codefathom.stores.catalog.foreign import Comparison
     from codefathom.stores.catalog.import_forms import ImportForm
     from codefathom.stores.catalog.import_table import ImportTable
-    from codefathom.stores.catalog.outward import Shown
+    from codefathom.stores.catalog.outward import OutwardChange
     from codefathom.stores.catalog.records import (
         Batch,
         CatalogChanges,
@@ -255,7 +255,7 @@ class SearchCatalog(Documents, Chunks, Symbols, References, CompilerReferences, 
         """
         ...
 
-    def shown_since(self, generation: int) -> Shown | None:
+    def shown_since(self, generation: int) -> OutwardChange | None:
         """Return what documents show others otherwise than in a generation; None where that is not known."""
         ...
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codefathom.facts.reasons import as_line
 from codefathom.stores import packed_chunks
 from codefathom.stores.catalog import checksums, digests, packed_outlines, packed_references
-from codefathom.stores.catalog.outward import Difference, ShownState, states_in, with_state
+from codefathom.stores.catalog.outward import OutwardDifference, ShownState, states_in, with_state
 from codefathom.stores.catalog.packed_outlines import OutlineTexts
 from codefathom.stores.catalog.records import Batch, DocumentRecord, RejectedChanges, RejectedFile, Written
 from codefathom.stores.conditions import path_fields
@@ -62,7 +62,7 @@ def apply_batch(db: sqlite3.Connection, batch: Batch) -> Written:
     """Apply a batch inside a transaction; the generation grows when documents came, changed or went."""
     before = _generation(db)
     written = Written(before + 1, [], [])
-    difference = Difference(db, is_first=not before)
+    difference = OutwardDifference(db, is_first=not before)
     for path in batch.removed:
         difference.remove(path)
     n_removed = sum(_remove_document(db, path, written) for path in batch.removed)
@@ -94,7 +94,7 @@ class DocumentWriting:
         self._db = db
         self._record = record
         self._generation = _generation(db) + 1
-        difference = Difference(db, is_first=self._generation == 1)
+        difference = OutwardDifference(db, is_first=self._generation == 1)
         difference.write(record.parsed)
         self._note = difference.packed()
         self._id = _put_document(db, record, self._generation)
@@ -156,7 +156,9 @@ def _put_generation(db: sqlite3.Connection, generation: int, note: str | None) -
     keys = (LATEST, SHOWN)
     before = {key: str(value) for key, value in db.execute("SELECT key, value FROM meta WHERE key IN (?, ?)", keys)}
     latest = before.get(LATEST, "").split()
-    states = states_in(before.get(SHOWN, ""), latest[-1]) if latest and note is not None else ()
+    states: Sequence[ShownState] = ()
+    if latest and note is not None:
+        states = states_in(before.get(SHOWN, ""), latest[-1]) or [ShownState(_generation(db), latest[-1], "")]
     values = {LATEST: " ".join([*latest, word][-_MOST_LATEST:])}
     values[SHOWN] = with_state(states, ShownState(generation, word, note or ""))
     put_meta(db, {"generation": str(generation), WRITTEN: word, **values})

@@ -6,7 +6,7 @@ import json
 
 from codefathom.stores.catalog import outward
 from codefathom.stores.catalog.import_forms import ImportForm
-from codefathom.stores.catalog.outward import Shown, ShownState, shown_after, states_in, with_state
+from codefathom.stores.catalog.outward import OutwardChange, ShownState, shown_after, states_in, with_state
 
 
 def note_of(*names: str) -> str:
@@ -54,7 +54,9 @@ def test_a_note_that_does_not_end_with_the_present_state_is_not_believed() -> No
 
 def test_imports_of_several_writes_are_joined() -> None:
     forms = [frozenset({ImportForm(name, "", "python")}) for name in "ab"]
-    both = Shown(imports={"x.py": forms[0]}, gone={"y.py": "python"}).and_then(Shown(imports={"x.py": forms[1]}))
+    both = OutwardChange(imports={"x.py": forms[0]}, gone={"y.py": "python"}).and_then(
+        OutwardChange(imports={"x.py": forms[1]})
+    )
     assert both.imports == {"x.py": forms[0] | forms[1]}
     assert both.gone == {"y.py": "python"}
 
