@@ -15,8 +15,8 @@ from tests.fresh_copy import fresh_copy
 from codefathom import Engine
 from codefathom.search.graph import kept_uses
 from codefathom.search.graph.resolved_graph import ResolvedGraph
-from codefathom.stores.catalog.writing import ALIKE
-from codefathom.types import RelatedResult
+from codefathom.stores.catalog import outward, writing
+from codefathom.types import Related, RelatedResult
 
 N_USERS = 12
 HUB = "shop/hub.py"
@@ -46,6 +46,12 @@ FILES = {
     "crate/src/lib.rs": "pub mod a;\npub use a::run;\npub struct Table;\nimpl Table { pub fn get(&self) { run() } }\n",
     "crate/src/a.rs": "use crate::Table;\npub fn run() {}\npub fn inner(t: &Table) { t.get(); run() }\n",
     "package.json": '{"name": "web", "main": "web/index.ts"}\n',
+    "use/late.py": "from shop.later import get, Late\n\n\ndef late(low: Late):\n    get()\n    return low.pop()\n",
+    "use/chain.py": "from use.late import get\nimport shop.hub\n\n\ndef chain():\n    get()\n    shop.hub.plain()\n",
+    "web/late.ts": "import get, { Late } from './later'\nexport function late(low: Late) { low.get(); return get() }\n",
+    "web/chain.ts": "export * from './late'\nexport { Late as Box } from './later'\n",
+    "web/old.js": "const inner = require('./later')\nmodule.exports = inner\nfunction get() { return inner.get() }\n",
+    "java/src/b/Late.java": "package b;\nimport a.*;\nimport a.More;\nclass Late { void x(More m) { m.go(); } }\n",
 }
 # Lines of functions, by the endings of files: none of them shows others anything.
 BODIES = {
@@ -69,7 +75,21 @@ SHOWN = {
     ".java": ("class Base { void go() {} }\n", "import a.Base;\n"),
     ".rs": ("pub fn get() { run() }\n", "pub use crate::a::inner;\n"),
 }
+# The same, of names that nothing else has; the number makes them new.
+FRESH = {
+    ".py": ("def fresh{}():\n    return plain()\n", "from shop import fresh{}\n", "class Fresh{}(Table):\n    pass\n"),
+    ".ts": ("export function fresh{}() {{ return get() }}\n", "import {{ fresh{} }} from './fresh'\n"),
+    ".go": ("func Fresh{}() {{ Run() }}\n",),
+    ".java": ("class Fresh{} extends Base {{ }}\n", "import a.Fresh{};\n"),
+    ".rs": ("pub fn fresh{}() {{ run() }}\n", "use crate::a::fresh{};\n"),
+}
 NEW = {
+    "shop/later.py": "from shop.hub import Table as Late\n\n\ndef get():\n    return Late().pop()\n",
+    "web/later.ts": "import { Box } from './box'\nexport class Late extends Box {}\nexport default function get() {}\n",
+    "use/shop/hub.py": HUB_TEXT,
+    "use/__init__.py": "from use.late import Late\n",
+    "web/box/index.ts": "export class Box { get() { return 2 } }\n",
+    "crate/src/b.rs": "use crate::a::run as get;\npub fn more() { get() }\n",
     "shop/more.py": "from shop.hub import Table\n\n\nclass More(Table):\n    def get(self):\n        return plain()\n",
     "hub.py": HUB_TEXT,
     "web/more.ts": "import { get } from './box'\nexport function more() { return get() }\n",
@@ -131,7 +151,8 @@ def change(root: Path, chance: random.Random, number: int) -> None:
     files = sorted(path for path in root.rglob("*.*") if path.suffix in BODIES and ".fathom" not in path.parts)
     file = chance.choice([*files, *[path for path in files if path.name == "hub.py"] * 3])
     lines = file.read_text().splitlines(keepends=True)
-    kind = chance.choice(["body"] * 8 + ["less", "less", "shown", "shown", "add", "remove", "rename", "manifest"])
+    rare = ["less", "less", "shown", "shown", "add", "add", "remove", "rename", "manifest"]
+    kind = chance.choice(["body"] * 5 + ["fresh"] * 5 + ["new"] * 2 + rare)
     if kind == "body":
         inside = [
             place for place, line in enumerate(lines, 1) if line.lstrip().startswith(("return", "func", "pub fn"))
@@ -143,6 +164,12 @@ def change(root: Path, chance: random.Random, number: int) -> None:
         file.write_text("".join(lines))
     elif kind == "shown":
         file.write_text("".join([*lines, "\n", chance.choice(SHOWN[file.suffix])]))
+    elif kind == "fresh":
+        text = chance.choice(FRESH[file.suffix]).format(number)
+        file.write_text("".join([text, *lines] if "import" in text and file.suffix == ".py" else [*lines, "\n", text]))
+    elif kind == "new":
+        text = "".join(chance.choice(FRESH[file.suffix]).format(number) for _ in range(2))
+        file.with_name(f"fresh{number}{file.suffix}").write_text(text)
     elif kind == "add":
         path = chance.choice(sorted(NEW))
         write(root, path, NEW[path])
@@ -206,25 +233,92 @@ def test_after_a_change_of_a_function_only_uses_in_its_file_are_resolved(root: P
         }
 
 
-CHANGES: dict[str, tuple[str, str]] = {
-    "a definition": ("other/store.py", f"{FILES['other/store.py']}\n\ndef get():\n    return 1\n"),
-    "a type above another": (
-        "other/store.py",
-        FILES["other/store.py"].replace("class Store:", "class Store(Below):"),
-    ),
-    "an import": ("use/all.py", FILES["use/all.py"].replace("shop.hub", "other.store")),
-    "a file": ("plain.py", "def plain():\n    return 1\n"),
+READ: dict[str, tuple[str, str]] = {
+    "a definition of the name": ("other/store.py", f"{FILES['other/store.py']}\n\ndef get():\n    return 1\n"),
+    "a type above another": ("use/below.py", FILES["use/below.py"].replace("(Table)", "(Store)")),
+    "another name of it": ("use/late.py", f"from shop.hub import get as other\n{FILES['use/late.py']}"),
+    "a file that goes unnamed": ("many/__init__.py", ""),
     "a manifest": ("package.json", '{"name": "other"}'),
+}
+UNREAD: dict[str, tuple[str, str]] = {
+    "a definition": ("other/store.py", f"{FILES['other/store.py']}\n\ndef fresh():\n    return 1\n"),
+    "a type": ("many/user3.py", "class Fresh:\n    def user3(self, low: Table):\n        return low.get()\n"),
+    "an import": ("use/all.py", f"import fresh\nfrom fresh import one\n{FILES['use/all.py']}"),
+    "a file": ("many/fresh.py", "def fresh(low: Table):\n    return low.get()\n"),
+    "a definition in another language": ("lib/lib.go", f"{FILES['lib/lib.go']}\nfunc get() {{}}\n"),
 }
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_after_a_change_that_others_see_all_uses_are_resolved_again(root: Path, name: str) -> None:
+@pytest.mark.parametrize("name", READ)
+def test_after_a_change_of_what_was_read_all_uses_are_resolved_again(root: Path, name: str) -> None:
     ask = QUESTIONS["method"]
     n_uses = n_resolved(root, ask)
-    write(root, *CHANGES[name])
+    write(root, *READ[name])
     assert n_resolved(root, ask) >= n_uses
     assert asked(root) == asked_anew(root)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("name", UNREAD)
+def test_after_a_change_of_what_was_not_read_only_uses_in_its_file_are_resolved(
+    root: Path, name: str, question: str
+) -> None:
+    ask = QUESTIONS[question]
+    n_resolved(root, ask)
+    write(root, *UNREAD[name])
+    assert n_resolved(root, ask) < N_USERS / 2
+    assert asked(root) == asked_anew(root)
+
+
+def test_a_file_that_goes_takes_only_its_uses_along(root: Path) -> None:
+    ask = QUESTIONS["method"]
+    n_resolved(root, ask)
+    (root / "many/user3.py").unlink()
+    assert n_resolved(root, ask) == 0
+    with Engine.open(root) as engine:
+        paths = {edge.path for edge in ask(engine).edges}
+    assert "many/user4.py" in paths
+    assert "many/user3.py" not in paths
+
+
+def test_where_an_import_leads_elsewhere_the_uses_in_its_file_are_resolved(root: Path) -> None:
+    ask = QUESTIONS["method"]
+    n_resolved(root, ask)
+    write(root, "shop/later.py", "from shop.hub import Table as Late\n")
+    assert asked(root) == asked_anew(root)
+
+
+PASSED_ON: dict[str, str] = {
+    "another module": "from other.store import *\n\n\ndef plain():\n    return 1\n",
+    "another name": f"from shop.hub import plain as fresh\n{FILES['use/all.py']}",
+    "nothing": "def every():\n    return 1\n",
+}
+
+
+@pytest.mark.parametrize("name", PASSED_ON)
+@pytest.mark.parametrize("target", [HUB, f"{HUB} @@plain"])
+def test_what_a_file_passes_on_changes_uses_in_others(root: Path, name: str, target: str) -> None:
+    def edges(folder: Path) -> list[Related]:
+        with Engine.open(folder) as engine:
+            engine.index()
+            return sorted(engine.related(target).edges, key=str)
+
+    write(root, "use/after.py", "from use.all import fresh, plain\n\n\ndef after():\n    fresh()\n    plain()\n")
+    before = edges(root)
+    write(root, "use/all.py", PASSED_ON[name])
+    now = edges(root)
+    assert now == edges(fresh_copy(root))
+    assert [edge for edge in now if edge.path == "use/after.py"] != [
+        edge for edge in before if edge.path == "use/after.py"
+    ]
+
+
+def test_more_changes_than_are_noted_may_be_any(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outward, "_MOST_SHOWN", 3)
+    ask = QUESTIONS["method"]
+    n_uses = n_resolved(root, ask)
+    write(root, "many/fresh.py", "".join(f"def fresh{number}():\n    pass\n" for number in range(5)))
+    assert n_resolved(root, ask) >= n_uses
 
 
 def test_a_script_changes_what_others_have_from_it_by_its_text_alone(root: Path) -> None:
@@ -257,11 +351,11 @@ def test_what_an_older_program_writes_is_a_change_that_others_may_see(root: Path
         catalog = engine.opened.catalog
         kept = catalog.beside("edges", kept_uses._VERSION, is_outward=True)
         assert kept.load() is not None
-        alike = catalog.get_meta(ALIKE)
+        shown = catalog.get_meta(writing.SHOWN)
     write(root, "many/user3.py", "def user3(low: Table):\n    return low.pop()\n")
     asked(root)
     with sqlite3.connect(root / ".fathom" / "catalog.db") as db:
-        db.execute("UPDATE meta SET value = ? WHERE key = ?", (alike, ALIKE))
+        db.execute("UPDATE meta SET value = ? WHERE key = ?", (shown, writing.SHOWN))
     with Engine.open(root) as engine:
         later = engine.opened.catalog.beside("edges", kept_uses._VERSION, is_outward=True)
         assert not later.goes_on(kept)

@@ -559,6 +559,9 @@ class ShardCatalogs:
         file = Folder(self._manifest.root).file(f"{KEPT}{kept_name}")
         return KeptFile(file, f"{name} {version}", self.identity, [str(self.generation)], self._is_whole)
 
+    def shown_since(self, generation: int) -> None:
+        """See `SearchCatalog`: it is not known of a fleet."""
+
     def counts(self) -> Counts:
         """Count the documents, chunks and symbols."""
         languages, kinds, n_symbols = Counter[str](), Counter[str](), 0

@@ -6,12 +6,19 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import fields
 from operator import attrgetter
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from codefathom.search.graph.kept_uses import UseQuestion
+from codefathom.facts.languages import CODE
+from codefathom.search.graph.concerned import files_led_elsewhere, is_read
+from codefathom.search.graph.kept_uses import TracedItems, UseQuestion
+from codefathom.search.graph.read_sets import DEFAULTS, EXPORTS, THROUGH, ReadSet
 from codefathom.search.graph.reference_graph import Definitions, NameUse
+from codefathom.search.graph.resolve import family
 from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse, UseTargets
 from codefathom.types import Certainty, FoundSymbol, Reference, Related
+
+if TYPE_CHECKING:
+    from codefathom.stores.catalog.outward import OutwardChange
 
 _EDGE = attrgetter(*(field.name for field in fields(Related)))
 _REFERENCE = attrgetter(*(field.name for field in fields(Reference)))
@@ -19,7 +26,45 @@ _Value = TypeVar("_Value")
 FindEdges = Callable[[AbstractSet[str] | None], list[Related]]  # of all files, or within some
 
 
-class EdgesOfFile(UseQuestion[Related]):
+class _TracedQuestion(UseQuestion[_Value]):
+    """A question that a graph answers, which notes what it reads."""
+
+    _graph: ResolvedGraph
+
+    def find(self, within: AbstractSet[str] | None) -> TracedItems[_Value]:
+        """See `UseQuestion`."""
+        with self._graph.reads.noted() as notes:
+            items = self._find_items(within)
+        paths = {str(note[1]) for note in notes if note[0] == THROUGH}
+        read_set = self._graph.read_set_of(notes) if not any(map(self._is_strange, paths)) else ReadSet(is_whole=False)
+        return TracedItems(items, read_set)
+
+    def _is_strange(self, path: str) -> bool:
+        """Return True for code of another family of languages, whose imports are not looked after."""
+        language = self._graph.resolver.language_of.get(path, "")
+        return language in CODE and family(language) != self.language
+
+    def concerned(self, shown: OutwardChange, written: AbstractSet[str], read_set: ReadSet) -> AbstractSet[str] | None:
+        """See `UseQuestion`."""
+        if not read_set.is_whole and (shown or self.language == "javascript"):
+            return None
+        if is_read(shown, read_set):
+            return None
+        for path in written:
+            # What a script exports stands in its text alone.
+            if read_set.has(EXPORTS, path) and not read_set.has_exports(self._graph.exports_number(path)):
+                return None
+        files = files_led_elsewhere(self._graph, shown, self.language) if shown else frozenset[str]()
+        if files is None or any(read_set.has(THROUGH, path) for path in files):
+            return None
+        return None if files and read_set.has(DEFAULTS) else files
+
+    def _find_items(self, within: AbstractSet[str] | None) -> list[_Value]:
+        """Return the answer, while what is read is noted."""
+        raise NotImplementedError
+
+
+class EdgesOfFile(_TracedQuestion[Related]):
     """The uses that belong to what a file defines, as edges."""
 
     def __init__(self, graph: ResolvedGraph, path: str, file_names: NamesOfFile, find: FindEdges) -> None:
@@ -29,10 +74,9 @@ class EdgesOfFile(UseQuestion[Related]):
 
     def parts(self) -> Sequence[Iterable[str]]:
         """See `UseQuestion`."""
-        return [sorted(self._file_names.names), sorted(self._file_names.importers)]
+        return [sorted(self._file_names.names)]
 
-    def find(self, within: AbstractSet[str] | None) -> list[Related]:
-        """See `UseQuestion`."""
+    def _find_items(self, within: AbstractSet[str] | None) -> list[Related]:
         return self._find(within)
 
     def n_uses(self) -> int:
@@ -41,18 +85,21 @@ class EdgesOfFile(UseQuestion[Related]):
 
     def packed(self, items: Sequence[Related]) -> object:
         """See `UseQuestion`."""
-        return list(map(_EDGE, items))
+        return [sorted(self._file_names.importers), list(map(_EDGE, items))]
 
-    def unpacked(self, content: Any) -> list[Related]:
-        """See `UseQuestion`."""
-        return [Related(*values) for values in content]
+    def unpacked(self, content: Any, left: AbstractSet[str]) -> list[Related]:
+        """See `UseQuestion`: of a file that imports this one since, or does no longer, other uses count."""
+        importers, edges = content
+        if not self._file_names.importers ^ set(importers) <= left:
+            raise LookupError("a file that was not written imports this one since, or does no longer")
+        return [Related(*values) for values in edges]
 
     def places(self, item: Related) -> tuple[str, str]:
         """See `UseQuestion`."""
         return item.path, item.unfollowed_at.rpartition(":")[0]
 
 
-class UsesOfName(UseQuestion[ResolvedUse]):
+class UsesOfName(_TracedQuestion[ResolvedUse]):
     """All uses of a name in a family of languages that mean something of the project."""
 
     def __init__(self, graph: ResolvedGraph, name: str, language: str) -> None:
@@ -64,8 +111,7 @@ class UsesOfName(UseQuestion[ResolvedUse]):
         """See `UseQuestion`."""
         return [self._graph.local_names(self._name, self.language)]
 
-    def find(self, within: AbstractSet[str] | None) -> list[ResolvedUse]:
-        """See `UseQuestion`."""
+    def _find_items(self, within: AbstractSet[str] | None) -> list[ResolvedUse]:
         return self._graph.find_uses(self._name, self.language, within)
 
     def n_uses(self) -> int:
@@ -88,7 +134,7 @@ class UsesOfName(UseQuestion[ResolvedUse]):
         ]
         return [texts.values, places.values, means_rows, uses]
 
-    def unpacked(self, content: Any) -> list[ResolvedUse]:
+    def unpacked(self, content: Any, left: AbstractSet[str]) -> list[ResolvedUse]:
         """See `UseQuestion`."""
         texts, places, means, rows = content
         items = [self._item(*place) for place in places]

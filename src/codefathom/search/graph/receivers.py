@@ -15,6 +15,7 @@ from functools import cache
 from typing import NamedTuple
 
 from codefathom.search.graph.name_bindings import bindings_of
+from codefathom.search.graph.read_sets import ABOVE, OWNERS, TYPE
 from codefathom.search.graph.receiver_types import DeclaredType
 from codefathom.search.graph.reference_graph import (
     NO_DEFINITIONS,
@@ -52,10 +53,11 @@ class Receivers:
     def __init__(self, graph: ReferenceGraph) -> None:
         self._graph = graph
         # Of many uses each asks the same about the same.
-        self._above = cache(self._read_above)
-        self._fitting = cache(self._fit)
-        self._is_foreign = cache(self._find_foreign)
-        self._is_near = cache(self._find_near)
+        remembered = graph.reads.remembered
+        self._above = remembered(self._read_above)
+        self._fitting = remembered(self._fit)
+        self._is_foreign = remembered(self._find_foreign)
+        self._is_near = remembered(self._find_near)
         self._imports_as = cache(self._read_imports)
 
     def read_ahead(self, uses: Iterable[NameUse]) -> None:
@@ -85,7 +87,7 @@ class Receivers:
         """
         qualifier = use.reference.qualifier
         if qualifier == _SUPER.get(self._language(use), "?" if self._language(use) == "python" else ""):
-            above = self._graph.type_words.above
+            above = self._types_above
             return any(not above(name).isdisjoint(owners) for name in _names_around(use))
         if _is_of_own(qualifier):
             return self._are_near(_names_around(use), owners)
@@ -100,7 +102,7 @@ class Receivers:
         return any(self._is_near(name, frozenset(owners)) for name in names)
 
     def _find_near(self, name: str, owners: frozenset[str]) -> bool:
-        above = self._graph.type_words.above
+        above = self._types_above
         is_upper = name in owners or any(name in above(owner) for owner in owners)
         return is_upper or not above(name).isdisjoint(owners)
 
@@ -117,9 +119,7 @@ class Receivers:
         if self._is_super(use):
             around = self._types_around(use)
             is_mixin = self._language(use) == "python" and not any("(" in item.signature for item in around[:1])
-            return (
-                definitions if is_mixin else definitions.of(self._graph.type_words.above(_around(around)), owner_name)
-            )
+            return definitions if is_mixin else definitions.of(self._types_above(_around(around)), owner_name)
         receiver = self._receiver(use)
         if receiver is None or self._is_by_form(receiver, use):
             return definitions
@@ -140,12 +140,13 @@ class Receivers:
         below = (group for above, group in above_of if not receiver.types.isdisjoint(above))
         parts = [own, definitions.union(below)]
         if not own:
-            above = frozenset[str]().union(*map(self._graph.type_words.above, receiver.types))
+            above = frozenset[str]().union(*map(self._types_above, receiver.types))
             parts.append(definitions.of(above, owner_name))
         return joined(parts)
 
     def _read_above(self, definitions: Definitions) -> Sequence[tuple[frozenset[str], Definitions]]:
         """Return members by their owners: the types above one, and its members."""
+        self._graph.reads.add(OWNERS, definitions)
         owners = definitions.by(owner_name)
         self._graph.type_words.read_above(map(str, owners))
         return [(self._graph.type_words.above(str(owner)), members) for owner, members in owners.items()]
@@ -175,7 +176,14 @@ class Receivers:
     def _is_by_form(self, receiver: _Receiver, use: NameUse) -> bool:
         if receiver.is_made or self._language(use) not in _FITS_BY_FORM:
             return False
+        for name in receiver.types:
+            self._graph.reads.add(TYPE, name)
         return any(map(self._graph.type_words.is_abstract, receiver.types))
+
+    def _types_above(self, name: str) -> frozenset[str]:
+        """Return the names of the types above one."""
+        self._graph.reads.add(ABOVE, name)
+        return self._graph.type_words.above(name)
 
     def _find_foreign(self, name: str, path: str) -> bool:
         """Return True for a type of another project or of the language; not for an alias or a parameter of a type."""

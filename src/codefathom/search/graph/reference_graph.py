@@ -24,6 +24,7 @@ from codefathom.search.graph.import_texts import ImportTexts, can_tell, last_par
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.kept_uses import KeptUses
 from codefathom.search.graph.manifests import MAX_MANIFEST_CHARS, go_replacements, path_in
+from codefathom.search.graph.read_sets import NAME, Reads
 from codefathom.search.graph.resolve import Resolver, family, languages_of
 from codefathom.search.graph.type_words import TypeWords
 from codefathom.search.graph.value_types import ValueTypes
@@ -38,7 +39,7 @@ from codefathom.types import FoundSymbol, Reference, Symbol
 MAX_DEFINING_FILES = 3
 # In these languages an import names a definition, whose file may be called anything.
 NAMED_IMPORTS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "php", "elixir"})
-_NAMED_FAMILIES = frozenset(map(family, NAMED_IMPORTS))
+NAMED_FAMILIES = frozenset(map(family, NAMED_IMPORTS))
 _MOST_MANIFEST_LINES = 10_000
 _MANIFESTS_AT_ONCE = 64
 _FEW_IMPORTS = 200  # are resolved in the time in which links follow a change
@@ -172,6 +173,7 @@ class ReferenceGraph:
 
     def __init__(self, catalog: SearchCatalog) -> None:
         self.catalog = catalog
+        self.reads = Reads()  # of other files than that of a use, while uses are resolved
         self._references: dict[str, Sequence[Reference]] = {}  # of the documents with uses
         self._imports: dict[str, Sequence[Reference]] = {}
         self._uses: dict[tuple[str, str], Sequence[NameUse]] = {}  # by name and family of languages, "" for all
@@ -375,12 +377,14 @@ class ReferenceGraph:
 
     def defined(self, name: str) -> Sequence[FoundSymbol]:
         """Return the definitions of exactly this name."""
+        self.reads.add(NAME, "", name)
         if name not in self._defined:
             self._defined[name] = [item for item in self.catalog.symbols_named(name) if item.symbol.name == name]
         return self._defined[name]
 
     def definitions(self, name: str, language: str) -> Definitions:
         """Return the definitions of exactly this name in languages of one family."""
+        self.reads.add(NAME, language, name)
         key = name, language
         if key not in self._definitions:
             if name in self._defined:
@@ -477,7 +481,7 @@ class _OwnLinks:
 
     def depends_on_definitions(self, language: str) -> bool:
         """See `LinksMaker`."""
-        return family(language) in _NAMED_FAMILIES
+        return family(language) in NAMED_FAMILIES
 
     def forms_leading_to(self, paths: Collection[str], names: AbstractSet[str]) -> Collection[ImportForm]:
         """See `LinksMaker`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -28,6 +29,7 @@ def languages_of(own: str) -> frozenset[str]:
 _MANY_OF_A_NAME = 50  # documents; fewer are all looked at
 # Here `super::x`, or a folder above, means a file whose name does not stand in the import.
 _BY_PLACE_ALONE = frozenset({"rust", "hcl"})
+_WORD = re.compile(r"\w+")
 
 
 class Resolver:
@@ -139,9 +141,30 @@ class Resolver:
         """The beginnings of the imports for which `is_of_package` is true, and perhaps of others."""
         return self._workspaces.beginnings
 
-    def is_meant_silently(self, target: str) -> bool:
-        """Return True if imports of its own language can mean a document though `may_mean` does not see it."""
-        language = self.language_of.get(target, "")
+    def may_lead(self, name: str, path: str, targets: AbstractSet[str]) -> bool:
+        """Return True if an import in the document `path` can mean one of some documents, which need not be there.
+
+        Those are not looked at that imports can mean silently, or without their names.
+        """
+        language = self.language_of.get(path, "")
+        if language == "python":
+            return has_stem(name, targets)
+        if language == "go":
+            return any(_is_at(target, candidate) for candidate in self._go_packages(name, path) for target in targets)
+        for one in written_out(name):
+            plain = plain_name(one)
+            own = self._workspaces.candidates(plain, language, path)
+            for candidate in (*own, *import_candidates(one, language, path)):
+                if any(_is_at(target, candidate) for target in targets):
+                    return True
+        return False
+
+    def is_meant_silently(self, target: str, language: str = "") -> bool:
+        """Return True if imports of its own language can mean a document though `may_mean` does not see it.
+
+        The language is that of a document which is gone.
+        """
+        language = language or self.language_of.get(target, "")
         if language == "go":
             return target.rpartition("/")[0] in self._go_modules.values()
         return language in _BY_PLACE_ALONE or self._workspaces.is_entry(target)
@@ -221,6 +244,19 @@ class Resolver:
 
     def _belongs(self, path: str, own: str) -> bool:
         return family(self.language_of[path]) == own and not path.endswith("_test.go")
+
+
+def _is_at(path: str, candidate: str) -> bool:
+    """Return True if a document can be what a candidate of `imports.py` stands for."""
+    if candidate.endswith("/"):
+        path = path.rpartition("/")[0]
+    place = candidate.strip("/")
+    return path == place or (not candidate.startswith("/") and path.endswith(f"/{place}"))
+
+
+def has_stem(name: str, paths: Iterable[str]) -> bool:
+    """Return True if a word of an import is the name of one of some files, as it is of all that Python can mean."""
+    return not {path.rpartition("/")[2].partition(".")[0] for path in paths}.isdisjoint(_WORD.findall(name))
 
 
 def _shared(one: list[str], other: list[str]) -> int:

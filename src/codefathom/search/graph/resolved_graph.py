@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
+from hashlib import blake2b
 from heapq import merge
-from typing import NamedTuple, Self
+from itertools import chain
+from typing import NamedTuple, Self, cast
 
 from codefathom.facts.paths import folders_of, may_go_unnamed
 from codefathom.search.graph.exports import DEFAULT, exported_names
 from codefathom.search.graph.name_bindings import EVERY, bindings_of
+from codefathom.search.graph.read_sets import (
+    ABOVE,
+    ALIASES,
+    DEFAULTS,
+    EXPORTS,
+    IMPORTERS,
+    OWNERS,
+    THROUGH,
+    TYPE,
+    Note,
+    ReadSet,
+)
 from codefathom.search.graph.receivers import Receivers
 from codefathom.search.graph.reference_graph import (
     MAX_DEFINING_FILES,
@@ -118,11 +133,11 @@ class ResolvedGraph(ReferenceGraph):
         self._of_all: dict[str, Sequence[_OfAll]] = {}  # by family
         self.receivers = Receivers(self)
         # Of many uses each asks the same about the same.
-        self._name_at_source = cache(self._find_name_at_source)
-        self._elsewhere = cache(self._find_elsewhere)
-        self._in_package = cache(self._find_in_package)
-        self._behind = cache(self._find_behind)
-        self._is_type = cache(self._find_type)
+        self._name_at_source = self.reads.remembered(self._find_name_at_source)
+        self._elsewhere = self.reads.remembered(self._find_elsewhere)
+        self._in_package = self.reads.remembered(self._find_in_package)
+        self._behind = self.reads.remembered(self._find_behind)
+        self._is_type = self.reads.remembered(self._find_type)
         self._exports = cache(self._read_exports)
 
     @property
@@ -135,6 +150,17 @@ class ResolvedGraph(ReferenceGraph):
         light = super().without_rows()
         light._resolved = self._resolved
         return light
+
+    def read_set_of(self, notes: AbstractSet[Note]) -> ReadSet:
+        """Return what was noted as numbers, with all types that stand above the noted ones."""
+        above = {str(note[1]) for note in notes if note[0] == ABOVE}
+        for note in notes:
+            if note[0] == OWNERS:
+                above.update(map(str, cast(Definitions, note[1]).by(owner_name)))
+        types = above.union(*map(self.type_words.above, above))
+        plain = (note for note in notes if note[0] not in (ABOVE, OWNERS))
+        exports = (self.exports_number(str(note[1])) for note in notes if note[0] == EXPORTS)
+        return ReadSet.of(chain(plain, ((TYPE, name) for name in types)), exports)
 
     def resolved_uses(self, name: str, language: str = "") -> Sequence[ResolvedUse]:
         """Return the uses of a name that mean something of this project, also those under another name.
@@ -244,15 +270,15 @@ class ResolvedGraph(ReferenceGraph):
         return use.reference.name if use.reference.qualifier else self._name_at_source(use.path, use.reference.name)
 
     def _find_name_at_source(self, path: str, name: str) -> str:
-        documents = {path}
+        sources: Sequence[_Source] = self._sources_of(path).get(name, ())
         for _ in range(_MOST_HOPS):
-            sources = [source for path in documents for source in self._sources_of(path).get(name, ())]
             named = [source for source in sources if source.original != EVERY]
             if not named:
                 break
             original, documents = named[0].original, set(named[0].documents)
-            own = [self._exports(path).get(original, "") for path in documents]
+            own = [self._exports_of(path).get(original, "") for path in documents]
             name = next(filter(None, own), name if original == DEFAULT else original)
+            sources = [source for path in documents for source in self._given_to(path, name)]
         return name
 
     def is_foreign_name(self, path: str, local: str) -> bool:
@@ -313,8 +339,7 @@ class ResolvedGraph(ReferenceGraph):
                 return source.use
             original = name if source.original == EVERY else source.original
             for path in source.documents:
-                inner = self._sources_of(path)
-                onwards = (*inner.get(original, ()), *inner.get(EVERY, ()))
+                onwards = (*self._given_to(path, original), *self._given_to(path, EVERY))
                 if not onwards and source.original != EVERY:
                     return source.use
                 lost = self._lost(onwards, original, hops - 1) if hops else None
@@ -420,9 +445,8 @@ class ResolvedGraph(ReferenceGraph):
             return matches
         onwards: dict[str, set[str]] = defaultdict(set)
         for path in documents:
-            sources = self._sources_of(path)
-            own = self._exports(path).get(name, name)
-            for source in (*sources.get(own, ()), *sources.get(EVERY, ())):
+            own = self._exports_of(path).get(name, name)
+            for source in (*self._given_to(path, own), *self._given_to(path, EVERY)):
                 original = own if source.original == EVERY else source.original
                 onwards[original].update(set(source.documents) - documents)
         each = (self._exported(scope, paths, original, hops - 1) for original, paths in onwards.items() if paths)
@@ -433,7 +457,7 @@ class ResolvedGraph(ReferenceGraph):
         matches = self._outer(scope, name).of(documents, path_of)
         if matches or scope.language != "javascript":
             return matches
-        own = {path: self._exports(path).get(name, "") for path in documents}
+        own = {path: self._exports_of(path).get(name, "") for path in documents}
         if name == DEFAULT:  # of what has no name, such as a component that is a file, the name is that of its use
             own = {path: local or scope.name for path, local in own.items()}
         return joined(self._outer(scope, local).of({path}, path_of) for path, local in own.items() if local)
@@ -441,6 +465,24 @@ class ResolvedGraph(ReferenceGraph):
     def _outer(self, scope: _Scope, name: str) -> Definitions:
         symbols = self.definitions(name, scope.language) if name != scope.name else scope.symbols
         return scope._replace(symbols=symbols).outer()
+
+    def _given_to(self, path: str, name: str) -> Sequence[_Source]:
+        """Return what the imports of another file than that of a use give to it under a name."""
+        self.reads.add(THROUGH, path)
+        self.reads.add(THROUGH, path, name)
+        return self._sources_of(path).get(name, ())
+
+    def _exports_of(self, path: str) -> Mapping[str, str]:
+        """Return by the names that others import from a script the names that it has for its own definitions."""
+        exports = self._exports(path)
+        if self.resolver.language_of.get(path, "") in _SCRIPTS:
+            self.reads.add(EXPORTS, path)
+        return exports
+
+    def exports_number(self, path: str) -> int:
+        """Return a number that tells a file with what it exports from all others."""
+        text = json.dumps([path, sorted(self._exports(path).items())])
+        return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
 
     def _read_exports(self, path: str) -> Mapping[str, str]:
         if self.resolver.language_of.get(path, "") not in _SCRIPTS:
@@ -483,6 +525,8 @@ class ResolvedGraph(ReferenceGraph):
         names = {name, *(self._exported_as(name) if language in ("", "javascript") else ())}
         front = set(names)
         for _ in range(_MOST_HOPS):
+            for one in front:
+                self.reads.add(ALIASES, one)
             front = {alias for one in front for alias in aliases.names_of(one)} - names
             names |= front
         return sorted(names - {name, DEFAULT})
@@ -490,7 +534,7 @@ class ResolvedGraph(ReferenceGraph):
     def _exported_as(self, name: str) -> Iterator[str]:
         """Yield the other names that the scripts which define a name give to it, also those of default imports."""
         paths = sorted(map(str, self.definitions(name, "javascript").paths))[:_MOST_EXPORTING_FILES]
-        exports = {path: self._exports(path) for path in (*paths, *(self._importing(name) if paths else ()))}
+        exports = {path: self._exports_of(path) for path in (*paths, *(self._importing(name) if paths else ()))}
         for names in exports.values():
             yield from (exported for exported, own in names.items() if own == name != exported != DEFAULT)
         passing = {path for path, names in exports.items() if names.get(DEFAULT) == name}
@@ -508,11 +552,13 @@ class ResolvedGraph(ReferenceGraph):
         def has_name(form: ImportForm) -> bool:
             return form.language in _SCRIPTS and name in form.qualifier.split(", ")
 
+        self.reads.add(IMPORTERS, name)
         paths = {use.path for use in self.imports_with([name], has_name)}
         return sorted(paths, key=lambda path: (not may_go_unnamed(path), path))[:_MOST_EXPORTING_FILES]
 
     def _default_imports(self, targets: set[str]) -> Iterator[tuple[str, str]]:
         """Yield the files that import what some files export by default, each with the name that it has there."""
+        self.reads.add(DEFAULTS)
         for path, item in self.imports_leading_to(sorted(targets), _has_default):
             form = ImportForm(item.name, item.qualifier, self.resolver.language_of.get(path, ""))
             yield from ((path, one.local) for one in renamed(form) if one.original == DEFAULT)

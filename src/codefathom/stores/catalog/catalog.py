@@ -28,6 +28,7 @@ from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.import_forms import ImportForm
 from codefathom.stores.catalog.import_table import NO_IMPORTS, ImportTable
 from codefathom.stores.catalog.language_table import LanguageTable
+from codefathom.stores.catalog.outward import OutwardChange, ShownState, shown_after, states_in
 from codefathom.stores.catalog.packed_references import (
     imports_in,
     mentions_in,
@@ -76,11 +77,10 @@ from codefathom.stores.catalog.soundness import (
 )
 from codefathom.stores.catalog.stem_table import StemTable
 from codefathom.stores.catalog.writing import (
-    ALIKE,
     HAS_USED_NAMES,
     LATEST,
+    SHOWN,
     DocumentWriting,
-    alike_words,
     apply_batch,
     put_meta,
     put_vectors,
@@ -692,13 +692,20 @@ class Catalog:
     def beside(self, name: str, version: int, *, is_outward: bool = False) -> KeptFile:
         """Return the file beside the catalogue for what is made of its present state; ask before anything is read.
 
-        With `is_outward`, what was made of an earlier state is there while all documents show others the same.
+        With `is_outward`, also what was made of an earlier state, while `shown_since` tells what is shown otherwise.
         """
         file = self._database.file.folder.file(f"{_BESIDE}{name}")
         words: Sequence[str] = self.get_meta(LATEST).split()
         if is_outward:
-            words = alike_words(words, self.get_meta(ALIKE).split())
+            words = [state.word for state in self._states(words)] or words[-1:]
         return KeptFile(file, f"{name} {version}", self.identity, words, lambda: not self.soundness.damaged_paths)
+
+    def shown_since(self, generation: int) -> OutwardChange | None:
+        """Return what documents show others otherwise than in a generation; None where that is not known."""
+        return shown_after(self._states(self.get_meta(LATEST).split()), generation)
+
+    def _states(self, words: Sequence[str]) -> Sequence[ShownState]:
+        return states_in(self.get_meta(SHOWN), words[-1]) if words else ()
 
     def forget_beside(self) -> None:
         """Remove all files that `beside` gives; one that stays is not of the next state."""

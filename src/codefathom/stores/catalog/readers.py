@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from codefathom.stores.catalog.foreign import Comparison
     from codefathom.stores.catalog.import_forms import ImportForm
     from codefathom.stores.catalog.import_table import ImportTable
+    from codefathom.stores.catalog.outward import OutwardChange
     from codefathom.stores.catalog.records import (
         Batch,
         CatalogChanges,
@@ -250,8 +251,12 @@ class SearchCatalog(Documents, Chunks, Symbols, References, CompilerReferences, 
     def beside(self, name: str, version: int, *, is_outward: bool = False) -> KeptFile:
         """Return the file beside the catalogue for what is made of its present state; ask before anything is read.
 
-        With `is_outward`, what was made of an earlier state is there while all documents show others the same.
+        With `is_outward`, also what was made of an earlier state, while `shown_since` tells what is shown otherwise.
         """
+        ...
+
+    def shown_since(self, generation: int) -> OutwardChange | None:
+        """Return what documents show others otherwise than in a generation; None where that is not known."""
         ...
 
 

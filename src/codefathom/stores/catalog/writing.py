@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codefathom.facts.reasons import as_line
 from codefathom.stores import packed_chunks
 from codefathom.stores.catalog import checksums, digests, packed_outlines, packed_references
-from codefathom.stores.catalog.outward import shows_the_same
+from codefathom.stores.catalog.outward import OutwardDifference, ShownState, states_in, with_state
 from codefathom.stores.catalog.packed_outlines import OutlineTexts
 from codefathom.stores.catalog.records import Batch, DocumentRecord, RejectedChanges, RejectedFile, Written
 from codefathom.stores.conditions import path_fields
@@ -26,8 +26,7 @@ WRITTEN = "written"  # key of a random word of the last generation: an older fil
 LATEST = (
     "latest"  # key of the words of the latest generations, the last one last: whatever was made of one is known by it
 )
-# Key of the words of those of them since which no document came or went, or shows others anything else.
-ALIKE = "alike"
+SHOWN = "shown"  # key of what the writes that led to the last of these show others otherwise than before
 _MOST_LATEST = 100
 HAS_USED_NAMES = "SELECT 1 FROM sqlite_master WHERE name = 'used_names'"
 
@@ -63,11 +62,13 @@ def apply_batch(db: sqlite3.Connection, batch: Batch) -> Written:
     """Apply a batch inside a transaction; the generation grows when documents came, changed or went."""
     before = _generation(db)
     written = Written(before + 1, [], [])
+    difference = OutwardDifference(db, is_first=not before)
+    for path in batch.removed:
+        difference.remove(path)
     n_removed = sum(_remove_document(db, path, written) for path in batch.removed)
-    is_alike = not n_removed
     # By path, so that a path named twice is written once, as it was named last.
     for record in {item.parsed.document.path: item for item in batch.records}.values():
-        is_alike = is_alike and shows_the_same(db, record.parsed)
+        difference.write(record.parsed)
         _write_document(db, record, written)
     db.executemany(
         "UPDATE documents SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE path = ?",
@@ -80,7 +81,7 @@ def apply_batch(db: sqlite3.Connection, batch: Batch) -> Written:
     if not n_removed and not batch.records:
         return written._replace(generation=before)
     db.executemany("INSERT INTO removed VALUES (?, ?)", [(key, written.generation) for key in written.removed])
-    _put_generation(db, written.generation, is_alike=is_alike)
+    _put_generation(db, written.generation, difference.packed())
     return written
 
 
@@ -93,7 +94,9 @@ class DocumentWriting:
         self._db = db
         self._record = record
         self._generation = _generation(db) + 1
-        self._is_alike = shows_the_same(db, record.parsed)
+        difference = OutwardDifference(db, is_first=self._generation == 1)
+        difference.write(record.parsed)
+        self._note = difference.packed()
         self._id = _put_document(db, record, self._generation)
         self.removed = [key for (key,) in db.execute("SELECT key FROM chunks WHERE document_id = ?", (self._id,))]
         db.execute("DELETE FROM chunks WHERE document_id = ?", (self._id,))
@@ -114,7 +117,7 @@ class DocumentWriting:
         """Store what is only known at the end: the number of lines, and the version of the parse stage."""
         self._db.execute("UPDATE documents SET n_lines = ?, parser = ? WHERE id = ?", (n_lines, parser, self._id))
         self._db.executemany("INSERT INTO removed VALUES (?, ?)", [(key, self._generation) for key in self.removed])
-        _put_generation(self._db, self._generation, is_alike=self._is_alike)
+        _put_generation(self._db, self._generation, self._note)
 
 
 def put_vectors(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]) -> int:
@@ -123,7 +126,7 @@ def put_vectors(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]
     if not vectors:
         return generation
     _put_vectors(db, model, vectors, generation + 1)
-    _put_generation(db, generation + 1, is_alike=True)
+    _put_generation(db, generation + 1, "")
     return generation + 1
 
 
@@ -134,12 +137,12 @@ def store_vectors(db: sqlite3.Connection, model: str, vectors: Mapping[str, byte
 
 def count_generation(db: sqlite3.Connection) -> None:
     """Let the generation grow inside a transaction, for a change that no batch makes."""
-    _put_generation(db, _generation(db) + 1, is_alike=False)
+    _put_generation(db, _generation(db) + 1, None)
 
 
 def name_state(db: sqlite3.Connection) -> None:
     """Give the present state another random word inside a transaction, by which what is made of it is known."""
-    _put_generation(db, _generation(db), is_alike=False)
+    _put_generation(db, _generation(db), None)
 
 
 def put_meta(db: sqlite3.Connection, values: Mapping[str, str]) -> None:
@@ -147,23 +150,18 @@ def put_meta(db: sqlite3.Connection, values: Mapping[str, str]) -> None:
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
 
 
-def _put_generation(db: sqlite3.Connection, generation: int, *, is_alike: bool) -> None:
+def _put_generation(db: sqlite3.Connection, generation: int, note: str | None) -> None:
+    """`note` tells what the write shows otherwise; None where that can be anything."""
     word = os.urandom(8).hex()
-    keys = (LATEST, ALIKE)
-    before = dict(db.execute("SELECT key, value FROM meta WHERE key IN (?, ?)", keys).fetchall())
-    latest = _words(before, LATEST)
-    alike = alike_words(latest, _words(before, ALIKE)) if is_alike else ()
-    words = {key: " ".join([*own, word][-_MOST_LATEST:]) for key, own in zip(keys, (latest, alike), strict=True)}
-    put_meta(db, {"generation": str(generation), WRITTEN: word, **words})
-
-
-def _words(values: Mapping[str, object], key: str) -> list[str]:
-    return str(values.get(key, "")).split()
-
-
-def alike_words(latest: Sequence[str], alike: Sequence[str]) -> Sequence[str]:
-    """Return the words of the states that show the same as the last one: of others if something older has written."""
-    return alike if alike[-1:] == latest[-1:] else latest[-1:]
+    keys = (LATEST, SHOWN)
+    before = {key: str(value) for key, value in db.execute("SELECT key, value FROM meta WHERE key IN (?, ?)", keys)}
+    latest = before.get(LATEST, "").split()
+    states: Sequence[ShownState] = ()
+    if latest and note is not None:
+        states = states_in(before.get(SHOWN, ""), latest[-1]) or [ShownState(_generation(db), latest[-1], "")]
+    values = {LATEST: " ".join([*latest, word][-_MOST_LATEST:])}
+    values[SHOWN] = with_state(states, ShownState(generation, word, note or ""))
+    put_meta(db, {"generation": str(generation), WRITTEN: word, **values})
 
 
 def _generation(db: sqlite3.Connection) -> int:
