@@ -92,7 +92,7 @@ class OutwardDifference:
     """What the documents of one write show otherwise; to be told of each before it is written."""
 
     def __init__(self, db: sqlite3.Connection, *, is_first: bool = False) -> None:
-        """With `is_first` nothing was there before that could be compared."""
+        """With `is_first`, in the first run of a catalogue, nothing was made yet that could be followed."""
         self._db = db
         self._is_all = is_first
         self._names: set[tuple[str, str]] = set()

@@ -62,7 +62,7 @@ def apply_batch(db: sqlite3.Connection, batch: Batch) -> Written:
     """Apply a batch inside a transaction; the generation grows when documents came, changed or went."""
     before = _generation(db)
     written = Written(before + 1, [], [])
-    difference = OutwardDifference(db, is_first=not before)
+    difference = OutwardDifference(db, is_first=not before or not has_used_names(db))
     for path in batch.removed:
         difference.remove(path)
     n_removed = sum(_remove_document(db, path, written) for path in batch.removed)
@@ -94,7 +94,7 @@ class DocumentWriting:
         self._db = db
         self._record = record
         self._generation = _generation(db) + 1
-        difference = OutwardDifference(db, is_first=self._generation == 1)
+        difference = OutwardDifference(db, is_first=self._generation == 1 or not has_used_names(db))
         difference.write(record.parsed)
         self._note = difference.packed()
         self._id = _put_document(db, record, self._generation)
