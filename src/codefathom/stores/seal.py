@@ -48,9 +48,8 @@ def read_seal(file: File) -> Seal | None:
         body, end = data[: -_SUM.size], data[-_SUM.size :]
         if len(body) >= _HEAD.size and end == _SUM.pack(crc32(body)):
             magic, size = _HEAD.unpack_from(body)
-            sums = tuple(number for (number,) in _SUM.iter_unpack(body[_HEAD.size :]))
-            if magic == _MAGIC and len(sums) == _n_blocks(size):
-                return Seal(size, sums)
+            if magic == _MAGIC and len(body) == _HEAD.size + _SUM.size * _n_blocks(size):
+                return Seal(size, tuple(number for (number,) in _SUM.iter_unpack(body[_HEAD.size :])))
     return None
 
 

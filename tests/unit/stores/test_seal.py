@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import given, settings
@@ -231,3 +232,10 @@ def test_comparing_takes_no_lock_from_sqlite(tmp_path: Path) -> None:
         assert path.with_name("c.db-wal").stat().st_size > 0  # the last one to close a file removes its log
     assert first.soundness.damage() == ""
     first.close()
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1, 2, 3, 4, 100])
+def test_another_file_with_a_checksum_is_no_seal(tmp_path: Path, n_bytes: int) -> None:
+    body = b"the stamps of a tree" + bytes(n_bytes)
+    (tmp_path / "seal").write_bytes(body + crc32(body).to_bytes(4, "little"))
+    assert read_seal(file_at(tmp_path / "seal")) is None
