@@ -86,6 +86,12 @@ def damage_hash(project: Path) -> None:
     overwrite(file, file.read_bytes().index(digest), bytes(15))
 
 
+def damage_statement(project: Path) -> None:
+    """Change a byte of a statement that made a table: SQLite repeats it in a message that is no UTF-8 then."""
+    file = project / ".fathom" / "catalog.db"
+    overwrite(file, file.read_bytes().index(b"CREATE TABLE ") + 8, b"\xc3")
+
+
 def answers(project: Path, **options: object) -> list[object]:
     with Engine.open(str(project)) as engine:
         return [
@@ -93,6 +99,14 @@ def answers(project: Path, **options: object) -> list[object]:
             for query in ("how is a price made", "order total", "discount")
             for mode in ("hybrid", "vector", "lexical")
         ]
+
+
+def test_a_damaged_statement_has_the_index_made_anew(at_project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = answers(at_project)
+    damage_statement(at_project)
+    assert main(["search", "how is a price made"]) == 0
+    assert "indexed 15 files" in capsys.readouterr().err
+    assert answers(at_project) == before
 
 
 DAMAGES = [damage_vectors, damage_words, damage_lines, damage_hash]

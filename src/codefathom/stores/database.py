@@ -137,7 +137,7 @@ class Database:
         """Yield the rows of a query that may have very many; later writes are not seen."""
         own = self._take("read")
         try:
-            cursor = own.connection.cursor().execute(statement)
+            cursor = own.connection.execute(statement)
         except sqlite3.DatabaseError as error:
             raise self._failure("read", error) from error
         finally:

@@ -19,8 +19,12 @@ import os
 import sqlite3
 import time
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from codefathom.stores.folder import File, UnsafeError, kind_of
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _SIDES = ("-wal", "-shm")
 _JOURNAL = "-journal"
@@ -116,7 +120,12 @@ def _opened_to_read(file: File, wait_s: float, settings: str, *, is_cleared: boo
 def _opened(file: File, mode: str, wait_s: float, settings: str) -> sqlite3.Connection:
     address = "file:" + file.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     connection = sqlite3.connect(
-        f"{address}?{mode}", timeout=wait_s, isolation_level=None, check_same_thread=False, uri=True
+        f"{address}?{mode}",
+        timeout=wait_s,
+        isolation_level=None,
+        check_same_thread=False,
+        factory=_Connection,
+        uri=True,
     )
     try:
         if hasattr(sqlite3, _DEFENSIVE):
@@ -127,6 +136,34 @@ def _opened(file: File, mode: str, wait_s: float, settings: str) -> sqlite3.Conn
         connection.close()
         raise
     return connection
+
+
+class _Connection(sqlite3.Connection):
+    """Raises sqlite3.DatabaseError also where SQLite repeats damaged bytes in a message, which Python cannot decode."""
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        try:
+            return super().execute(*arguments)
+        except UnicodeDecodeError as error:
+            raise _damage() from error
+
+    def executemany(self, *arguments: Any) -> sqlite3.Cursor:
+        try:
+            return super().executemany(*arguments)
+        except UnicodeDecodeError as error:
+            raise _damage() from error
+
+    def executescript(self, statements: str) -> sqlite3.Cursor:
+        try:
+            return super().executescript(statements)
+        except UnicodeDecodeError as error:
+            raise _damage() from error
+
+
+def _damage() -> sqlite3.DatabaseError:
+    damage = sqlite3.DatabaseError("a message about it is not UTF-8")
+    damage.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return damage
 
 
 def _is_same(connection: sqlite3.Connection, before: os.stat_result, file: File) -> bool:
