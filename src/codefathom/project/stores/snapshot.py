@@ -43,7 +43,7 @@ from codefathom.stores.catalog.snapshot_file import (
     unpack,
     write_snapshot,
 )
-from codefathom.stores.catalog.writing import apply_batch, put_meta
+from codefathom.stores.catalog.writing import apply_batch, forget_shown, put_meta
 from codefathom.stores.database import Database
 from codefathom.stores.folder import File
 from codefathom.stores.registry import Registry
@@ -242,6 +242,7 @@ def _forget_changes(db: sqlite3.Connection) -> None:
     """Let every view be made from all chunks: none of this index is there yet."""
     row = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
     db.execute("DELETE FROM removed")
+    forget_shown(db)
     db.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
     put_meta(db, {"oldest_change": row[0] if row else "0"})
 

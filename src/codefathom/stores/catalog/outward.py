@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
 
 from codefathom.stores.catalog import packed_outlines, packed_references
 from codefathom.stores.catalog.import_forms import ImportForm
@@ -64,8 +65,11 @@ class ShownState(NamedTuple):
 
 def states_in(value: str, word: str) -> Sequence[ShownState]:
     """Return the states that a note tells of, up to the present one with this word; none if something else wrote it."""
-    lines = (line.split(" ", 2) for line in value.split("\n") if line)
-    states = [ShownState(int(generation), own, note) for generation, own, note in lines]
+    told, _, checksum = value.rpartition("\n")
+    if not told or checksum != _checksum(told):  # damaged, or there is none
+        return ()
+    rows = (line.split(" ", 2) for line in told.split("\n"))
+    states = [ShownState(int(generation), own, note) for generation, own, note in rows]
     return states if states and states[-1].word == word else ()
 
 
@@ -74,7 +78,12 @@ def with_state(states: Sequence[ShownState], state: ShownState) -> str:
     lines = [" ".join((str(own.generation), own.word, own.note)) for own in [*states, state][-_MOST_STATES:]]
     sizes = accumulate(len(line) + 1 for line in reversed(lines))
     n_lines = sum(size <= _MOST_CHARS for size in sizes)
-    return "\n".join(lines[-max(n_lines, 1) :])
+    value = "\n".join(lines[-max(n_lines, 1) :])
+    return f"{value}\n{_checksum(value)}"
+
+
+def _checksum(value: str) -> str:
+    return f"{crc32(value.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def shown_after(states: Sequence[ShownState], generation: int) -> OutwardChange | None:

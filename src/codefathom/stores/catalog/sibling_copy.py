@@ -20,7 +20,7 @@ from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.foreign import mark
 from codefathom.stores.catalog.records import Batch
 from codefathom.stores.catalog.schema import prepared
-from codefathom.stores.catalog.writing import apply_batch, put_meta
+from codefathom.stores.catalog.writing import apply_batch, forget_shown, put_meta
 from codefathom.stores.folder import File
 
 # Of the other project come what its rows mean, and the generation of its views. Its choices stay there.
@@ -94,6 +94,7 @@ def disown(db: sqlite3.Connection, word: str, files: FilesHere) -> None:
     rows = db.execute("SELECT path, size, fingerprint FROM documents")
     others = [path for path, size, fingerprint in rows if not files.has(path, size, fingerprint)]
     apply_batch(db, Batch(removed=tuple(others), failures=(), skipped=(), rejected=()))
+    forget_shown(db)
     db.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
     db.execute("DELETE FROM models WHERE id NOT IN (SELECT model FROM embeddings)")
     db.execute("UPDATE documents SET mtime_ns = ?, ctime_ns = 0, inode = 0", (_NEVER,))

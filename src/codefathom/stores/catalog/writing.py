@@ -145,6 +145,11 @@ def name_state(db: sqlite3.Connection) -> None:
     _put_generation(db, _generation(db), None)
 
 
+def forget_shown(db: sqlite3.Connection) -> None:
+    """Forget, inside a transaction, what documents that were changed or removed have shown: names stand in it."""
+    db.execute("DELETE FROM meta WHERE key = ?", (SHOWN,))
+
+
 def put_meta(db: sqlite3.Connection, values: Mapping[str, str]) -> None:
     """Store small values."""
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))

@@ -40,7 +40,7 @@ def test_notes_take_bounded_room() -> None:
     for number in range(20):
         note = note_of(*(f"name{number}_{one}" for one in range(1_000)))
         value = with_state(told, ShownState(number, str(number), note))
-        assert len(value) <= outward._MOST_CHARS
+        assert len(value) <= outward._MOST_CHARS + 9
         told = list(states_in(value, str(number)))
     assert 1 < len(told) < 20
 
@@ -50,6 +50,15 @@ def test_a_note_that_does_not_end_with_the_present_state_is_not_believed() -> No
     assert states_in(value, "word")
     assert not states_in(value, "other")
     assert shown_after(states_in(value, "other"), 1) is None
+
+
+def test_a_damaged_note_is_not_believed() -> None:
+    value = with_state((), ShownState(1, "word", note_of("name")))
+    assert states_in(value, "word")
+    for place in range(len(value)):
+        damaged = value[:place] + chr(ord(value[place]) ^ 1) + value[place + 1 :]
+        assert not states_in(damaged, "word"), damaged
+    assert not states_in("", "word")
 
 
 def test_imports_of_several_writes_are_joined() -> None:
