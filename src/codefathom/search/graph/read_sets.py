@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
+from threading import local
 from typing import NamedTuple, ParamSpec, TypeVar, cast
 from zlib import crc32
 
@@ -32,26 +33,37 @@ DEFAULTS = "defaults"  # the imports of what some script exports by default
 Note = tuple[Hashable, ...]
 
 
-class Reads:
-    """Notes what is read, for each of the questions that are open: one may be asked for the sake of another."""
+class _OpenNotes(local):
+    """Those of the questions that this thread has open."""
 
     def __init__(self) -> None:
-        self._open: list[set[Note]] = []
+        self.sets: list[set[Note]] = []
+
+
+class Reads:
+    """Notes what is read, for each of the questions that are open: one may be asked for the sake of another.
+
+    Threads share what is remembered, and each notes what it reads itself.
+    """
+
+    def __init__(self) -> None:
+        self._notes = _OpenNotes()
 
     def add(self, *note: Hashable) -> None:
         """Note what is read now."""
-        if self._open:
-            self._open[-1].add(note)
+        if sets := self._notes.sets:
+            sets[-1].add(note)
 
     @contextmanager
     def noted(self) -> Iterator[set[Note]]:
         """Lend a set in which all is noted that is read meanwhile."""
         notes: set[Note] = set()
-        self._open.append(notes)
+        sets = self._notes.sets
+        sets.append(notes)
         try:
             yield notes
         finally:
-            self._open.pop()
+            sets.pop()
 
     def remembered(self, function: Callable[_Arguments, _Value]) -> Callable[_Arguments, _Value]:
         """Return a function that answers the same from memory, and notes each time what the answer has read."""
@@ -63,8 +75,8 @@ class Reads:
                 with self.noted() as notes:
                     value = cast(Callable[..., _Value], function)(*arguments)
                 answer = answers[arguments] = value, frozenset(notes)
-            if self._open:
-                self._open[-1] |= answer[1]
+            if sets := self._notes.sets:
+                sets[-1] |= answer[1]
             return answer[0]
 
         return cast(Callable[_Arguments, _Value], call)
