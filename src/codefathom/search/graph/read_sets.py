@@ -11,7 +11,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from threading import local
 from typing import NamedTuple, ParamSpec, TypeVar, cast
 from zlib import crc32
 
@@ -33,37 +32,26 @@ DEFAULTS = "defaults"  # the imports of what some script exports by default
 Note = tuple[Hashable, ...]
 
 
-class _OpenNotes(local):
-    """Those of the questions that this thread has open."""
-
-    def __init__(self) -> None:
-        self.sets: list[set[Note]] = []
-
-
 class Reads:
-    """Notes what is read, for each of the questions that are open: one may be asked for the sake of another.
-
-    Threads share what is remembered, and each notes what it reads itself.
-    """
+    """Notes what is read, for each of the questions that are open: one may be asked for the sake of another."""
 
     def __init__(self) -> None:
-        self._notes = _OpenNotes()
+        self._open: list[set[Note]] = []
 
     def add(self, *note: Hashable) -> None:
         """Note what is read now."""
-        if sets := self._notes.sets:
-            sets[-1].add(note)
+        if self._open:
+            self._open[-1].add(note)
 
     @contextmanager
     def noted(self) -> Iterator[set[Note]]:
         """Lend a set in which all is noted that is read meanwhile."""
         notes: set[Note] = set()
-        sets = self._notes.sets
-        sets.append(notes)
+        self._open.append(notes)
         try:
             yield notes
         finally:
-            sets.pop()
+            self._open.pop()
 
     def remembered(self, function: Callable[_Arguments, _Value]) -> Callable[_Arguments, _Value]:
         """Return a function that answers the same from memory, and notes each time what the answer has read."""
@@ -75,8 +63,8 @@ class Reads:
                 with self.noted() as notes:
                     value = cast(Callable[..., _Value], function)(*arguments)
                 answer = answers[arguments] = value, frozenset(notes)
-            if sets := self._notes.sets:
-                sets[-1] |= answer[1]
+            if self._open:
+                self._open[-1] |= answer[1]
             return answer[0]
 
         return cast(Callable[_Arguments, _Value], call)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 from codefathom.search.graph.read_sets import EXPORTS, NAME, THROUGH, Reads, ReadSet
@@ -82,14 +80,3 @@ def test_an_import_that_a_file_leads_elsewhere_may_lead_to_it(language: str) -> 
                     assert whole.may_lead(name, path, {moved})
                     assert less.may_lead(name, path, {moved})
     assert n_changed > 3
-
-
-def test_each_thread_has_notes_of_its_own() -> None:
-    reads = Reads()
-    with reads.noted() as notes, reads.noted() as inner:
-        with ThreadPoolExecutor(1) as pool:
-            going_on = reads.noted()
-            assert pool.submit(going_on.__enter__).result() == set()
-            pool.submit(reads.add, NAME, "python", "other").result()
-        reads.add(NAME, "python", "own")
-    assert (notes, inner) == (set(), {(NAME, "python", "own")})
